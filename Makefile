@@ -1,7 +1,10 @@
 # The verbs of this repository, the same for people and for CI.
 #
+#   make install  kexbench and its dashboard, into this checkout: services/.venv/bin/kexbench
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
-#   make test     everything that can be tested on one machine
+#   make test     everything that needs no cluster and builds no library; a quarter of an hour the first time
+#   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
+#                 and as root what needs a cluster; an hour the first time
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
@@ -13,15 +16,18 @@
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
 #   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
 #                 and building, SCORECARD=--quick for less; writes docs/scorecard.md and what the API tells of it
+#   make articles  measures the articles' specs in half an hour, and writes their figures into docs/articles.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
+#   make golden   accept texts that tests found changed: moves each *.actual over its golden file
+#   make screenshots  the pictures of the documentation, of a real run; four minutes
 #   make generate rewrite the generated files that are checked in
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
-#   make test-cluster    the tests that need one; as root, and then part of make test; the first time compiles for a
+#   make test-cluster    the tests that need one; as root, and then part of make test-all; the first time compiles for a
 #                 quarter of an hour
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
-#   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
+#   make packages-cross  what kits for aarch64 are made and proven with here; make test-all installs it too
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
 
@@ -38,28 +44,38 @@ DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 unexport PYTHONDONTWRITEBYTECODE
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root run test test-charts test-infra kits bench bisect-real scorecard check format generate packages-run \
+.PHONY: root install run test test-all test-charts test-infra kits bench bisect-real scorecard articles check format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries \
 	test-cluster images python frontend clean
 
-run: packages-run python frontend
+install: packages-run python frontend
+	@case " $(MAKECMDGOALS) " in *" install "*) \
+		echo "installed; next: source $(BIN)/activate && kexbench run bench-specs/quickstart.yaml";; esac
+
+run: install
 	$(SAY) "measuring bench-specs/quickstart.yaml"
 	@$(BIN)/kexbench run bench-specs/quickstart.yaml
 	@[ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || exec $(BIN)/kexbench serve
 
-test: packages-run packages-check packages-test packages-cross python frontend check
+test: packages-run packages-check packages-test python frontend check
 	$(SAY) "worker: C tests"
 	@$(MAKE) --silent -C workers/handshake test
-	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
-	@$(MAKE) --silent -C workers/handshake sanitize sanitize-threads fuzz
 	$(SAY) "services: Python tests"
 	@cd services && .venv/bin/pytest
 	$(SAY) "frontend: unit tests"
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
+
+test-all: test packages-kits packages-cross
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
+	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
+	@$(MAKE) --silent -C workers/handshake sanitize sanitize-threads fuzz
+	@$(MAKE) --silent -C workers/bfe test sanitize fuzz
+	@$(MAKE) --silent -C workers/handshake bfe bfe-sanitize bfe-fuzz
+	$(SAY) "services: libraries built from their sources, and what takes long"
+	@cd services && .venv/bin/pytest -m "builds or thorough"
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "The cluster's tests were left out, they need root: sudo make test-cluster"; fi
 
 test-charts: python
@@ -88,6 +104,10 @@ bisect-real: packages-run packages-kits python
 scorecard: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.scorecard $(SCORECARD)
 
+articles: packages-run packages-kits python
+	@$(BIN)/kexbench run bench-specs/articles/*.yaml
+	@cd services && .venv/bin/python -m bench.articles
+
 devcluster-binaries: python
 	@$(DEVCLUSTER) binaries
 
@@ -107,26 +127,38 @@ root:
 check: packages-check python frontend/node_modules/.package-lock.json
 	$(SAY) "worker: format"
 	@$(MAKE) --silent -C workers/handshake format-check
+	@$(MAKE) --silent -C workers/bfe format-check
 	$(SAY) "services: format, lint, types, import contract"
 	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
 		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED) && .venv/bin/mypy
 	@cd services && .venv/bin/lint-imports --no-logo
 	@cd services && .venv/bin/python checks/sentences.py src ../frontend/src
 	@cd services && .venv/bin/mypy ../charts/tools/*.py
-	$(SAY) "frontend: format, lint, types, generated client"
+	$(SAY) "frontend: format, lint, types"
 	@cd frontend && npm run --silent check
 
 format: packages-check python frontend/node_modules/.package-lock.json
 	$(MAKE) -C workers/handshake format
+	$(MAKE) -C workers/bfe format
 	cd services && .venv/bin/ruff format --config pyproject.toml $(LINTED) && \
 		.venv/bin/ruff check --fix --config pyproject.toml $(LINTED)
 	cd frontend && npx biome check --write
 
-generate: python frontend/node_modules/.package-lock.json
+generate: python
 	$(BIN)/kexbench schema bench-specs/schema
 	$(MAKE) -C workers/handshake golden
-	cd frontend && npm run --silent generate
 	$(BIN)/python charts/tools/document.py charts/kexbench bench-specs/libraries.yaml
+
+screenshots: packages-run packages-kits packages-test python frontend
+	@scratch=$$(mktemp -d) && export KEXBENCH_HOME=$$scratch KEXBENCH_PORT=8399 && \
+		$(BIN)/kexbench run bench-specs/debian-releases.yaml >/dev/null && \
+		{ $(BIN)/kexbench serve & service=$$!; trap 'kill $$service; wait $$service || true; rm -r $$scratch' EXIT; } && \
+		curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 --output /dev/null \
+			http://127.0.0.1:8399/api/v1/health && \
+		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 node scripts/screenshots.mjs ../docs
+
+golden:
+	@find services/tests bench-specs -name '*.actual' -print -exec sh -c 'mv "$$1" "$${1%.actual}"' _ {} \;
 
 packages-run:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-run.txt
@@ -160,7 +192,7 @@ python: packages-run
 
 frontend: frontend/dist/index.html
 
-frontend/dist/index.html: frontend/node_modules/.package-lock.json $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts frontend/tsconfig.json -type f 2>/dev/null)
+frontend/dist/index.html: frontend/node_modules/.package-lock.json bench-specs/schema/openapi.json bench-specs/schema/vocabulary.json $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts frontend/tsconfig.json -type f -not -path '*/generated/*' 2>/dev/null)
 	$(SAY) "building the dashboard"
 	@cd frontend && npm run --silent build && touch dist/index.html
 

@@ -9,8 +9,10 @@ import type {
   RunDetail,
   RunPage,
   Scaling,
+  SecurityView,
   Series,
 } from "../src/api/generated";
+import { LABELS } from "./labels";
 
 const API = "/api/v1";
 const WIDTHS = [375, 820, 1440];
@@ -23,21 +25,28 @@ async function read<T>(request: APIRequestContext, path: string): Promise<T> {
 
 /** Written once more, so that a fault in the pages' own formatting is seen. */
 function rateText(ns: number): string {
-  const rate = 1e9 / ns;
+  return `${significantText(1e9 / ns)}/s`;
+}
+
+function significantText(value: number): string {
   const digits =
-    rate >= 100 ? { maximumFractionDigits: 0 } : { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
-  return `${rate.toLocaleString("en-US", digits)}/s`;
+    value >= 100
+      ? { maximumFractionDigits: 0 }
+      : { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
+  return value.toLocaleString("en-US", digits);
 }
 
 function cellAt(page: Page, matrix: Pick<Matrix, "cases" | "subjects">, cell: Cell) {
-  const row = matrix.cases.findIndex((one) => one.id === cell.case_id);
-  const column = matrix.subjects.findIndex((one) => one.subject === cell.subject);
+  const row = matrix.cases.findIndex((caseView) => caseView.id === cell.case_id);
+  const column = matrix.subjects.findIndex((subject) => subject.subject === cell.subject);
   return page.locator(`a[data-place="${row} ${column}"]`);
 }
 
 async function measured(request: APIRequestContext): Promise<{ matrix: Matrix; cell: Cell; ns: number }> {
   const matrix = await read<Matrix>(request, "/matrix");
-  const cell = matrix.cells.find((one) => one.change) ?? matrix.cells.find((one) => one.estimate);
+  const cell =
+    matrix.cells.find((candidate) => candidate.change) ??
+    matrix.cells.find((candidate) => candidate.estimate);
   if (!cell?.estimate) throw new Error("the service under test has no results");
   return { matrix, cell, ns: cell.estimate.value };
 }
@@ -52,6 +61,9 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
     { path: "/?variation=threads", ready: "table.heatmap, .note" },
     { path: "/scaling", ready: ".twin, .note" },
+    { path: "/forward-secrecy", ready: "table.numbers" },
+    { path: "/articles", ready: "article" },
+    { path: "/capacity", ready: "form" },
     { path: "/machine", ready: ".answer, .note" },
     { path: "/runs", ready: ".runs li" },
     { path: "/commits", ready: ".runs li, .note" },
@@ -67,7 +79,7 @@ test("home shows every number of the matrix", async ({ page, request }) => {
   for (const cell of matrix.cells) {
     const shown = cellAt(page, matrix, cell);
     if (cell.estimate) await expect(shown).toContainText(rateText(cell.estimate.value));
-    else await expect(shown).toContainText(cell.outcome?.kind ?? "no number");
+    else await expect(shown).toContainText(cell.outcome?.kind ?? LABELS.noResult);
     if (cell.change?.verdict === "more") await expect(shown).toContainText("more");
     if (cell.change?.verdict === "less") await expect(shown).toContainText("less");
   }
@@ -77,7 +89,7 @@ test("a cell opens the series with the same numbers", async ({ page, request }) 
   const { matrix, cell, ns } = await measured(request);
   await page.goto("/");
   await cellAt(page, matrix, cell).click();
-  const caseView = matrix.cases.find((one) => one.id === cell.case_id);
+  const caseView = matrix.cases.find((caseView) => caseView.id === cell.case_id);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
   await expect(page).toHaveTitle(`${caseView?.title} · kexbench`);
   await expect(page.locator(".plot canvas")).toBeVisible();
@@ -92,57 +104,86 @@ test("a cell opens the series with the same numbers", async ({ page, request }) 
 
 test("the runs lead to a run with its own numbers", async ({ page, request }) => {
   const { runs } = await read<RunPage>(request, "/runs");
-  const summary = runs.find((one) => one.invocations_stored > 0);
+  const summary = runs.find((run) => run.invocations_stored > 0);
   if (!summary) throw new Error("the service under test has no run with results");
   const run = await read<RunDetail>(request, `/runs/${summary.run_id}`);
   await page.goto("/runs");
   await page.locator(`.runs a[href*="${summary.run_id}"]`).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText(summary.spec_name);
-  for (const cell of run.cells.filter((one) => one.estimate)) {
+  for (const cell of run.cells.filter((candidate) => candidate.estimate)) {
     await expect(cellAt(page, run, cell)).toContainText(rateText(cell.estimate?.value ?? 0));
   }
   await expect(page.locator("pre").last()).toContainText("kind: Benchmark");
   await expect(page.getByText(run.hosts[0]?.host.kernel ?? "a kernel")).toBeVisible();
-  // Measured by a machine itself, which just did it: nothing to tell, and not to be asked from here.
-  await expect(page.getByText("What happened")).toHaveCount(0);
-  await expect(page.getByRole("button", { name: / run$/ })).toHaveCount(0);
+  // Queued and measured by the local executor: its events are shown, and it is over, so nothing is left to cancel.
+  const events = page.getByRole("log", { name: LABELS.events }).getByRole("listitem");
+  expect(run.events.length).toBeGreaterThan(1);
+  await expect(events.first()).toContainText(run.events[0]?.state ?? "");
+  await expect(events.last()).toContainText(run.events.at(-1)?.state ?? "");
+  await expect(page.getByRole("button", { name: LABELS.runControl })).toHaveCount(0);
+});
+
+test("a run shows what its connections cost, part by part", async ({ page, request }) => {
+  const { cell } = await measured(request);
+  const run = await read<RunDetail>(request, `/runs/${cell.run_id}`);
+  await page.goto(`/runs/${cell.run_id}`);
+  const connection = run.connection?.connections[0];
+  const rows = page.getByRole("table", { name: connection?.title }).getByRole("row");
+  for (const part of connection?.parts ?? []) {
+    const row = rows.filter({ has: page.getByRole("rowheader", { name: part.label, exact: true }) });
+    for (const { client } of part.costs)
+      if (client) {
+        const shown =
+          part.kind === "transfer" ? (part.transfer_bytes * 1000) / client.value : client.value / 1000;
+        await expect(row).toContainText(significantText(shown));
+      }
+  }
+  expect(connection?.parts.map(({ kind }) => kind)).toEqual([
+    "handshake",
+    "objects",
+    "transfer",
+    "whole connection",
+  ]);
 });
 
 test("the table has the heatmap's numbers, and the URL keeps what was chosen", async ({ page, request }) => {
   const { matrix, ns } = await measured(request);
   await page.goto("/");
-  await page.getByText("Table", { exact: true }).click();
-  await page.getByRole("button", { name: /^Time/ }).click();
+  await page.getByText(LABELS.table, { exact: true }).click();
+  await page.getByRole("button", { name: LABELS.timeColumn }).click();
   const rows = page.locator("table.numbers tbody tr");
   await expect(rows).toHaveCount(matrix.cells.length);
   await expect(rows.filter({ hasText: rateText(ns) }).first()).toBeVisible();
-  await page.getByRole("combobox", { name: "Metric" }).selectOption("server_cpu_ns");
+  await page.getByRole("combobox", { name: LABELS.metric }).selectOption("server_cpu_ns");
   const server = await read<Matrix>(request, "/matrix?metric=server_cpu_ns");
-  const costs = server.cells.flatMap((one) => one.estimate?.value ?? []);
+  const costs = server.cells.flatMap((candidate) => candidate.estimate?.value ?? []);
   await expect(rows.first()).toContainText(rateText(Math.min(...costs)));
   await page.reload();
   await expect(page).toHaveURL(/metric=server_cpu_ns/);
-  await expect(page.getByRole("radio", { name: "Table" })).toBeChecked();
-  await expect(page.getByRole("columnheader", { name: /^Time/ })).toHaveAttribute("aria-sort", "ascending");
+  await expect(page.getByRole("radio", { name: LABELS.table })).toBeChecked();
+  await expect(page.getByRole("columnheader", { name: LABELS.timeColumn })).toHaveAttribute(
+    "aria-sort",
+    "ascending",
+  );
   await expect(rows.first()).toContainText(rateText(Math.min(...costs)));
 });
 
 test("the case filter narrows the heatmap and survives a reload", async ({ page, request }) => {
   const { matrix, cell } = await measured(request);
-  const title = matrix.cases.find((one) => one.id === cell.case_id)?.title ?? "";
+  const title = matrix.cases.find((caseView) => caseView.id === cell.case_id)?.title ?? "";
   await page.goto("/");
-  await page.getByRole("searchbox", { name: "Cases" }).pressSequentially("no such case");
-  await expect(page.getByText("No case matches")).toBeVisible();
-  await page.getByRole("searchbox", { name: "Cases" }).fill(title);
+  await page.getByRole("searchbox", { name: LABELS.cases }).pressSequentially("no such case");
+  await expect(page.getByText(LABELS.noCase)).toBeVisible();
+  await page.getByRole("searchbox", { name: LABELS.cases }).fill(title);
   await expect(page.locator("table.heatmap tbody tr").first()).toContainText(title.split(", ")[0] ?? "");
   await page.reload();
-  await expect(page.getByRole("searchbox", { name: "Cases" })).toHaveValue(title);
+  await expect(page.getByRole("searchbox", { name: LABELS.cases })).toHaveValue(title);
 });
 
 test("a metric without numbers is seen and can’t be chosen", async ({ page, request }) => {
   const { metrics } = await read<Filters>(request, "/filters");
   await page.goto("/");
-  const options = page.getByRole("combobox", { name: "Metric" }).locator("option");
+  const options = page.getByRole("combobox", { name: LABELS.metric }).locator("option");
   await expect(options).toHaveCount(metrics.length);
   for (const { metric, title, stored } of metrics) {
     const option = options.and(page.locator(`[value="${metric}"]`));
@@ -155,7 +196,7 @@ test("a metric without numbers is seen and can’t be chosen", async ({ page, re
 test("a metric that is counted is shown as a count", async ({ page, request }) => {
   const matrix = await read<Matrix>(request, "/matrix?metric=server_records");
   await page.goto("/?metric=server_records");
-  const counted = matrix.cells.filter((one) => one.estimate);
+  const counted = matrix.cells.filter((candidate) => candidate.estimate);
   expect(counted.length).toBeGreaterThan(0);
   for (const cell of counted) {
     const value = cell.estimate?.value ?? Number.NaN;
@@ -166,26 +207,45 @@ test("a metric that is counted is shown as a count", async ({ page, request }) =
 test("the variation stands in the URL, and leads back to all cases", async ({ page, request }) => {
   const { matrix } = await measured(request);
   const rows = page.locator("table.heatmap tbody tr");
-  const threaded = matrix.cases.filter((one) => (one.threads ?? 1) > 1);
+  const threaded = matrix.cases.filter((caseView) => (caseView.threads ?? 1) > 1);
   await page.goto("/?variation=threads");
   if (threaded.length > 0) await expect(rows).toHaveCount(threaded.length);
-  else await expect(page.getByText("No case matches")).toBeVisible();
-  await page.getByRole("combobox", { name: "Variation" }).selectOption("");
+  else await expect(page.getByText(LABELS.noCase)).toBeVisible();
+  await page.getByRole("combobox", { name: LABELS.variation }).selectOption("");
   await expect(rows).toHaveCount(matrix.cases.length);
   await expect(page).not.toHaveURL(/variation/);
+});
+
+test("forward secrecy shows the answers and every ranked handshake", async ({ page, request }) => {
+  const security = await read<SecurityView>(request, "/security");
+  await page.goto("/");
+  await page.getByRole("link", { name: LABELS.forwardSecrecy }).click();
+  for (const { cheapest, forward_secrecy_adds: adds, handshakes } of security.levels) {
+    await expect(page.getByText(cheapest, { exact: true }).first()).toBeVisible();
+    await expect(page.getByText(adds, { exact: true }).first()).toBeVisible();
+    for (const handshake of handshakes) {
+      const row = page.getByRole("row").filter({ hasText: handshake.limited_by });
+      await expect(row.filter({ hasText: handshake.case.title }).first()).toBeVisible();
+    }
+  }
+  await page.getByLabel(LABELS.strengthBy).selectOption("ecrypt");
+  await expect(page).toHaveURL(/model=ecrypt/);
 });
 
 test("scaling shows every curve’s numbers, or which spec gives some", async ({ page, request }) => {
   const scaling = await read<Scaling>(request, "/scaling");
   await page.goto("/");
-  await page.getByRole("link", { name: "Scaling" }).click();
-  if (scaling.cases.length === 0) {
-    await expect(page.locator(".note pre")).toHaveText("kexbench run bench-specs/threads.yaml");
+  await page.getByRole("link", { name: LABELS.scaling }).click();
+  if (scaling.cases.length + scaling.loads.length === 0) {
+    await expect(page.locator(".note pre")).toHaveText([
+      "kexbench run bench-specs/threads.yaml",
+      "kexbench run bench-specs/server-load.yaml",
+    ]);
     return;
   }
-  for (const { case: shown, lines } of scaling.cases) {
+  for (const { title, lines } of scaling.cases) {
     const section = page.locator("section", {
-      has: page.getByRole("heading", { name: shown.title, exact: true }),
+      has: page.getByRole("heading", { name: title, exact: true }),
     });
     await expect(section.locator("svg .curve")).toHaveCount(lines.length);
     const points = lines.flatMap((line) => line.points);
@@ -193,25 +253,36 @@ test("scaling shows every curve’s numbers, or which spec gives some", async ({
     for (const { rate } of points)
       await expect(section.locator("table")).toContainText(rateText(1e9 / rate.value));
   }
+  for (const { title, lines } of scaling.loads) {
+    const section = page.locator("section", {
+      has: page.getByRole("heading", { name: title, exact: true }),
+    });
+    await expect(section.locator("svg .curve")).toHaveCount(lines.length);
+    for (const { greatest, remark } of lines) {
+      const rate = rateText(1e9 / greatest.rate.value);
+      await expect(section.locator("strong", { hasText: rate })).toBeVisible();
+      if (remark) await expect(section.getByText(remark)).toBeVisible();
+    }
+  }
 });
 
-test("the machine says what it can tell apart, or how to find out", async ({ page, request }) => {
+test("the machine’s page shows its resolution, or how to measure it", async ({ page, request }) => {
   const { rows } = await read<Qualifications>(request, "/qualifications?invocations=20");
   await page.goto("/");
-  await page.getByRole("link", { name: "Machine" }).click();
+  await page.getByRole("link", { name: LABELS.machine }).click();
   if (rows.length === 0) {
     await expect(page.locator(".note pre")).toHaveText("kexbench qualify");
     return;
   }
-  await expect(page.locator(".answer")).toContainText("With 10 invocations");
+  await expect(page.locator(".answer")).toContainText(LABELS.withInvocations(10));
   await page.getByRole("spinbutton").fill("20");
-  await expect(page.locator(".answer")).toContainText("With 20 invocations");
+  await expect(page.locator(".answer")).toContainText(LABELS.withInvocations(20));
   await expect(page).toHaveURL(/invocations=20/);
   await expect(page.locator("table.numbers tbody tr")).toHaveCount(rows.length);
   for (const row of rows) await expect(page.locator("table.numbers")).toContainText(row.case.title);
 });
 
-test("a run names its sentinel, and says when the machine moved", async ({ page, request }) => {
+test("a run names its sentinel, and says when the machine’s speed changed", async ({ page, request }) => {
   const { runs } = await read<RunPage>(request, "/runs");
   for (const { run_id } of runs) {
     const { sentinel, timers } = await read<RunDetail>(request, `/runs/${run_id}`);
@@ -219,9 +290,9 @@ test("a run names its sentinel, and says when the machine moved", async ({ page,
     const facts = page.locator(".facts").first();
     await expect(facts).toContainText(sentinel ? sentinel.kit_id : "none");
     for (const { tick_source } of Object.values(timers)) {
-      await expect(facts).toContainText(`tick counter ${tick_source}`);
+      await expect(facts).toContainText(LABELS.tickCounter(tick_source));
     }
-    const notice = page.getByRole("note", { name: "The machine moved" });
+    const notice = page.getByRole("note", { name: LABELS.machineSpeed });
     if (!sentinel?.move?.moved) await expect(notice).toHaveCount(0);
     else await expect(notice).toContainText(sentinel.move.ratio > 1 ? "slower" : "faster");
   }

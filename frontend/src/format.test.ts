@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { METRICS } from "@/metrics";
+import { expectGolden } from "@/testing/golden";
 import * as format from "./format";
 
 describe("numbers", () => {
@@ -48,19 +50,17 @@ describe("changes", () => {
     expect(format.percent(1.0512)).toBe("+5.1%");
     expect(format.percent(0.93)).toBe("−7.0%");
     expect(format.percent(1.0004)).toBe("0.0%");
+    expect(format.percent(0.9996)).toBe("0.0%");
     expect(format.percent(2.9)).toBe("+190%");
+    expect(format.percent(0.9393, 2)).toBe("−6.07%");
+    expect(format.percent(1.00001, 2)).toBe("0.00%");
   });
 
-  it("say in words which way the cost went", () => {
-    expect(format.changeInWords(1.0512, "cpu_ns")).toBe("5.1% more time");
-    expect(format.changeInWords(0.93, "wall_ns")).toBe("7.0% less time");
-    expect(format.changeInWords(1.1, "server_bytes")).toBe("10.0% more bytes");
-    expect(format.changeInWords(0.9, "client_allocations")).toBe("10.0% fewer allocations");
-  });
-
-  it("of the machine say which way it went, since a higher cost is a slower machine", () => {
-    expect(format.moveInWords(1.018)).toBe("1.8% slower");
-    expect(format.moveInWords(0.94)).toBe("6.0% faster");
+  it("of counts are whole and carry their sign", () => {
+    expect(format.changeOfCount(-137_579.05)).toBe("−137,579");
+    expect(format.changeOfCount(1204)).toBe("+1,204");
+    expect(format.changeOfCount(-0.4)).toBe("0");
+    expect([-200_000, 0, 1_500_000, 50].map(format.shortChange)).toEqual(["−200K", "0", "+1.5M", "+50"]);
   });
 
   it("have an interval of signed percents", () => {
@@ -80,5 +80,21 @@ describe("names", () => {
   it("are counted in the singular and the plural", () => {
     expect(format.count(1, "case")).toBe("1 case");
     expect(format.count(1200, "case")).toBe("1,200 cases");
+  });
+});
+
+it("changes and metrics in words", async () => {
+  await expectGolden("format", {
+    "more of a time": format.changeInWords(1.0512, "cpu_ns"),
+    "less of a time": format.changeInWords(0.93, "wall_ns"),
+    "more bytes": format.changeInWords(1.1, "server_bytes"),
+    "fewer allocations": format.changeInWords(0.9, "client_allocations"),
+    "a change that rounds to nothing": format.changeInWords(0.9996, "cpu_ns"),
+    "a machine became slower, or faster": [1.018, 0.94].map(format.machineChange),
+    "the meaning of a cell, for each metric": METRICS.map(
+      (metric) => `${metric}: ${format.rateTitle(metric)}`,
+    ),
+    durations: [45, 600, 10_800].map(format.duration),
+    "without an interval": format.percentInterval(null, null),
   });
 });

@@ -4,6 +4,8 @@ import type { Estimate, Metric, MetricView } from "@/api/generated";
 const NS_PER_S = 1e9;
 const NS_PER_US = 1e3;
 const MINUS = "\u2212";
+const NO_CHANGE = "0.0%";
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 2 });
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 export type Show = "rate" | "cost";
@@ -56,9 +58,14 @@ export function amount(value: number): string {
   return Number.isInteger(value) ? grouped.format(value) : significant(value);
 }
 
-/** What stands in a cell: the rate where the metric is a time, else the cost. */
+/** Whether the metric is shown as a rate too. A latency is a time, but what waits costs no CPU meanwhile. */
+export function isRate(metric: Metric): boolean {
+  return unitOf(metric) === "ns" && !/_p\d+_ns$/.test(metric);
+}
+
+/** The number of a cell: the rate if the metric has one, otherwise the cost. */
 export function headline(value: number, metric: Metric): string {
-  return unitOf(metric) === "ns" ? `${rate(value)}/s` : cost(value, metric);
+  return isRate(metric) ? `${rate(value)}/s` : cost(value, metric);
 }
 
 /** A cost as it was measured, with one more digit than the headline. */
@@ -73,7 +80,7 @@ export function cost(value: number, metric: Metric): string {
   }
 }
 
-/** "[1,770 µs, 1,779 µs]", or why there is none. */
+/** "[1,770, 1,779] µs", or "no interval". */
 export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: Metric): string {
   if (low === null || high === null) return "no interval";
   switch (unitOf(metric)) {
@@ -86,13 +93,26 @@ export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: 
   }
 }
 
-/** The change that a ratio means, always with its sign: 1.02 is "+2.0%". */
-export function percent(ratio: number): string {
+/** The change that a ratio means, with its sign: 1.02 is "+2.0%". A change that rounds to nothing is "0.0%". */
+export function percent(ratio: number, decimals = 1): string {
   const change = (ratio - 1) * 100;
   const size = Math.abs(change);
-  const digits = size >= 99.95 ? grouped.format(size) : size.toFixed(1);
-  if (digits === "0.0") return "0.0%";
+  const digits = size >= 99.95 ? grouped.format(size) : size.toFixed(decimals);
+  if (Number(digits) === 0) return `${digits}%`;
   return `${change < 0 ? MINUS : "+"}${digits}%`;
+}
+
+/** A change of a count, with its sign: "−137,579", "+1,204", "0". */
+export function changeOfCount(change: number): string {
+  const digits = grouped.format(Math.abs(change));
+  if (digits === "0") return digits;
+  return `${change < 0 ? MINUS : "+"}${digits}`;
+}
+
+/** The same with at most two digits for an axis: "−200K", "+1.5M". */
+export function shortChange(change: number): string {
+  if (change === 0) return "0";
+  return `${change < 0 ? MINUS : "+"}${compact.format(Math.abs(change))}`;
 }
 
 export function percentInterval(low: number | null, high: number | null): string {
@@ -109,18 +129,24 @@ export function factor(ratio: number): string {
   return `${significant(ratio)}×`;
 }
 
-/** A change of cost in words, which no reader takes for a change of rate: "5.1% more time". */
+/** A change of cost in words, so that nobody takes it for a change of rate: "5.1% more time". */
 export function changeInWords(ratio: number, metric: Metric): string {
-  return `${unsigned(ratio)} ${ratio < 1 ? lessOf(metric) : "more"} ${nounOf(metric)}`;
+  const size = unsigned(ratio);
+  if (size === undefined) return `0.0% change in ${nounOf(metric)}`;
+  return `${size} ${ratio < 1 ? lessOf(metric) : "more"} ${nounOf(metric)}`;
 }
 
-/** How the machine itself moved, from the ratio of a frozen subject's cost: 1.018 is "1.8% slower". */
-export function moveInWords(ratio: number): string {
-  return `${unsigned(ratio)} ${ratio < 1 ? "faster" : "slower"}`;
+/** A machine's change of speed, from the ratio of the sentinel's cost: 1.018 is "1.8% slower". */
+export function machineChange(ratio: number): string {
+  const size = unsigned(ratio);
+  if (size === undefined) return "unchanged";
+  return `${size} ${ratio < 1 ? "faster" : "slower"}`;
 }
 
-function unsigned(ratio: number): string {
-  return percent(ratio).replace(/^[+\u2212]/, "");
+/** The size of a change without its sign; undefined if it rounds to nothing. */
+function unsigned(ratio: number): string | undefined {
+  const text = percent(ratio);
+  return text === NO_CHANGE ? undefined : text.slice(1);
 }
 
 /** "less time", and "fewer" of what can be counted. */
@@ -145,7 +171,7 @@ export function perSecond(value: number): string {
   return `${significant(value)}/s`;
 }
 
-/** What a cell of this metric says. */
+/** The meaning of a cell's number. */
 export function rateTitle(metric: Metric): string {
   switch (metric) {
     case "cpu_ns":
@@ -159,25 +185,55 @@ export function rateTitle(metric: Metric): string {
     case "elapsed_ns":
       return "handshakes per second of wall time, all threads together";
     case "first_ns":
-      return "handshakes per second, if each cost as much as the first";
+      return "handshakes per second, if each cost as much as the first after a pause";
+    case "connection_cpu_ns":
+      return "connections per CPU-second, client and server together";
+    case "client_connection_cpu_ns":
+      return "connections per CPU-second of the client";
+    case "server_connection_cpu_ns":
+      return "connections per CPU-second of the server";
+    case "client_objects_cpu_ns":
+      return "client sides made and freed per CPU-second";
+    case "server_objects_cpu_ns":
+      return "server sides made and freed per CPU-second";
+    case "client_transfer_cpu_ns":
+      return "transfers received per CPU-second of the client";
+    case "server_transfer_cpu_ns":
+      return "transfers sent per CPU-second of the server";
+    case "handshake_p50_ns":
+      return "median time until the handshake with a web server is done";
+    case "handshake_p99_ns":
+      return "time until 99% of the handshakes with a web server are done";
+    case "response_p50_ns":
+      return "median time until a web server's response is complete";
+    case "response_p99_ns":
+      return "time until 99% of a web server's responses are complete";
     case "client_bytes":
-      return "bytes that the client sends in a handshake";
+      return "bytes sent by the client per handshake";
     case "server_bytes":
-      return "bytes that the server sends in a handshake";
+      return "bytes sent by the server per handshake";
     case "heap_peak_bytes":
-      return "bytes of heap at the peak of a handshake, both sides together";
+      return "peak heap bytes of a handshake, client and server together";
     case "client_held_bytes":
-      return "bytes of heap that an open connection holds at the client";
+      return "heap bytes held by an open connection on the client";
     case "server_held_bytes":
-      return "bytes of heap that an open connection holds at the server";
+      return "heap bytes held by an open connection on the server";
     case "round_trips":
       return "round trips before application data";
     case "client_records":
-      return "records that the client sends in a handshake";
+      return "records sent by the client per handshake";
     case "server_records":
-      return "records that the server sends in a handshake";
+      return "records sent by the server per handshake";
+    case "counted_instructions":
+      return "instructions per handshake, client and server together, counted by callgrind";
+    case "client_counted_instructions":
+      return "instructions of the client per handshake, counted by callgrind";
+    case "server_counted_instructions":
+      return "instructions of the server per handshake, counted by callgrind";
+    case "objects_counted_instructions":
+      return "instructions of making and freeing objects per handshake, counted by callgrind";
     default:
-      return `${nounOf(metric)} of the ${metric.startsWith("client_") ? "client" : "server"} in a handshake`;
+      return `${nounOf(metric)} of the ${metric.startsWith("client_") ? "client" : "server"} per handshake`;
   }
 }
 
@@ -185,12 +241,12 @@ export function dateTime(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** Of what may follow within a minute. */
+/** With seconds, for events that may follow within a minute. */
 export function dateTimeSeconds(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/** The pool of a machine that measures by itself. */
+/** The pool of a machine without a cluster. */
 export const LOCAL = "local";
 
 /** An estimate of time: "45 s", "12 min", "3 h". */
@@ -210,11 +266,11 @@ export function byLibrary(names: string[]): string {
     const [library = "", version = ""] = name.split(/[ @](.*)/);
     versions.set(library, [...(versions.get(library) ?? []), version]);
   }
-  return [...versions].map(([library, own]) => `${library} ${own.join(", ")}`).join("; ");
+  return [...versions].map(([library, ofLibrary]) => `${library} ${ofLibrary.join(", ")}`).join("; ");
 }
 
-export function count(amount: number, one: string, many = `${one}s`): string {
-  return `${grouped.format(amount)} ${amount === 1 ? one : many}`;
+export function count(amount: number, singular: string, many = `${singular}s`): string {
+  return `${grouped.format(amount)} ${amount === 1 ? singular : many}`;
 }
 
 /** A date alone, such as 2026-12-01: "1 Dec 2026", wherever the reader is. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { MetricView } from "@/api/generated";
-import { metricChoices } from "./metrics";
+import { expectGolden } from "@/testing/golden";
+import { defaultMetricOf, metricChoices } from "./metrics";
 
 const view = (metric: MetricView["metric"], stored = true): MetricView => ({
   metric,
@@ -24,9 +25,14 @@ it("groups metrics by what they are, whatever order they come in", () => {
   ]);
 });
 
-it("shows a metric without numbers as absent instead of hiding it", () => {
-  expect(metricChoices([view("client_cycles", false)])[0]).toMatchObject({
-    label: "client_cycles (not counted on this machine)",
-    disabled: true,
-  });
+it("lists a metric without values, disabled", async () => {
+  const [choice] = metricChoices([view("client_cycles", false)]);
+  expect(choice?.disabled).toBe(true);
+  await expectGolden("metrics", { "without values": choice?.label ?? "" });
+});
+
+it("shows the metric first that a run's instrument decides by", () => {
+  expect(defaultMetricOf({ instrument: "time" })).toBe("cpu_ns");
+  expect(defaultMetricOf({ instrument: "instructions" })).toBe("counted_instructions");
+  expect(defaultMetricOf({}), "of earlier releases").toBe("cpu_ns");
 });

@@ -1,10 +1,13 @@
 // The one place where addresses are made: pages as link options, downloads as plain addresses.
 import { linkOptions } from "@tanstack/react-router";
-import type { ExportSamplesData } from "@/api/generated";
+import type { ExportSamplesData, UpgradeWhyProfileData } from "@/api/generated";
 import {
+  type AlertSearch,
   type AlertsSearch,
   type BisectionsSearch,
+  type CapacitySearch,
   type CommitsSearch,
+  type ForwardSecrecySearch,
   type HomeSearch,
   type MachineSearch,
   type RunSearch,
@@ -20,13 +23,17 @@ export const paths = {
   home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
+  forwardSecrecy: (search: ForwardSecrecySearch = {}) => linkOptions({ to: "/forward-secrecy", search }),
+  articles: () => linkOptions({ to: "/articles" }),
+  capacity: (search: CapacitySearch = {}) => linkOptions({ to: "/capacity", search }),
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
   upgrades: (search: UpgradesSearch = {}) => linkOptions({ to: "/upgrades", search }),
   /** `before` and `after`: a version, a source or a subject's unique name */
   upgrade: (library: string, before: string, after: string, search: UpgradeSearch = {}) =>
     linkOptions({ to: "/upgrades/$library/$before/$after", params: { library, before, after }, search }),
   alerts: (search: AlertsSearch = {}) => linkOptions({ to: "/alerts", search }),
-  alert: (alertId: string) => linkOptions({ to: "/alerts/$alertId", params: { alertId } }),
+  alert: (alertId: string, search: AlertSearch = {}) =>
+    linkOptions({ to: "/alerts/$alertId", params: { alertId }, search }),
   scorecard: () => linkOptions({ to: "/scorecard" }),
   queue: () => linkOptions({ to: "/queue" }),
   commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
@@ -42,4 +49,8 @@ export type ExportQuery = NonNullable<ExportSamplesData["query"]>;
 
 export function exportPath(query: ExportQuery): string {
   return `/api/v1/export${stringifySearch({ ...query })}`;
+}
+
+export function profilePath(query: UpgradeWhyProfileData["query"]): string {
+  return `/api/v1/upgrades/why/profile${stringifySearch({ ...query })}`;
 }

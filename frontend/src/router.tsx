@@ -3,9 +3,12 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
 import {
+  alertSearch,
   alertsSearch,
   bisectionsSearch,
+  capacitySearch,
   commitsSearch,
+  forwardSecrecySearch,
   homeSearch,
   machineSearch,
   parseSearch,
@@ -56,6 +59,26 @@ const scaling = createRoute({
   component: lazyRouteComponent(() => import("@/pages/scaling"), "ScalingPage"),
 });
 
+const forwardSecrecy = createRoute({
+  getParentRoute: () => root,
+  path: "/forward-secrecy",
+  validateSearch: forwardSecrecySearch,
+  component: lazyRouteComponent(() => import("@/pages/forward-secrecy"), "ForwardSecrecyPage"),
+});
+
+const articles = createRoute({
+  getParentRoute: () => root,
+  path: "/articles",
+  component: lazyRouteComponent(() => import("@/pages/articles"), "ArticlesPage"),
+});
+
+const capacity = createRoute({
+  getParentRoute: () => root,
+  path: "/capacity",
+  validateSearch: capacitySearch,
+  component: lazyRouteComponent(() => import("@/pages/capacity"), "CapacityPage"),
+});
+
 const machine = createRoute({
   getParentRoute: () => root,
   path: "/machine",
@@ -87,6 +110,7 @@ const alerts = createRoute({
 const alert = createRoute({
   getParentRoute: () => root,
   path: "/alerts/$alertId",
+  validateSearch: alertSearch,
   component: lazyRouteComponent(() => import("@/pages/alert"), "AlertPage"),
 });
 
@@ -131,6 +155,9 @@ export const router = createRouter({
     alerts,
     alert,
     scaling,
+    forwardSecrecy,
+    articles,
+    capacity,
     machine,
     queue,
     runs,

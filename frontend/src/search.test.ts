@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import {
+  alertSearch,
   commitsSearch,
+  forwardSecrecySearch,
   homeSearch,
   machineSearch,
   parseSearch,
   runSearch,
   seriesSearch,
   stringifySearch,
+  upgradeSearch,
 } from "./search";
 
 describe("the URL's state", () => {
@@ -32,7 +35,7 @@ describe("the URL's state", () => {
 
   it("drops what no page knows, and what is the default", () => {
     expect(homeSearch(parseSearch("?metric=nonsense&view=pie&sort=colour&color=red"))).toEqual({});
-    expect(runSearch(parseSearch("?metric=cpu_ns&view="))).toEqual({});
+    expect(homeSearch(parseSearch("?metric=cpu_ns&view="))).toEqual({});
     expect(seriesSearch(parseSearch("?case=a&show=rate"))).toEqual({ case: "a" });
   });
 
@@ -42,6 +45,26 @@ describe("the URL's state", () => {
       variation: "peers",
     });
     expect(runSearch(parseSearch("?variation=odd"))).toEqual({});
+  });
+
+  it("keeps every metric that was chosen for a run, since runs differ in their default", () => {
+    expect(runSearch(parseSearch("?metric=cpu_ns"))).toEqual({ metric: "cpu_ns" });
+  });
+
+  it("keeps the case whose functions are shown", () => {
+    expect(upgradeSearch(parseSearch("?pool=local&case=a"))).toEqual({ pool: "local", case: "a" });
+    expect(alertSearch(parseSearch("?pool=local&case=a"))).toEqual({ case: "a" });
+    expect(upgradeSearch(parseSearch("?case="))).toEqual({});
+  });
+
+  it("keeps the authority and the side of handshakes by strength, and leaves the usual out", () => {
+    expect(forwardSecrecySearch(parseSearch("?model=ecrypt&side=server&subject=openssl%403.5"))).toEqual({
+      model: "ecrypt",
+      side: "server",
+      subject: "openssl@3.5",
+    });
+    expect(forwardSecrecySearch(parseSearch("?model=nist&side=both&subject="))).toEqual({});
+    expect(forwardSecrecySearch(parseSearch("?model=nsa"))).toEqual({});
   });
 
   it("takes as invocations what the API takes, and leaves the usual out", () => {

@@ -1,5 +1,5 @@
-// The state of each page as it stands in the URL: parsed at the edge, then trusted.
-import type { Metric } from "@/api/generated";
+// The state of each page in the URL: parsed at the edge, then trusted.
+import type { Metric, MixReport, SecurityModel, SecurityView } from "@/api/generated";
 import type { Show } from "@/format";
 import { METRICS } from "@/metrics";
 import { VARIATIONS, type Variation } from "@/variation";
@@ -34,7 +34,7 @@ export interface HomeSearch extends CellView, HostChoice {
   library?: string[];
   /** words that a case's title must contain */
   q?: string;
-  /** id of the case that all others are compared with; absent: the version before */
+  /** id of the case that all others are compared with; absent: the previous version */
   versus?: string;
 }
 
@@ -48,6 +48,37 @@ export interface SeriesSearch extends HostChoice {
 
 export interface ScalingSearch extends HostChoice {
   library?: string[];
+}
+
+/** The first one of each is the default. */
+export const MODELS = ["nist", "ecrypt", "cnsa", "cnsa-2"] as const satisfies readonly SecurityModel[];
+export const SIDES = ["both", "server", "client"] as const satisfies readonly SecurityView["side"][];
+
+export interface ForwardSecrecySearch extends HostChoice {
+  /** unique name; absent: the version measured last */
+  subject?: string;
+  model?: SecurityModel;
+  side?: SecurityView["side"];
+}
+
+/** The first one is the default. */
+export const COSTS = ["connection", "handshake"] as const satisfies readonly MixReport["cost"][];
+export const DEFAULT_MIX = { rate: 10_000, used: 60, machine: 32 };
+
+export interface CapacitySearch extends HostChoice {
+  /** unique name; absent: the newest */
+  version?: string;
+  /** unique name of the version after an upgrade; absent: no upgrade */
+  to?: string;
+  /** `70~<case id>`, the percentage of the connections first; absent: one case */
+  part?: string[];
+  /** connections per second; absent, as the next two: DEFAULT_MIX */
+  rate?: number;
+  /** utilisation of a core in percent */
+  used?: number;
+  /** cores of a machine */
+  machine?: number;
+  cost?: MixReport["cost"];
 }
 
 export interface MachineSearch extends HostChoice {
@@ -69,13 +100,17 @@ export interface UpgradesSearch {
   before?: string;
 }
 
-/** absent: all machines */
-export type UpgradeSearch = HostChoice;
+export interface UpgradeSearch extends HostChoice {
+  /** id of the case whose functions are shown; absent: the case with the largest change */
+  case?: string;
+}
+
+export type AlertSearch = Pick<UpgradeSearch, "case">;
 
 export const STATUSES = ["open", "acknowledged", "confirmed", "fixed", "ignored", "wrong"] as const;
 
 export interface AlertsSearch {
-  /** absent: all that need somebody */
+  /** absent: all active alerts */
   status?: (typeof STATUSES)[number] | "all";
   /** absent: all */
   library?: string;
@@ -89,6 +124,7 @@ export interface CommitsSearch {
 }
 
 export interface RunSearch extends CellView, HostChoice {
+  /** absent: the one that the run's instrument decides by, so that no metric is the default of all runs */
   metric?: Metric;
 }
 
@@ -117,6 +153,31 @@ export function scalingSearch(raw: Raw): ScalingSearch {
   return compact({ ...hostChoice(raw), library: texts(raw.library) });
 }
 
+export function forwardSecrecySearch(raw: Raw): ForwardSecrecySearch {
+  const [, ...models] = MODELS;
+  const [, ...sides] = SIDES;
+  return compact({
+    ...hostChoice(raw),
+    subject: text(raw.subject),
+    model: oneOf(raw.model, models),
+    side: oneOf(raw.side, sides),
+  });
+}
+
+export function capacitySearch(raw: Raw): CapacitySearch {
+  const [, ...costs] = COSTS;
+  return compact({
+    ...hostChoice(raw),
+    version: text(raw.version),
+    to: text(raw.to),
+    part: texts(raw.part),
+    rate: amount(raw.rate, DEFAULT_MIX.rate),
+    used: amount(raw.used, DEFAULT_MIX.used),
+    machine: amount(raw.machine, DEFAULT_MIX.machine),
+    cost: oneOf(raw.cost, costs),
+  });
+}
+
 export function machineSearch(raw: Raw): MachineSearch {
   const invocations = invocationsOf(text(raw.invocations));
   return compact({
@@ -138,7 +199,11 @@ export function upgradesSearch(raw: Raw): UpgradesSearch {
 }
 
 export function upgradeSearch(raw: Raw): UpgradeSearch {
-  return compact(hostChoice(raw));
+  return compact({ ...hostChoice(raw), ...alertSearch(raw) });
+}
+
+export function alertSearch(raw: Raw): AlertSearch {
+  return compact({ case: text(raw.case) });
 }
 
 export function alertsSearch(raw: Raw): AlertsSearch {
@@ -154,7 +219,7 @@ export function commitsSearch(raw: Raw): CommitsSearch {
 }
 
 export function runSearch(raw: Raw): RunSearch {
-  return compact({ ...hostChoice(raw), ...cellView(raw), metric: metric(raw.metric) });
+  return compact({ ...hostChoice(raw), ...cellView(raw), metric: oneOf(raw.metric, METRICS) });
 }
 
 /** Plain `?a=1&b=x&b=y`: every value is text, so that a version such as 3.10 stays what it is. */
@@ -199,9 +264,15 @@ export function invocationsOf(value: unknown): number | undefined {
   return Number.isInteger(amount) && amount >= min && amount <= max ? amount : undefined;
 }
 
+/** A number above 0 other than the default; the API says what else is wrong with it. */
+function amount(value: unknown, usual: number): number | undefined {
+  const number = Number(text(value));
+  return number > 0 && Number.isFinite(number) && number !== usual ? number : undefined;
+}
+
 function metric(value: unknown): Metric | undefined {
-  const known = oneOf(value, METRICS);
-  return known === DEFAULT_METRIC ? undefined : known;
+  const chosen = oneOf(value, METRICS);
+  return chosen === DEFAULT_METRIC ? undefined : chosen;
 }
 
 function text(value: unknown): string | undefined {

@@ -18,8 +18,8 @@ describe("the choice of a variation", () => {
   it("says how many cases stand behind each, and offers none without any", () => {
     const choices = variationChoices([plain, resumed, hybrid], undefined);
     expect(choices[0]?.label).toBe("All (3)");
-    expect(choices.find((one) => one.value === "threads")?.label).toBe("Threads (1)");
-    expect(choices.find((one) => one.value === "peers")?.disabled).toBe(true);
+    expect(choices.find((choice) => choice.value === "threads")?.label).toBe("Threads (1)");
+    expect(choices.find((choice) => choice.value === "peers")?.disabled).toBe(true);
   });
 
   it("is not there while all cases are alike, unless one was made", () => {

@@ -6,14 +6,15 @@ import type { Choice } from "@/ui/Fields";
 export type Variation = keyof typeof KINDS;
 export const VARIATIONS = Object.keys(KINDS) as Variation[];
 
-export function isOf(one: CaseView, variation: Variation | undefined): boolean {
-  return !variation || one.kinds.includes(variation);
+export function isOf(caseView: CaseView, variation: Variation | undefined): boolean {
+  return !variation || caseView.kinds.includes(variation);
 }
 
 /** With the number of cases behind each; none where there is nothing to choose between. */
 export function variationChoices(cases: CaseView[], chosen: Variation | undefined): Choice<Variation | "">[] {
   const amounts = new Map<Variation, number>();
-  for (const kind of cases.flatMap((one) => one.kinds)) amounts.set(kind, (amounts.get(kind) ?? 0) + 1);
+  for (const kind of cases.flatMap((caseView) => caseView.kinds))
+    amounts.set(kind, (amounts.get(kind) ?? 0) + 1);
   if (amounts.size < 2 && !chosen) return [];
   return [
     { value: "", label: `All (${cases.length})` },

@@ -1,1 +1,1 @@
-"""`make bench`: what measuring costs and what it can detect on this machine, written to docs/benchmarks.md."""
+"""`make bench`: measures the overhead and the resolution of kexbench on this machine. Writes docs/benchmarks.md."""

@@ -1,7 +1,7 @@
 """`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Builds kits the first time.
 
-Exit status 1 when a part can't be measured, of which the file keeps what it had; figures themselves never fail it, nor
-does a machine without a simulated cluster, where planning is measured alone.
+Exit status 1 if a part cannot be measured, or if the worker and the loop of connections disagree. The file then keeps
+that part's old section. Other figures never cause a failure. Without a simulated cluster, only planning is measured.
 """
 
 import argparse
@@ -13,17 +13,41 @@ from pathlib import Path
 import numpy as np
 
 from bench import report
+from bench.answers import Answers, measure_answers
 from bench.builds import Built, NotBuilt, compare_builds
 from bench.calibration import calibrate
 from bench.commits import measure_commits
+from bench.connections import (
+    CALL_NS,
+    SHORT_NS,
+    TOLERANCE,
+    Agreement,
+    Disagreement,
+    compare_connections,
+)
+from bench.counts import Repeated, repeat_counts
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
-from bench.lab import FULL, QUICK, BenchError, Lab, Scale
 from bench.levels import Level, compare_levels
+from bench.machine import FULL, QUICK, BenchError, Machine, Scale
+from bench.mixes import GOAL, SUBJECT, Predicted, compare_mixes
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
-from bench.texts import BUILDS, COMMITS, DETECTION, HEAD, LEVELS, OVERHEAD, PEERS, SCALE
+from bench.texts import (
+    ANSWERS,
+    BUILDS,
+    COMMITS,
+    CONNECTIONS,
+    COUNTS,
+    DETECTION,
+    HEAD,
+    LEVELS,
+    MIXED,
+    OVERHEAD,
+    PEERS,
+    SCALE,
+)
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
@@ -37,7 +61,7 @@ ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"
 PARTITIONS = 200
 USUAL_GROUP = 10
-"""Invocations of an ordinary run: there are more groups of them, so their false positives are known better."""
+"""Invocations of an ordinary run. A pool has more such groups, so their rate of false alarms is more precise."""
 
 
 def a_case(protocol: str, exchange: str, **fields: object) -> Case:
@@ -60,97 +84,153 @@ DETECTED = (ECDSA_1_3,)
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
-    parser.add_argument("--only", choices=list(PARTS), help="one part; the file keeps its other sections")
-    parser.add_argument("--plain", type=Path, required=True, help="the compiled plain_openssl")
+    parser.add_argument("--only", choices=list(PARTS), help="only this part; the file keeps its other sections")
+    parser.add_argument("--plain", type=Path, required=True, help="path of the compiled plain_openssl")
     options = parser.parse_args(arguments)
     scale = QUICK if options.quick else FULL
-    lab = Lab()
-    machine = report.machine_lines(datetime.now(UTC), read_host_facts(), calibrate(lab, ECDSA_1_3))
+    machine = Machine()
+    about = report.machine_lines(datetime.now(UTC), read_host_facts(), calibrate(machine, ECDSA_1_3))
     sections: dict[str, str] = {}
     missing = []
     for part in [options.only] if options.only else PARTS:
         heading, measure = PARTS[part]
         try:
-            figures = measure(lab, scale, options.plain)
-        except (BenchError, KitError, FileNotFoundError) as error:
-            print(f"\n{heading}Nothing of this was measured: {error}", flush=True)
+            figures = measure(machine, scale, options.plain)
+        except Disagreement as error:
+            print(f"\n{heading}{about}\n\n{error}\n\nNot written: worker and loop disagree.", flush=True)
             missing.append(part)
             continue
-        sections[part] = f"{heading}{machine}\n\n{figures}"
+        except (BenchError, KitError, FileNotFoundError) as error:
+            print(f"\n{heading}Not measured: {error}", flush=True)
+            missing.append(part)
+            continue
+        sections[part] = f"{heading}{about}\n\n{figures}"
         print(f"\n{sections[part]}", flush=True)
     if scale is FULL:
-        known = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
+        existing = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
         headings = {part: heading.partition("\n")[0] for part, (heading, _) in PARTS.items()}
-        write_whole(REPORT, report.document(known, HEAD, headings, sections).encode())
-        _say(f"written to {REPORT.relative_to(ROOT)}")
+        write_whole(REPORT, report.document(existing, HEAD, headings, sections).encode())
+        _log(f"written to {REPORT.relative_to(ROOT)}")
     return 1 if missing else 0
 
 
-def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:
+def _overheads(machine: Machine, scale: Scale) -> Iterator[Overhead]:
     for subject in ("openssl@system", "gnutls@system"):
         for case in TIMED:
-            _say(f"overhead: {subject}, {case.label}")
-            yield measure_overhead(lab, case, subject, scale)
+            _log(f"overhead: {subject}, {case.label}")
+            yield measure_overhead(machine, case, subject, scale)
 
 
-def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
+def _peers(machine: Machine, scale: Scale, plain: Path) -> Iterator[Peer]:
     for case in PLAIN:
-        _say(f"against a plain loop: {case.label}")
+        _log(f"compared with a plain loop: {case.label}")
         for chainless in (False, True):
-            yield compare_with_plain_loop(lab, plain, case, scale.invocations, scale.batches, chainless=chainless)
-    _say(f"against gnutls-cli --benchmark-tls-kx, {scale.peer_rounds} rounds of 40 s")
-    yield from compare_with_gnutls_cli(lab, scale)
+            yield compare_with_plain_loop(machine, plain, case, scale.invocations, scale.batches, chainless=chainless)
+    _log(f"compared with gnutls-cli --benchmark-tls-kx, {scale.peer_rounds} rounds of 40 s")
+    yield from compare_with_gnutls_cli(machine, scale)
 
 
-def _levels(lab: Lab, scale: Scale, plain: Path) -> Iterator[Level]:
+def _levels(machine: Machine, scale: Scale, plain: Path) -> Iterator[Level]:
     for case in LEVELLED:
-        _say(f"a level against {LEVEL_HANDSHAKES:,} handshakes: {case.label}")
-        yield compare_levels(lab, plain, case, LEVEL_HANDSHAKES, scale)
+        _log(f"level compared with {LEVEL_HANDSHAKES:,} handshakes: {case.label}")
+        yield compare_levels(machine, plain, case, LEVEL_HANDSHAKES, scale)
 
 
-def _builds(lab: Lab, scale: Scale) -> Iterator[Built | NotBuilt]:
-    for progress in compare_builds(lab, scale):
+def _connections(machine: Machine, scale: Scale) -> str:
+    """The table of all parts. Raises Disagreement."""
+    results: list[Agreement] = []
+    for progress in compare_connections(machine, scale):
         if isinstance(progress, str):
-            _say(f"builds: {progress}")
+            _log(f"connections: {progress}")
+        else:
+            results.append(progress)
+    table = report.connections_table(results)
+    if not all(result.agrees for result in results):
+        raise Disagreement(table)
+    return table
+
+
+def _counts(machine: Machine, scale: Scale) -> Iterator[Repeated]:
+    for progress in repeat_counts(machine, scale.counts):
+        if isinstance(progress, str):
+            _log(f"counts: {progress}")
         else:
             yield progress
 
 
-def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
+def _builds(machine: Machine, scale: Scale) -> Iterator[Built | NotBuilt]:
+    for progress in compare_builds(machine, scale):
+        if isinstance(progress, str):
+            _log(f"builds: {progress}")
+        else:
+            yield progress
+
+
+def _mixes(machine: Machine, scale: Scale) -> Iterator[Predicted]:
+    for progress in compare_mixes(machine, scale):
+        if isinstance(progress, str):
+            _log(f"mixes: {progress}")
+        else:
+            yield progress
+
+
+def _detections(machine: Machine, scale: Scale) -> Iterator[str]:
     for case in DETECTED:
-        for found in measure_pools(lab, case, "openssl@system", scale.pool):
-            if isinstance(found, Pools):
-                curve = resampled_power(found.log_ratios, found.group, PARTITIONS, ALPHA, seed=0)
-                small = rejections(found.log_ratios[0.0], USUAL_GROUP, PARTITIONS, ALPHA, np.random.default_rng(0))
-                yield report.detection_text(found, curve) + report.usual_group_text(small, USUAL_GROUP, ALPHA)
-            elif found % 40 == 0:
-                _say(f"detection: {case.label}, {found} of {scale.pool} invocations of each pair")
+        for progress in measure_pools(machine, case, "openssl@system", scale.pool):
+            if isinstance(progress, Pools):
+                curve = resampled_power(progress.log_ratios, progress.group, PARTITIONS, ALPHA, seed=0)
+                small = rejections(progress.log_ratios[0.0], USUAL_GROUP, PARTITIONS, ALPHA, np.random.default_rng(0))
+                yield report.detection_text(progress, curve) + report.usual_group_text(small, USUAL_GROUP, ALPHA)
+            elif progress % 40 == 0:
+                _log(f"detection: {case.label}, {progress} of {scale.pool} invocations of each pair")
 
 
-def _scaled(lab: Lab, scale: Scale) -> Scaled:
-    _say(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
-    return measure_scale(lab.installation.catalogue(), lab.cpus, scale)
+def _answers(scale: Scale) -> Iterator[Answers]:
+    for millions in scale.stored_millions:
+        _log(f"answers: a store of {millions} million values")
+        yield measure_answers(millions)
 
 
-PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
-    "overhead": (OVERHEAD, lambda lab, scale, _: report.overhead_table(list(_overheads(lab, scale)))),
-    "peers": (PEERS, lambda lab, scale, plain: report.peers_table(list(_peers(lab, scale, plain)))),
+def _scaled(machine: Machine, scale: Scale) -> Scaled:
+    _log(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
+    return measure_scale(machine.installation.catalogue(), machine.cpus, scale)
+
+
+PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
+    "overhead": (OVERHEAD, lambda machine, scale, _: report.overhead_table(list(_overheads(machine, scale)))),
+    "peers": (PEERS, lambda machine, scale, plain: report.peers_table(list(_peers(machine, scale, plain)))),
     "levels": (
         LEVELS.format(handshakes=LEVEL_HANDSHAKES),
-        lambda lab, scale, plain: report.levels_table(list(_levels(lab, scale, plain))),
+        lambda machine, scale, plain: report.levels_table(list(_levels(machine, scale, plain))),
+    ),
+    "connections": (
+        CONNECTIONS.format(tolerance=TOLERANCE, short_us=SHORT_NS / 1000, call_us=CALL_NS / 1000),
+        lambda machine, scale, _: _connections(machine, scale),
+    ),
+    "counts": (
+        COUNTS.format(counts=FULL.counts),
+        lambda machine, scale, _: report.counts_table(list(_counts(machine, scale))),
     ),
     "builds": (
         BUILDS,
-        lambda lab, scale, _: report.builds_table(list(_builds(lab, scale))),
+        lambda machine, scale, _: report.builds_table(list(_builds(machine, scale))),
     ),
-    "detection": (DETECTION.format(batches=BATCHES), lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
-    "commits": (COMMITS, lambda _lab, scale, _: report.commits_table(measure_commits(scale.pushes))),
-    "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),
+    "mixes": (
+        MIXED.format(subject=SUBJECT, goal=GOAL),
+        lambda machine, scale, _: report.mixes_table(list(_mixes(machine, scale))),
+    ),
+    "detection": (
+        DETECTION.format(batches=BATCHES),
+        lambda machine, scale, _: "\n\n".join(_detections(machine, scale)),
+    ),
+    "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
+    "answers": (ANSWERS, lambda _machine, scale, _: report.answers_table(list(_answers(scale)))),
+    "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
 }
-"""What stands above the figures of each part, and how they are made."""
+"""The text above each part's figures, and the function that measures them."""
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

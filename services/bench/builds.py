@@ -1,11 +1,11 @@
-"""Whether a kit built here costs what a distribution's package of the same version does."""
+"""Compares kits built here with a distribution's packages of the same version."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
 from bench.detection import no_load
-from bench.lab import Lab, Scale
+from bench.machine import Machine, Scale
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.pairs import batches_of
 from kexbench.domain.cases import Case
@@ -16,18 +16,18 @@ from kexbench.kits import KitError
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
 from kexbench.runner.invocation import measure_invocation
+from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import TicketKit
 
 PAIRS = (
     *((f"openssl@deb-source/{suite}", f"openssl@debian/{suite}") for suite in ("bullseye", "bookworm", "trixie")),
     ("openssl@crate/4.0.3", "openssl@debian/experimental"),
     *((f"gnutls@deb-source/{suite}", f"gnutls@debian/{suite}") for suite in ("bullseye", "bookworm", "trixie")),
 )
-"""Kits built here, each with the package of the same version. Where a mirror lacks a suite's sources, or experimental
-has moved on, the report names the pair and why it was not compared."""
+"""Kits built here, each with the package of the same version. If a mirror lacks a suite's sources, or experimental has
+a newer version, the report lists the pair as not compared, with the reason."""
 ALIKE = 0.03
-"""A case whose cost differs by more is named with its cause."""
+"""The report names the cause of a larger difference."""
 _CASES = [
     {"protocol": ["TLSv1.2"], "keyExchange": ["RSA"], "rsaBits": [2048, 3072, 4096]},
     {"protocol": ["TLSv1.2"], "keyExchange": ["DHE-RSA"], "dhGroup": ["ffdhe2048", "ffdhe3072"]},
@@ -48,17 +48,17 @@ _CASES = [
 CASES: tuple[Case, ...] = tuple(
     dict.fromkeys(
         [
-            *expand([Matrix.model_validate(one) for one in _CASES], {})[0],
+            *expand([Matrix.model_validate(matrix) for matrix in _CASES], {})[0],
             *(case for _, case in tried(fips=False)),
         ]
     )
 )
-"""The usual ones in all sizes, and one for every feature that a kit is tried for."""
+"""The common cases in all sizes, and one case for every feature that a kit is probed for."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """Upstream's sources as they are built here, against Debian's package of the same version."""
+    """A kit built here from upstream's sources, compared with Debian's package of the same version."""
 
     library: str
     version: str
@@ -67,9 +67,9 @@ class Built:
     case: Case
     packaged_ns: float
     ratio: RatioEstimate
-    """Built by packaged, of the CPU time of both sides."""
+    """CPU time of both sides: built divided by packaged."""
     components: tuple[ComponentChange, ...]
-    """What the library stands on that is another here."""
+    """Components below the library whose versions differ here."""
 
     @property
     def differs(self) -> bool:
@@ -82,47 +82,47 @@ Costs = tuple[float, RatioEstimate]
 
 @dataclass(frozen=True)
 class NotBuilt:
-    """A pair or a case that cannot be had here."""
+    """A pair or a case that cannot be compared here."""
 
     built: str
     packaged: str
     reason: str
 
 
-def compare_builds(lab: Lab, scale: Scale) -> Iterator[str | Built | NotBuilt]:
-    """Yields what is under way, and what was found. Cases that one of the two lacks are left out."""
+def compare_builds(machine: Machine, scale: Scale) -> Iterator[str | Built | NotBuilt]:
+    """Yields progress texts and results. Omits cases that one of the two lacks."""
     for built, packaged in PAIRS:
-        yield f"{built} against {packaged}"
+        yield f"{built} compared with {packaged}"
         try:
-            kits = {reference: lab.kit(reference) for reference in (built, packaged)}
+            kits = {reference: machine.kit(reference) for reference in (built, packaged)}
         except KitError as error:
             yield NotBuilt(built, packaged, f"{error.ref}: {error.stage} failed: {error.reason}")
             continue
         versions = sorted({kit.manifest.version for kit in kits.values()})
         if len(versions) > 1:
-            yield NotBuilt(built, packaged, f"they are of two versions: {' and '.join(versions)}")
+            yield NotBuilt(built, packaged, f"their versions differ: {' and '.join(versions)}")
             continue
         library = kits[built].manifest.library
         components = changed_components(kits[packaged].manifest.components, kits[built].manifest.components)
         for case in CASES:
-            costs = _compare(lab, scale, kits, case)
+            costs = _compare(machine, scale, kits, case)
             if isinstance(costs, str):
                 yield NotBuilt(built, packaged, f"{case.label}: {costs}")
             elif costs:
                 yield Built(library, versions[0], packaged, case, *costs, components)
 
 
-def _compare(lab: Lab, scale: Scale, kits: Mapping[str, TicketKit], case: Case) -> Costs | str | None:
-    """A text says why there is nothing to compare, None that one of the two lacks the case."""
+def _compare(machine: Machine, scale: Scale, kits: Mapping[str, JobInputKit], case: Case) -> Costs | str | None:
+    """The costs. A text is the reason why they cannot be compared, None means that one of the two lacks the case."""
     built, packaged = kits
-    ticket = lab.ticket([case], dict(kits), scale.batches)
+    job_input = machine.job_input([case], dict(kits), scale.batches)
     invocations: list[Invocation] = []
     for number in range(scale.builds):
         turn = Turn(case.case_id, (built, packaged), number)
-        invocations.append(measure_invocation(ticket, turn, lab.cpus, lab.log, no_load))
+        invocations.append(measure_invocation(job_input, turn, machine.cpus, machine.log, no_load))
         for outcome in invocations[-1].outcomes:
-            lacking = outcome.kind is OutcomeKind.UNSUPPORTED
-            return None if lacking else f"{outcome.subject}: {outcome.kind}: {outcome.reason}"
+            is_unsupported = outcome.kind is OutcomeKind.UNSUPPORTED
+            return None if is_unsupported else f"{outcome.subject}: {outcome.kind}: {outcome.reason}"
     ours, theirs = (batches_of(invocations, case.case_id, reference, Metric.CPU_NS) for reference in (built, packaged))
     packaged_costs = [
         sample.cost

@@ -1,13 +1,13 @@
-"""What this machine is, in figures, so that those of two reports can be told apart."""
+"""Key figures of this machine, so that two reports can be distinguished."""
 
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import Lab, turns_ns
+from bench.machine import Machine, turns_ns
 from kexbench.domain.cases import Case
 from kexbench.domain.plans import BATCH_NS, BATCHES
 from kexbench.domain.samples import Timer
-from kexbench.runner.party import Party
+from kexbench.runner.participant import Participant
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Calibration:
         )
 
 
-def calibrate(lab: Lab, case: Case) -> Calibration:
+def calibrate(machine: Machine, case: Case) -> Calibration:
     subject = "openssl@system"
-    with Party(lab.setting(case, {subject: lab.kit(subject)}, BATCHES), subject) as party:
-        costs = [turns_ns(party.batch(BATCH_NS)) for _ in range(BATCHES)]
-        return Calibration(timer=party.timer, handshake_ns=statistics.median(costs), case=case)
+    with Participant(machine.setting(case, {subject: machine.kit(subject)}, BATCHES), subject) as participant:
+        costs = [turns_ns(participant.batch(BATCH_NS)) for _ in range(BATCHES)]
+        return Calibration(timer=participant.timer, handshake_ns=statistics.median(costs), case=case)

@@ -1,7 +1,7 @@
-"""How good a change-point detector is on labelled histories (data/changepoints).
+"""Scores a change-point detector on labelled histories (data/changepoints).
 
-A change found within five points of a labelled one is a hit; each of the two is used once, nearest pairs first. Labels
-that nobody could find, and places to ignore, count neither as missed nor as false alarms.
+A detected change within five points of a label is a hit. Each change and each label is used once, nearest pairs first.
+Undetectable labels and ignored places count neither as misses nor as false alarms.
 """
 
 import gzip
@@ -16,11 +16,11 @@ DATA = Path(__file__).parent / "data" / "changepoints"
 NAMES = ("synthetic", "semireal", "real")
 MARGIN = 5
 FOLDS, HELD_BACK = 5, (0, 1)
-"""Chosen before anything was tuned."""
+"""Chosen before any tuning."""
 LOOKED_AFTER = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
-"""After how many points of a new level the delay is looked for."""
+"""The delays to try, in points of the new level."""
 CLEAR_SNR = 2.5
-"""Delays are those of steps of at least so many noises: of lesser ones they are what the series is short of."""
+"""Smallest step for delays, in standard deviations of the noise. Series are too short for smaller ones."""
 PROMPT_FAMILIES = ("steps", "heavy", "hw")
 
 Detector = Callable[[Sequence[float]], Sequence[int]]
@@ -28,7 +28,7 @@ Detector = Callable[[Sequence[float]], Sequence[int]]
 
 @dataclass(frozen=True)
 class Label:
-    """A change that is there: the index of the first value after it."""
+    """A true change: the index of the first value after it."""
 
     index: int
     detectable: bool
@@ -45,12 +45,12 @@ class LabelledSeries:
 
     @property
     def null(self) -> bool:
-        """Nothing changes in it."""
+        """Whether the series has no change."""
         return self.family.endswith("null")
 
     @property
     def fold(self) -> int:
-        """By the hash of the id; what has the same history beneath is in the same fold."""
+        """From the hash of the id. Series made from the same history are in the same fold."""
         history = self.id.removeprefix("AA:").removeprefix("inj:")
         return int.from_bytes(hashlib.sha256(history.encode()).digest()[:8], "big") % FOLDS
 
@@ -61,7 +61,7 @@ class LabelledSeries:
 
 @dataclass(frozen=True)
 class Score:
-    """Of some series together. Precision and recall are nan where nothing was found and where nothing was to be."""
+    """The score over several series. Precision is NaN without detected changes, recall without detectable labels."""
 
     hits: int
     misses: int
@@ -90,72 +90,70 @@ def load(name: str) -> list[LabelledSeries]:
     with gzip.open(DATA / f"{name}.json.gz", "rt") as file:
         return [
             LabelledSeries(
-                id=each["id"],
-                family=each["family"],
-                values=tuple(each["values"]),
-                labels=tuple(Label(label["i"], label["detectable"], label["snr"]) for label in each["cps"]),
-                ignored=tuple(each.get("ignore", ())),
+                id=row["id"],
+                family=row["family"],
+                values=tuple(row["values"]),
+                labels=tuple(Label(label["i"], label["detectable"], label["snr"]) for label in row["cps"]),
+                ignored=tuple(row.get("ignore", ())),
             )
-            for each in json.load(file)
+            for row in json.load(file)
         ]
 
 
 def folds(series: Sequence[LabelledSeries]) -> tuple[list[LabelledSeries], list[LabelledSeries]]:
-    """Those to tune on, and those that were held back."""
-    return [one for one in series if not one.held_back], [one for one in series if one.held_back]
+    """The series for tuning, and those that are held back."""
+    return [item for item in series if not item.held_back], [item for item in series if item.held_back]
 
 
-def score(series: Sequence[LabelledSeries], found: Sequence[Sequence[int]]) -> Score:
-    """Of what was `found` in each of the series, in the same order."""
-    counts = [(*_counts(one, indices), len(one.values)) for one, indices in zip(series, found, strict=True)]
-    families = sorted({one.family for one in series})
+def score(series: Sequence[LabelledSeries], detected: Sequence[Sequence[int]]) -> Score:
+    """The score of the changes `detected` in each series, in the same order."""
+    counts = [(*_counts(item, indices), len(item.values)) for item, indices in zip(series, detected, strict=True)]
+    families = sorted({history.family for history in series})
     return Score(
         *_total(counts),
         by_family={
-            family: Score(*_total([each for one, each in zip(series, counts, strict=True) if one.family == family]))
+            family: Score(*_total([count for item, count in zip(series, counts, strict=True) if item.family == family]))
             for family in families
         },
     )
 
 
 def delays(detect: Detector, series: Sequence[LabelledSeries], limit: int = 60) -> list[float]:
-    """How many points of the new level it takes to find each of the first `limit` clear steps, inf where it is not."""
+    """The points of the new level needed to detect each of the first `limit` clear steps, inf if it is not detected."""
     return [
-        next(
-            (float(after) for after in LOOKED_AFTER if after <= room and _found_by(detect, one, label, after)), math.inf
-        )
-        for one, label, room in list(_clear_steps(series))[:limit]
+        next((float(n) for n in LOOKED_AFTER if n <= size and _detects(detect, item, label, n)), math.inf)
+        for item, label, size in list(_clear_steps(series))[:limit]
     ]
 
 
 def _clear_steps(series: Sequence[LabelledSeries]) -> Iterator[tuple[LabelledSeries, Label, int]]:
-    for one in series:
-        ends = [*[label.index for label in one.labels[1:]], len(one.values)]
-        for label, end in zip(one.labels, ends, strict=False):
-            if one.family in PROMPT_FAMILIES and label.detectable and (label.snr or 0) >= CLEAR_SNR:
-                yield one, label, end - label.index
+    for history in series:
+        ends = [*[label.index for label in history.labels[1:]], len(history.values)]
+        for label, end in zip(history.labels, ends, strict=False):
+            if history.family in PROMPT_FAMILIES and label.detectable and (label.snr or 0) >= CLEAR_SNR:
+                yield history, label, end - label.index
 
 
-def _found_by(detect: Detector, one: LabelledSeries, label: Label, after: int) -> bool:
-    return any(abs(index - label.index) <= MARGIN for index in detect(one.values[: label.index + after]))
+def _detects(detect: Detector, history: LabelledSeries, label: Label, after: int) -> bool:
+    return any(abs(index - label.index) <= MARGIN for index in detect(history.values[: label.index + after]))
 
 
-def _counts(one: LabelledSeries, found: Collection[int]) -> tuple[int, int, int]:
+def _counts(history: LabelledSeries, detected: Collection[int]) -> tuple[int, int, int]:
     """Hits, misses and false alarms."""
-    places = sorted({index for index in found if 0 < index < len(one.values)})
-    matched = _matches([label.index for label in one.labels], places)
-    hits = sum(label.detectable and number in matched for number, label in enumerate(one.labels))
-    neutral = [*one.ignored, *(label.index for label in one.labels if not label.detectable)]
+    places = sorted({index for index in detected if 0 < index < len(history.values)})
+    matched = _matches([label.index for label in history.labels], places)
+    hits = sum(label.detectable and number in matched for number, label in enumerate(history.labels))
+    neutral = [*history.ignored, *(label.index for label in history.labels if not label.detectable)]
     used = set(matched.values())
     false_alarms = sum(
-        number not in used and all(abs(place - each) > MARGIN for each in neutral)
+        number not in used and all(abs(place - index) > MARGIN for index in neutral)
         for number, place in enumerate(places)
     )
-    return hits, sum(label.detectable for label in one.labels) - hits, false_alarms
+    return hits, sum(label.detectable for label in history.labels) - hits, false_alarms
 
 
 def _matches(labels: Sequence[int], places: Sequence[int]) -> dict[int, int]:
-    """Which place belongs to which label."""
+    """The number of the matching place by the number of the label."""
     matched: dict[int, int] = {}
     pairs = ((abs(label - place), i, j) for i, label in enumerate(labels) for j, place in enumerate(places))
     for _, i, j in sorted(pair for pair in pairs if pair[0] <= MARGIN):
@@ -165,9 +163,9 @@ def _matches(labels: Sequence[int], places: Sequence[int]) -> dict[int, int]:
 
 
 def _total(counts: Sequence[tuple[int, int, int, int]]) -> tuple[int, int, int, int]:
-    hits, misses, false_alarms, points = (sum(each[part] for each in counts) for part in range(4))
+    hits, misses, false_alarms, points = (sum(count[part] for count in counts) for part in range(4))
     return hits, misses, false_alarms, points
 
 
-def _share(part: int, rest: int) -> float:
-    return part / (part + rest) if part + rest else math.nan
+def _share(part: int, others: int) -> float:
+    return part / (part + others) if part + others else math.nan

@@ -1,4 +1,4 @@
-"""From a push to a run that names the commit: git, the watcher at its usual pace, the service and its store."""
+"""The delay from a push to the run of its commit: git, a watcher at its default interval, the service and its store."""
 
 import subprocess
 import time
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import httpx
 import numpy as np
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient
 from kexbench.service import own_store
@@ -39,32 +39,32 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Delays:
-    """Seconds from the end of each `git push` until the API tells the run; `interval_s` is between two looks."""
+    """Seconds from the end of each `git push` until the API lists the run. `interval_s` is the polling interval."""
 
     seconds: tuple[float, ...]
     interval_s: float
 
 
 def measure_commits(pushes: int) -> Delays:
-    """Each push at a moment of its own between two looks. Raises BenchError."""
+    """Push at random times within the polling interval. Raises BenchError."""
     with TemporaryDirectory() as folder, _watched(Path(folder)) as (http, clone, interval_s):
-        moments = np.random.default_rng(0)
-        found = []
+        random = np.random.default_rng(0)
+        delays_s = []
         for number in range(pushes):
-            time.sleep(moments.uniform(0, interval_s))
+            time.sleep(random.uniform(0, interval_s))
             path = clone / "bench-specs" / f"{number}.yaml"
             path.parent.mkdir(exist_ok=True)
             path.write_text(_SPEC.format(number=number))
             commit = _pushed(clone)
             began = time.monotonic()
-            _wait(partial(_is_told, http, commit))
-            found.append(time.monotonic() - began)
-        return Delays(tuple(found), interval_s)
+            _wait(partial(_has_run, http, commit))
+            delays_s.append(time.monotonic() - began)
+        return Delays(tuple(delays_s), interval_s)
 
 
 @contextmanager
 def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
-    """A served store of its own, a clone of the repository that is watched, and seconds between two looks."""
+    """A service with a new store, a clone of the watched repository, and the polling interval in seconds."""
     bare, clone = folder / "pushed.git", folder / "clone"
     _git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
     _git(folder, "clone", "--quiet", str(bare), str(clone))
@@ -72,19 +72,19 @@ def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
     settings.home.mkdir()
     (settings.home / "repositories.yaml").write_text(_REPOSITORIES.format(url=bare))
     installation = Installation(settings)
-    said: list[str] = []
+    logged: list[str] = []
     with ExitStack() as stack:
         service = Service(installation, own_store(settings), "127.0.0.1", 0)
         address = stack.enter_context(service.background())
         api = stack.enter_context(closing(ApiClient.here(address, "dispatcher")))
-        stack.enter_context(watching(installation, api, said.append))
-        _wait(lambda: any(line.startswith("watching branch main") for line in said))
+        stack.enter_context(watching(installation, api, logged.append))
+        _wait(lambda: any(line.startswith("watching branch main") for line in logged))
         http = stack.enter_context(httpx.Client(base_url=address.url + API_PREFIX, trust_env=False))
         yield http, clone, settings.watch_interval_s
 
 
-def _is_told(http: httpx.Client, commit: str) -> bool:
-    """Whether a run names the commit."""
+def _has_run(http: httpx.Client, commit: str) -> bool:
+    """Whether a run is for the commit."""
     return any(run["commit"] and run["commit"]["commit"] == commit for run in http.get("/runs").json()["runs"])
 
 
@@ -97,13 +97,13 @@ def _pushed(clone: Path) -> str:
     return _git(clone, "rev-parse", "HEAD")
 
 
-def _git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _wait(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
-            raise BenchError(f"nothing came of a push within {_PATIENCE_S:.0f} s")
+            raise BenchError(f"a push had no effect within {_PATIENCE_S:.0f} s")
         time.sleep(_POLL_S)

@@ -1,6 +1,6 @@
-"""GnuTLS's own benchmark beside the worker: it is stopped and goes on, and in between the worker has its turn on the
-same core, so that the machine's slow phases fall on both. Each reads its own CPU clock, which stands still
-meanwhile."""
+"""Compares the worker with GnuTLS's own benchmark, which is stopped for each of the worker's turns. Both use the same
+core, so slow phases of the machine affect both. Each reads its own CPU clock, which does not advance while it is
+stopped."""
 
 import math
 import os
@@ -23,12 +23,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bench.gnutls_certificates import setting_with
-from bench.lab import BenchError, Lab, Scale
+from bench.machine import BenchError, Machine, Scale
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, trimmed_interval
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.runner.party import Party, Setting
+from kexbench.runner.participant import Participant, Setting
 
 PROGRAM = "gnutls-cli"
 SUBJECT = "gnutls@system"
@@ -57,41 +57,41 @@ CASES: dict[str, Case | None] = {
     "(TLS1.3)-(ECDHE-X25519)-(EdDSA-Ed25519)-(AES-128-GCM)": _elliptic("ECDHE-Ed25519", "X25519"),
     "(TLS1.2)-(RSA)-(AES-128-GCM)": _rsa("TLSv1.2", "RSA"),
 }
-"""Its first sections in their order, which it names when each is over, with the key sizes that it prints. None: this
-section is not compared."""
+"""The program's first sections in order, with the key sizes that it prints. It prints a section's name when the section
+ends. None: the section is not compared."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A key exchange as the other program measured it: the average, by its process's CPU clock."""
+    """A key exchange as measured by the other program: the average CPU time of its process."""
 
     name: str
     handshake_ns: float
 
 
-def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
-    """With the certificate that the other program shows, and with the one that this project measures with. One ratio
-    a round and section; the interval is over rounds. Raises BenchError."""
+def compare_with_gnutls_cli(machine: Machine, scale: Scale) -> Iterator[Peer]:
+    """Compare with the other program's certificate and with ours. Each round yields one ratio for each section, and the
+    interval is over rounds. Raises BenchError."""
     program = shutil.which(PROGRAM)
     if program is None:
         raise BenchError(f"{PROGRAM} is not installed: make packages-bench")
-    found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    costs_by_section: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     with TemporaryDirectory() as folder:
         for _ in range(scale.peer_rounds):
-            for section, ours_ns in _round(lab, Path(program), Path(folder)):
-                found[section.name].append((section.handshake_ns, *ours_ns))
-    for name, costs in found.items():
+            for section, ours_ns in _round(machine, Path(program), Path(folder)):
+                costs_by_section[section.name].append((section.handshake_ns, *ours_ns))
+    for name, costs in costs_by_section.items():
         case = CASES[name]
-        assert case, "only what is compared is measured"
+        assert case, "only compared sections are measured"
         theirs, *ours = np.array(costs).T
-        for certificate, our in zip(("its certificate", "our certificate"), ours, strict=True):
+        for certificate, cost_ns in zip(("its certificate", "our certificate"), ours, strict=True):
             yield Peer(
                 case=case,
                 name=f"gnutls-cli, {certificate}",
-                ours_ns=statistics.median(our),
+                ours_ns=statistics.median(cost_ns),
                 ours_outside=None,
                 theirs_ns=statistics.median(theirs),
-                ratio=_ratio(np.log(our) - np.log(theirs)),
+                ratio=_ratio(np.log(cost_ns) - np.log(theirs)),
             )
 
 
@@ -100,44 +100,44 @@ def _ratio(logs: Vector) -> RatioEstimate:
     return RatioEstimate(centre, low, high, paired=True)
 
 
-def _round(lab: Lab, program: Path, folder: Path) -> Iterator[tuple[Section, tuple[float, ...]]]:
-    """Each compared section, and our CPU nanoseconds a handshake with its certificate and with ours."""
-    with _running(program, lab.cpus.measuring) as theirs:
+def _round(machine: Machine, program: Path, folder: Path) -> Iterator[tuple[Section, tuple[float, ...]]]:
+    """Each compared section, and our CPU time per handshake in ns, with its certificate and with ours."""
+    with _running(program, machine.cpus.measuring) as theirs:
         for expected, case in CASES.items():
-            ours_ns = _beside(_settings(lab, case, program, folder), theirs) if case else ()
+            ours_ns = _interleaved(_settings(machine, case, program, folder), theirs) if case else ()
             section = theirs.next_section()
             if section is None or section.name != expected:
-                raise BenchError(f"gnutls-cli measured {section and section.name}, where {expected} was expected")
+                raise BenchError(f"expected gnutls-cli to measure {expected}, got {section and section.name}")
             if ours_ns:
                 yield section, ours_ns
 
 
-def _settings(lab: Lab, case: Case, program: Path, folder: Path) -> tuple[Setting, Setting]:
-    ours = lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, batches=1)
-    return setting_with(lab, case, SUBJECT, program, folder), ours
+def _settings(machine: Machine, case: Case, program: Path, folder: Path) -> tuple[Setting, Setting]:
+    ours = machine.setting(case, {SUBJECT: machine.kit(SUBJECT)}, batches=1)
+    return setting_with(machine, case, SUBJECT, program, folder), ours
 
 
-def _beside(settings: Sequence[Setting], theirs: "_Transcript") -> tuple[float, ...]:
-    """CPU nanoseconds of a handshake's turns in each setting, which take turns until the other program's section
-    ends. The first of each batch counts too: nothing is left out of what the other program measures either."""
+def _interleaved(settings: Sequence[Setting], theirs: "_Transcript") -> tuple[float, ...]:
+    """CPU time of a handshake's turns in ns in each setting. The settings alternate until the other program's section
+    ends. The first handshake of each batch counts too, because the other program also counts all handshakes."""
     cpu_ns = [0] * len(settings)
     handshakes = [0] * len(settings)
     with ExitStack() as stack:
-        parties = [stack.enter_context(Party(setting, SUBJECT)) for setting in settings]
-        for number, party in cycle(enumerate(parties)):
+        participants = [stack.enter_context(Participant(setting, SUBJECT)) for setting in settings]
+        for number, participant in cycle(enumerate(participants)):
             if theirs.is_over_after(TURN_NS / 1e9):
                 break
             with theirs.stopped():
-                batch = party.batch(TURN_NS)
+                batch = participant.batch(TURN_NS)
             cpu_ns[number] += (batch.cpu_ns or 0) + (batch.first_ns or 0)
             handshakes[number] += batch.handshakes + 1
     if 0 in handshakes:
-        raise BenchError(f"{settings[0].case.case_id}: the other program's section ended before a batch of ours")
+        raise BenchError(f"{settings[0].case.case_id}: gnutls-cli's section ended before the worker's first batch")
     return tuple(cost / count for cost, count in zip(cpu_ns, handshakes, strict=True))
 
 
 class _Transcript:
-    """The program, and what it says, line by line as it says it, since it speaks to a terminal."""
+    """The running program and its output. It writes to a terminal, so each line arrives at once."""
 
     def __init__(self, process: int, terminal: int) -> None:
         self._process = process
@@ -147,7 +147,7 @@ class _Transcript:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """While it does nothing."""
+        """Stop the program inside the context."""
         os.kill(self._process, signal.SIGSTOP)
         os.waitid(os.P_PID, self._process, os.WSTOPPED)
         try:
@@ -156,21 +156,21 @@ class _Transcript:
             os.kill(self._process, signal.SIGCONT)
 
     def is_over_after(self, seconds: float) -> bool:
-        """Let it run for so long; whether the section under way has ended by then, which it says by naming it."""
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and not self._ended:
-            if select.select([self._terminal], [], [], left)[0]:
+        """Let the program run. Returns whether the current section has ended, which it shows by printing its name."""
+        deadline = time.monotonic() + seconds
+        while (remaining_s := deadline - time.monotonic()) > 0 and not self._ended:
+            if select.select([self._terminal], [], [], remaining_s)[0]:
                 self._read()
         return self._ended or _SECTION.search(self._unread.decode(errors="replace")) is not None
 
     def next_section(self) -> Section | None:
-        """Wait for the section under way to end; None when the program ended."""
+        """Wait for the current section to end. None if the program ended."""
         name = ""
         while (line := self._line()) is not None:
-            if found := _SECTION.search(line):
-                name = line[found.start() :].strip()
-            elif found := _TIME.search(line):
-                return Section(name, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3))
+            if match := _SECTION.search(line):
+                name = line[match.start() :].strip()
+            elif match := _TIME.search(line):
+                return Section(name, float(match["value"]) * (1e6 if match["unit"] == "ms" else 1e3))
         return None
 
     def _line(self) -> str | None:
@@ -181,23 +181,23 @@ class _Transcript:
         return line.decode(errors="replace")
 
     def _read(self) -> bool:
-        """Wait for more and keep it; false when the program has ended."""
+        """Wait for output and keep it. False if the program has ended."""
         try:
-            read = os.read(self._terminal, 4096)
-        except OSError:  # how a terminal says that nobody is at its other end
-            read = b""
-        self._unread += read
-        self._ended = not read
+            output = os.read(self._terminal, 4096)
+        except OSError:  # raised when the other end of the terminal is closed
+            output = b""
+        self._unread += output
+        self._ended = not output
         return not self._ended
 
 
 @contextmanager
 def _running(program: Path, cpu: int | None) -> Iterator[_Transcript]:
-    """GnuTLS's benchmark as a live process on the measuring CPU; leaving ends it."""
-    ours, its = pty.openpty()
+    """GnuTLS's benchmark as a live process on the measuring CPU. It ends with the context."""
+    ours, child_end = pty.openpty()
     try:
-        with subprocess.Popen([program, "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=its) as process:
-            os.close(its)
+        with subprocess.Popen([program, "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=child_end) as process:
+            os.close(child_end)
             if cpu is not None:
                 os.sched_setaffinity(process.pid, {cpu})
             try:

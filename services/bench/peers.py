@@ -1,4 +1,4 @@
-"""The same handshakes made by the plainest OpenSSL loop there is."""
+"""Compares the worker with a minimal OpenSSL loop that makes the same handshakes."""
 
 import os
 import statistics
@@ -10,13 +10,13 @@ from typing import Self
 
 import numpy as np
 
-from bench.lab import BenchError, Lab, turns_ns
+from bench.machine import BenchError, Machine, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case, Resumption
 from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.invocation import WARM_UP_BATCHES
-from kexbench.runner.party import Party, Setting
+from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
@@ -24,23 +24,23 @@ _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
 
 @dataclass(frozen=True)
 class Peer:
-    """A case measured by the worker and by somebody else. Costs in nanoseconds of CPU time a handshake."""
+    """A case measured by the worker and by another program. Costs are CPU time per handshake in nanoseconds."""
 
     case: Case
     name: str
     ours_ns: float
-    """All of the thread's CPU time, objects and proof included."""
+    """All CPU time of the thread, including objects and the check of the negotiated parameters."""
     ours_outside: float | None
-    """The share of ours_ns that is in no turn, None where turns alone are compared: the median over batches, each
-    against its own time, since a machine changes its speed between them."""
+    """The share of ours_ns outside turns: the median over batches of each one's share, because the machine's speed
+    changes between batches. None if only turns are compared."""
     theirs_ns: float
     ratio: RatioEstimate | None
-    """ours_ns / theirs_ns where both were interleaved."""
+    """ours_ns / theirs_ns if both were interleaved."""
 
 
 @dataclass(frozen=True)
 class PlainBatch:
-    """What the plain loop made at a stretch, in nanoseconds of CPU time."""
+    """A batch of the plain loop. Times are CPU time in nanoseconds."""
 
     handshakes: int
     thread_cpu_ns: int
@@ -51,8 +51,8 @@ class PlainLoop:
     """The compiled plain_openssl as a live process, pinned like a worker."""
 
     def __init__(self, program: Path, case: Case, setting: Setting, *, chainless: bool) -> None:
-        """Of the setting's material, pinned to its measuring CPU."""
-        folder, files = setting.ticket.material_folder, setting.files
+        """Start it with the setting's material, pinned to its measuring CPU."""
+        folder, files = setting.job_input.material_folder, setting.files
         certificate, key, cpu = folder / files.certificate, folder / files.key, setting.cpus.measuring
         tls_1_3 = case.protocol == "TLSv1.3"
         cipher = _TLS_1_3 if tls_1_3 else _suite(case)
@@ -71,14 +71,14 @@ class PlainLoop:
             os.sched_setaffinity(self._process.pid, {cpu})
 
     def batch(self, min_ns: int) -> PlainBatch:
-        """Over at least so much wall time. Raises BenchError when it ended."""
+        """Make a batch of at least `min_ns` of wall time. Raises BenchError if the process ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{min_ns}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline().split()
         if len(answer) != 3:
-            raise BenchError("plain_openssl ended: its standard error says why")
+            raise BenchError("plain_openssl ended: see its standard error")
         return PlainBatch(*map(int, answer))
 
     def __enter__(self) -> Self:
@@ -95,27 +95,27 @@ class PlainLoop:
 
 
 def compare_with_plain_loop(
-    lab: Lab, program: Path, case: Case, invocations: int, batches: int, *, chainless: bool
+    machine: Machine, program: Path, case: Case, invocations: int, batches: int, *, chainless: bool
 ) -> Peer:
-    """Worker and plain loop take turns of two milliseconds, in fresh processes each invocation. `chainless`: the loop
-    neither builds nor verifies chains, as the worker doesn't."""
+    """Interleave worker and plain loop in turns of two milliseconds, in fresh processes for each invocation.
+    `chainless`: like the worker, the loop neither builds nor verifies chains."""
     subject = "openssl@system"
-    setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
+    setting = machine.setting(case, {subject: machine.kit(subject)}, batches)
     ours: dict[str, list[float]] = {}
     theirs: dict[str, list[float]] = {}
     outside: list[float] = []
     for invocation in range(invocations):
         plain = PlainLoop(program, case, setting, chainless=chainless)
-        with plain, Party(setting, subject) as party:
-            mine = ours[str(invocation)] = []
-            others = theirs[str(invocation)] = []
+        with plain, Participant(setting, subject) as participant:
+            our_costs = ours[str(invocation)] = []
+            their_costs = theirs[str(invocation)] = []
             for number in range(WARM_UP_BATCHES + batches):
-                batch, other = one_each(party, plain, theirs_first=number % 2 == 1)
+                batch, other = one_each(participant, plain, theirs_first=number % 2 == 1)
                 if number < WARM_UP_BATCHES:
                     continue
-                mine.append(batch.thread_cpu_ns / batch.handshakes)
-                outside.append(1 - turns_ns(batch) / mine[-1])
-                others.append(other.thread_cpu_ns / other.handshakes)
+                our_costs.append(batch.thread_cpu_ns / batch.handshakes)
+                outside.append(1 - turns_ns(batch) / our_costs[-1])
+                their_costs.append(other.thread_cpu_ns / other.handshakes)
     return Peer(
         case=case,
         name="plain OpenSSL loop, chainless" if chainless else "plain OpenSSL loop",
@@ -126,12 +126,12 @@ def compare_with_plain_loop(
     )
 
 
-def one_each(party: Party, plain: PlainLoop, *, theirs_first: bool) -> tuple[Batch, PlainBatch]:
-    """A batch of ours and one of theirs, in either order: who is second finds the caches used."""
+def one_each(participant: Participant, plain: PlainLoop, *, theirs_first: bool) -> tuple[Batch, PlainBatch]:
+    """A batch of ours and one of theirs, in either order: the first one's use of the caches affects the second."""
     if theirs_first:
         other = plain.batch(BATCH_NS)
-        return party.batch(BATCH_NS), other
-    return party.batch(BATCH_NS), plain.batch(BATCH_NS)
+        return participant.batch(BATCH_NS), other
+    return participant.batch(BATCH_NS), plain.batch(BATCH_NS)
 
 
 def _suite(case: Case) -> str:

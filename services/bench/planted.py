@@ -1,8 +1,8 @@
-"""A git repository of OpenSSL's sources with a slower commit planted in it, the same for the same seed.
+"""A git repository of OpenSSL's sources with a planted slower commit. The same seed makes the same repository.
 
-Its first commit is a release as kits fetch it, tagged `good`. Behind it, on the branch `master`, every commit adds a
-comment at the top of a source file, which moves line numbers and nothing else. One of them does not compile, until the
-next one; it is the one in the middle, where a search begins. Another one hashes more than it has to.
+Its first commit, tagged `good`, is a release as kits fetch it. Each later commit on the branch `master` adds a comment
+at the top of a source file, which only moves line numbers. The middle commit, where a search begins, does not compile,
+and the next one fixes that. Another commit makes additional hashes.
 """
 
 import os
@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.process import Attempt, Progress
@@ -19,23 +19,26 @@ from kexbench.kits.process import Attempt, Progress
 SOURCES = SubjectRef.parse("openssl@crate/1.1.1w")
 BRANCH, GOOD = "master", "good"
 BEGAN_S = 1_700_000_000
-"""When the first commit was made, so that hashes depend on nothing but contents."""
+"""Time of the first commit. It is fixed, so that hashes depend only on contents."""
 _FILE = Path("ssl/statem/statem_lib.c")
 _FINISHED = "int tls_construct_finished(SSL *s, WPACKET *pkt)\n{\n"
 _SENDER = "    if (s->server) {\n        sender = s->method->ssl3_enc->server_finished_label;\n"
-_FUNCTION_MORE = """\
-static int hash_once_more(void)
-{
+MORE = "hash_once_more"
+_FUNCTION_MORE = f"""\
+static __attribute__((noinline)) int {MORE}(void)
+{{
     static const unsigned char block[4096];
     unsigned char digest[EVP_MAX_MD_SIZE];
 
     return EVP_Digest(block, sizeof(block), digest, NULL, EVP_sha512(), NULL);
-}
+}}
 
 """
-_CALL_MORE = "    if (!hash_once_more())\n        return 0;\n\n"
+_CALL_MORE = f"    if (!{MORE}())\n        return 0;\n\n"
 _SLOWER = ((_FINISHED, _FUNCTION_MORE), (_SENDER, _CALL_MORE))
-"""What stands in the sources, and what the slower commit puts before it: either side of a handshake hashes 4 KiB."""
+"""Text of the sources, and what the slower commit inserts before it: each side of a handshake hashes 4 KiB."""
+_FEWER_BYTES = ("block[4096]", "block[16]"), ("EVP_sha512", "EVP_sha256")
+"""What a small step has instead."""
 _RSA_FILE = Path("crypto/rsa/rsa_crpt.c")
 _SIGN = "    return rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding);\n"
 _SIGN_TWICE = "    if (rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding) <= 0)\n        return -1;\n"
@@ -44,7 +47,7 @@ _DOES_NOT_COMPILE = "this is no C\n"
 
 @dataclass(frozen=True)
 class Planted:
-    """`slower` is the hash of the commit with the step, None where none was planted; `broken` of the one that does not
+    """`slower` is the hash of the slower commit, or None without one. `broken` is that of the commit that does not
     compile."""
 
     folder: Path
@@ -54,7 +57,7 @@ class Planted:
 
 
 def fetch_sources(folder: Path, progress: Progress) -> Path:
-    """The sources of the release, inside `folder`, as kits fetch them. Raises StepFailed."""
+    """The sources of the release in `folder`, as kits fetch them. Raises StepFailed."""
     attempt = Attempt(folder, folder / "log", progress)
     unpacked = folder / "unpacked"
     unpacked.mkdir()
@@ -62,11 +65,11 @@ def fetch_sources(folder: Path, progress: Progress) -> Path:
 
 
 def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted:
-    """Make a repository of the folder `sources`, with so many commits behind the first. Raises BenchError."""
+    """Make a repository of the folder `sources`, with `commits` commits after the first. Raises BenchError."""
     chance = random.Random(seed)  # noqa: S311 (places, no secrets)
     files = sorted(path.relative_to(sources) for path in (sources / "ssl").rglob("*.c"))
     broken = commits // 2
-    # Behind the broken commit it could not be told from that one.
+    # Directly after the broken commit, the two could not be distinguished.
     slower = chance.choice([number for number in range(2, commits) if number not in (broken, broken + 1)])
     repository = _Repository(sources)
     repository.commit(0, f"Import {SOURCES.source}")
@@ -79,15 +82,15 @@ def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted
         if number == broken + 1:
             _edit(sources / _FILE, _DOES_NOT_COMPILE, "")
         if number == slower and with_step:
-            for known, more in _SLOWER:
-                _edit(sources / _FILE, known, more + known)
+            for existing, added in _SLOWER:
+                _edit(sources / _FILE, existing, added + existing)
         hashes.append(repository.commit(number, f"Change {number}"))
     return Planted(sources, commits, hashes[slower] if with_step else None, hashes[broken])
 
 
 @dataclass(frozen=True)
 class Triplets:
-    """The hashes of three commits: `twin` builds what `first` does, and in `slower` RSA signs twice."""
+    """The hashes of three commits. `twin` builds the same as `first`. In `slower`, RSA signs twice."""
 
     first: str
     twin: str
@@ -95,7 +98,7 @@ class Triplets:
 
 
 def plant_triplets(sources: Path) -> Triplets:
-    """Make a repository of the folder `sources`, of three commits: the second changes a README. Raises BenchError."""
+    """Make a repository with three commits of the folder `sources`. The second changes a README. Raises BenchError."""
     repository = _Repository(sources)
     first = repository.commit(0, f"Import {SOURCES.source}")
     with (sources / "README").open("a", encoding="utf-8") as readme:
@@ -105,16 +108,32 @@ def plant_triplets(sources: Path) -> Triplets:
     return Triplets(first, twin, repository.commit(2, "Sign with RSA twice"))
 
 
-def _edit(path: Path, before: str, behind: str) -> None:
-    """Put `behind` in the place of `before`, of nothing at the top. Raises BenchError unless that is there once."""
+def plant_small_step(sources: Path) -> tuple[str, str]:
+    """Make a repository with two commits of the folder `sources`, and return their hashes. In the second, each side of
+    a handshake hashes 16 bytes more. Raises BenchError."""
+    repository = _Repository(sources)
+    first = repository.commit(0, f"Import {SOURCES.source}")
+    for existing, added in _SLOWER:
+        _edit(sources / _FILE, existing, _with_fewer_bytes(added) + existing)
+    return first, repository.commit(1, "Hash once more")
+
+
+def _with_fewer_bytes(text: str) -> str:
+    for larger, smaller in _FEWER_BYTES:
+        text = text.replace(larger, smaller)
+    return text
+
+
+def _edit(path: Path, original: str, replacement: str) -> None:
+    """Replace `original`, or insert at the top if it is empty. Raises BenchError unless it occurs exactly once."""
     text = path.read_text(encoding="utf-8")
-    if before and text.count(before) != 1:
-        raise BenchError(f"{path} is not as the step to plant knows it")
-    path.write_text(text.replace(before, behind, 1), encoding="utf-8")
+    if original and text.count(original) != 1:
+        raise BenchError(f"{path} does not have the expected content")
+    path.write_text(text.replace(original, replacement, 1), encoding="utf-8")
 
 
 class _Repository:
-    """Git in a folder, whatever the configuration of this machine's git."""
+    """Git in a folder, independent of this machine's git configuration."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -125,18 +144,18 @@ class _Repository:
         self.git("commit", "--quiet", f"--message={title}", at_s=BEGAN_S + number)
         return self.git("rev-parse", "HEAD")
 
-    def git(self, *words: str, at_s: int = BEGAN_S) -> str:
-        who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()}
-        when = {f"GIT_{role}_DATE": f"{at_s} +0000" for role in ("AUTHOR", "COMMITTER")}
-        nowhere = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-        environment = {**os.environ, **who, **when, **nowhere}
+    def git(self, *arguments: str, at_s: int = BEGAN_S) -> str:
+        people = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in _PERSON.items()}
+        dates = {f"GIT_{role}_DATE": f"{at_s} +0000" for role in ("AUTHOR", "COMMITTER")}
+        no_configuration = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        environment = {**os.environ, **people, **dates, **no_configuration}
         try:
-            done = subprocess.run(
-                ["git", *words], cwd=self._folder, env=environment, check=True, capture_output=True, text=True
+            process = subprocess.run(
+                ["git", *arguments], cwd=self._folder, env=environment, check=True, capture_output=True, text=True
             )
         except (OSError, subprocess.CalledProcessError) as error:
-            raise BenchError(f"git {words[0]}: {getattr(error, 'stderr', '') or error}") from error
-        return done.stdout.strip()
+            raise BenchError(f"git {arguments[0]}: {getattr(error, 'stderr', '') or error}") from error
+        return process.stdout.strip()
 
 
-_WHO = {"NAME": "Ada Example", "EMAIL": "ada@example.org"}
+_PERSON = {"NAME": "Ada Example", "EMAIL": "ada@example.org"}

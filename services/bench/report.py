@@ -1,15 +1,19 @@
-"""The benchmark's figures as text: the same tables on the terminal and in docs/benchmarks.md."""
+"""The benchmark's figures as Markdown tables, for the terminal and docs/benchmarks.md."""
 
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from bench.answers import Answers
 from bench.builds import ALIKE, Built, NotBuilt
 from bench.calibration import Calibration
 from bench.commits import Delays
+from bench.connections import CALL_NS, TOLERANCE, Agreement
+from bench.counts import Repeated
 from bench.detection import Pools
 from bench.levels import Level
+from bench.mixes import GOAL, Predicted
 from bench.overhead import Overhead
 from bench.peers import Peer
 from bench.scale import Scaled, Simulated
@@ -17,6 +21,7 @@ from bench.scale_cluster import ETCD_TAKES, MIB
 from bench.tables import markdown_table
 from bench.texts import CAUSES, NO_CAUSE
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
+from kexbench.analysis.moves import LogMove
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
@@ -33,69 +38,148 @@ def machine_lines(at: datetime, host: HostFacts, calibration: Calibration) -> st
     )
 
 
-def document(known: str, head: str, headings: Mapping[str, str], sections: Mapping[str, str]) -> str:
-    """The whole file: `sections` by part, and of the parts that were not measured what `known`, the file so far, has.
-    `headings` is the first line of each part's section, in their order."""
-    kept = {"## " + text.partition("\n")[0]: "## " + text for text in known.split("\n## ")[1:]}
+def document(existing: str, head: str, headings: Mapping[str, str], sections: Mapping[str, str]) -> str:
+    """The complete file: `sections` by part. Parts that were not measured keep their section of `existing`, the old
+    file. `headings` has the first line of each part's section, in order."""
+    kept = {"## " + text.partition("\n")[0]: "## " + text for text in existing.split("\n## ")[1:]}
     texts = [sections.get(part) or kept.get(heading) for part, heading in headings.items()]
     return "\n\n".join(text.strip() for text in [head, *filter(None, texts)]) + "\n"
 
 
-def overhead_table(found: Sequence[Overhead]) -> str:
+def overhead_table(overheads: Sequence[Overhead]) -> str:
     rows = [
         [
-            f"{one.subject.partition('@')[0]} {one.case.label}",
-            with_half_width(one.cpu_ns),
-            share(one.split),
-            between(one.timers_share),
-            between(one.outside_share),
-            str(one.invocations),
+            f"{overhead.subject.partition('@')[0]} {overhead.case.label}",
+            with_half_width(overhead.cpu_ns),
+            share(overhead.split),
+            between(overhead.timers_share),
+            between(overhead.outside_share),
+            str(overhead.invocations),
         ]
-        for one in found
+        for overhead in overheads
     ]
-    header = ("case", "µs a handshake", "split against unsplit", "clocks alone", "left out", "invocations")
+    header = ("case", "µs per handshake", "split / unsplit", "clocks", "outside turns", "invocations")
     return markdown_table(header, rows)
 
 
-def peers_table(found: Sequence[Peer]) -> str:
+def peers_table(peers: Sequence[Peer]) -> str:
     rows = [
         [
-            one.name,
-            one.case.label,
-            f"{one.theirs_ns / 1000:,.1f}",
-            f"{one.ours_ns / 1000:,.1f}",
-            ratio(one),
-            "turns alone" if one.ours_outside is None else f"{one.ours_outside:.1%}",
+            peer.name,
+            peer.case.label,
+            f"{peer.theirs_ns / 1000:,.1f}",
+            f"{peer.ours_ns / 1000:,.1f}",
+            ratio(peer),
+            "only turns" if peer.ours_outside is None else f"{peer.ours_outside:.1%}",
         ]
-        for one in found
+        for peer in peers
     ]
-    return markdown_table(("peer", "case", "theirs, µs", "ours, µs", "ours / theirs", "of ours outside turns"), rows)
+    return markdown_table(("peer", "case", "theirs, µs", "ours, µs", "ours / theirs", "ours outside turns"), rows)
 
 
-def levels_table(found: Sequence[Level]) -> str:
+def levels_table(levels: Sequence[Level]) -> str:
     rows = [
         [
-            one.case.label,
-            f"{one.handshakes:,}",
-            *(f"{ns / 1000:,.1f}" for ns in (one.loop_ns, one.level_ns)),
-            _difference(one.to_loop),
-            f"{one.median_to_loop - 1:+.1%}",
+            level.case.label,
+            f"{level.handshakes:,}",
+            *(f"{ns / 1000:,.1f}" for ns in (level.loop_ns, level.level_ns)),
+            _difference(level.to_loop),
+            f"{level.median_to_loop - 1:+.1%}",
         ]
-        for one in found
+        for level in levels
     ]
     header = ("case", "handshakes", "loop, µs", "level, µs", "level / loop", "median / loop")
     return markdown_table(header, rows)
 
 
+def connections_table(results: Sequence[Agreement]) -> str:
+    """Every part in the order of the kits, below a line that counts them."""
+    rows = [
+        [
+            f"{result.subject.partition('@')[2]} {result.version}",
+            result.case.label,
+            str(result.part),
+            f"{result.loop_ns / 1000:,.2f}",
+            f"{result.worker_ns / 1000:,.2f}",
+            _difference(result.ratio),
+            f"{result.rounds:,}",
+            _agreement(result),
+        ]
+        for result in results
+    ]
+    alike = [result for result in results if result.is_alike]
+    unsure = [result for result in results if result.may_be_alike]
+    short = [result for result in results if result.agrees and not result.is_alike and not result.may_be_alike]
+    other = sum(not result.agrees for result in results)
+    cases, kits = {result.case.case_id for result in alike}, {result.subject for result in alike}
+    where = f"in {len(cases)} cases and {len(kits)} kits"
+    summary = (
+        f"{len(alike)} of {len(results)} parts agree within {TOLERANCE:.0%}, {where}. "
+        f"{len(unsure)} more have an interval that reaches into {TOLERANCE:.0%}. "
+        f"{len(short)} short ones agree within {CALL_NS / 1000:g} µs for each timed call, {other} do not agree."
+    )
+    header = ("kit", "case", "part", "loop, µs", "worker, µs", "worker / loop", "rounds", "agrees")
+    return f"{summary}\n\n{markdown_table(header, rows)}"
+
+
+def _agreement(result: Agreement) -> str:
+    if result.is_alike:
+        return f"within {TOLERANCE:.0%}"
+    if result.may_be_alike:
+        return f"interval reaches {TOLERANCE:.0%}"
+    return f"within {result.own_ns / 1000:g} µs" if result.agrees else "no"
+
+
 def _difference(ratio: MedianEstimate) -> str:
-    """`+0.3% [-0.1%, +0.6%]`, or without an interval where there are too few values for one."""
+    """`+0.3% [-0.1%, +0.6%]`, without an interval if there are too few values."""
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value - 1:+.1%}"
     return f"{ratio.value - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
 
 
+def answers_table(stores: Sequence[Answers]) -> str:
+    smallest, largest = stores[0], stores[-1]
+    rows = [
+        [
+            name,
+            *(
+                f"{seconds * 1000:,.0f} ms"
+                for store in stores
+                for seconds in (store.answers[name].fresh_s, store.answers[name].again_s)
+            ),
+            f"{largest.answers[name].fresh_s / smallest.answers[name].fresh_s:.1f}",
+        ]
+        for name in smallest.answers
+    ]
+    header = [f"{store.values / 1e6:.0f} M values, {when}" for store in stores for when in ("fresh", "again")]
+    about = [
+        f"With {store.values / 1e6:.0f} million values the store opens in {store.opened_s:.1f} s, and the process takes"
+        f" at most {store.peak_bytes / 2**20:,.0f} MiB."
+        for store in stores
+    ]
+    return f"{markdown_table(('answer', *header, 'growth'), rows)}\n\n{' '.join(about)}"
+
+
+def counts_table(repeated: Sequence[Repeated]) -> str:
+    return markdown_table(
+        ("subject", "case", "instructions", "spread", "CPU time of a count", "wall time", "load"),
+        [
+            (
+                f"{each.subject} {each.version}",
+                each.case.label,
+                f"{statistics.median(each.instructions):,.0f}",
+                f"{each.spread:.4%}",
+                f"{each.cpu_s / len(each.instructions):.1f} s",
+                f"{each.wall_s / len(each.instructions):.1f} s",
+                f"{each.load:.1f}",
+            )
+            for each in repeated
+        ],
+    )
+
+
 def builds_table(results: Sequence[Built | NotBuilt]) -> str:
-    """Every case, the furthest apart first of each pair; below, what differs with its cause, and what is missing."""
+    """All cases of each pair, largest difference first, with the causes of differences, then what was not compared."""
     compared = sorted(
         (result for result in results if isinstance(result, Built)),
         key=lambda result: (result.library, version_key(result.version), -abs(result.ratio.ratio - 1)),
@@ -114,8 +198,8 @@ def builds_table(results: Sequence[Built | NotBuilt]) -> str:
     differing = sum(result.differs for result in compared)
     unknown = sum(result.differs and NO_CAUSE in _cause(result) for result in compared)
     summary = (
-        f"{len(compared)} cases, {differing} of them more than {ALIKE:.0%} apart, {unknown} of these for no cause that "
-        "is known."
+        f"{len(compared)} cases: {differing} differ by more than {ALIKE:.0%}, and the cause of {unknown} of these "
+        "differences is unknown."
     )
     lines = [
         f"- {result.built} and {result.packaged}: {result.reason}" for result in results if isinstance(result, NotBuilt)
@@ -124,11 +208,38 @@ def builds_table(results: Sequence[Built | NotBuilt]) -> str:
     return f"{summary}\n\n{table}{missing}"
 
 
+def mixes_table(results: Sequence[Predicted]) -> str:
+    rows = [
+        [
+            result.mix.case.label,
+            _per_core(result.added_up),
+            _per_core(result.measured),
+            _moved(result.difference),
+        ]
+        for result in results
+    ]
+    within = sum(result.is_within_goal for result in results)
+    summary = f"{within} of {len(results)} predictions are within {GOAL:.0%}."
+    return f"{summary}\n\n{markdown_table(('mix', 'predicted, per core', 'measured', 'predicted / measured'), rows)}"
+
+
+def _per_core(cost: LogMove) -> str:
+    """`1,234 [1,200, 1,270]` connections a second. The bounds of a rate are those of the cost, the other way round."""
+    low, high = cost.bounds()
+    return f"{1e9 / math.exp(cost.centre):,.0f} [{1e9 / math.exp(high):,.0f}, {1e9 / math.exp(low):,.0f}]"
+
+
+def _moved(cost: LogMove) -> str:
+    """How much more connections were predicted, which is how much less they were to cost."""
+    low, high = cost.bounds()
+    return f"{math.exp(-cost.centre) - 1:+.1%} [{math.exp(-high) - 1:+.1%}, {math.exp(-low) - 1:+.1%}]"
+
+
 def _cause(result: Built) -> str:
-    """Components are named beside a cause that is known: that one is of another version explains nothing yet."""
+    """The known cause, then the changed components. A changed component alone does not explain a difference."""
     cause = CAUSES.get((result.packaged, result.case.label), CAUSES.get((result.packaged, "")))
-    known = cause.text if cause and cause.explains(result.ratio.ratio - 1) else NO_CAUSE
-    return "; ".join(filter(None, [known, components_words(result.components)]))
+    text = cause.text if cause and cause.explains(result.ratio.ratio - 1) else NO_CAUSE
+    return "; ".join(filter(None, [text, components_words(result.components)]))
 
 
 def _percent(ratio: RatioEstimate) -> str:
@@ -136,131 +247,131 @@ def _percent(ratio: RatioEstimate) -> str:
 
 
 def detection_text(pools: Pools, curve: PowerCurve) -> str:
-    """The table of one case, with what was drawn and how often."""
+    """The table of one case, and the numbers of draws."""
     rows = [
         [
-            "0 (the same kit twice)" if one.injected == 0 else f"{one.injected:.1%}",
-            f"{one.invocations:,}",
-            f"{one.ratio - 1:+.3%} [{one.low - 1:+.3%}, {one.high - 1:+.3%}]",
-            f"{one.detected.rate:.1%}",
-            f"{one.detected.low:.1%} to {one.detected.high:.1%}",
-            f"{one.detected.tests:,} ({one.detected.effective_tests:.0f})",
+            "0 (the same kit twice)" if injection.injected == 0 else f"{injection.injected:.1%}",
+            f"{injection.invocations:,}",
+            f"{injection.ratio - 1:+.3%} [{injection.low - 1:+.3%}, {injection.high - 1:+.3%}]",
+            f"{injection.detected.rate:.1%}",
+            f"{injection.detected.low:.1%} to {injection.detected.high:.1%}",
+            f"{injection.detected.tests:,} ({injection.detected.effective_tests:.0f})",
         ]
-        for one in curve.injections
+        for injection in curve.injections
     ]
-    header = ("injected", "pool", "the whole pool measures", "detected", "95% interval", "tests (independent)")
+    header = ("injected", "pool", "measured by the whole pool", "detected", "95% interval", "tests (independent)")
     change = curve.smallest_change
-    found = "not reached by these injections"
+    smallest = "larger than these injections"
     if change is not None:
-        found = f"{change.value:.2%} (95% interval {change.low:.2%} to {bound(change.high)})"
+        smallest = f"{change.value:.2%} (95% interval {change.low:.2%} to {bound(change.high)})"
     cpu_s = pools.pair_cpu_s * pools.group
     copy, low, high = (math.expm1(value) for value in trimmed_interval(pools.copy))
     return (
-        f"**{pools.case.label}**: smallest detectable change **{found}** in {cpu_s:.0f} CPU-seconds of a pair, which "
-        f"are {pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Each pool is cut "
-        f"{curve.injections[0].detected.partitions} times at random into disjoint groups of so many; the tests of all "
-        f"groups are worth fewer independent ones. {pools.discarded_batches} preempted batches were repeated, "
+        f"**{pools.case.label}**: smallest detectable change **{smallest}** in {cpu_s:.0f} CPU-seconds of a pair, or "
+        f"{pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Each pool is cut at random into disjoint "
+        f"groups of that size, {curve.injections[0].detected.partitions} times. These tests overlap, so they are "
+        f"equivalent to fewer independent ones. {pools.discarded_batches} preempted batches were repeated, "
         f"{pools.preempted_batches} kept.\n\n"
         + markdown_table(header, rows)
-        + f"\n\nThe same kit in files of its own differs by {copy:+.3%} [{low:+.3%}, {high:+.3%}]."
+        + f"\n\nThe same kit in other files differs by {copy:+.3%} [{low:+.3%}, {high:+.3%}]."
     )
 
 
-def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
-    """False positives of small groups, of which a pool has many."""
-    if found is None:
+def usual_group_text(rejected: Rejections | None, group: int, alpha: float) -> str:
+    """False alarms of small groups, of which a pool has many."""
+    if rejected is None:
         return ""
     return (
-        f"\n\nOf groups of {group} invocations, as an ordinary run has, the same kit twice differs in {found.rate:.1%} "
-        f"({found.low:.1%} to {found.high:.1%}; {found.tests:,} tests worth {found.effective_tests:.0f} independent "
-        f"ones) at a nominal {alpha:.0%}."
+        f"\n\nIn groups of {group} invocations, as in an ordinary run, the same kit differs from itself in "
+        f"{rejected.rate:.1%} of tests ({rejected.low:.1%} to {rejected.high:.1%}; {rejected.tests:,} tests, like "
+        f"{rejected.effective_tests:.0f} independent ones). The nominal rate is {alpha:.0%}."
     )
 
 
-def commits_table(found: Delays) -> str:
+def commits_table(delays: Delays) -> str:
     rows = [
-        ("pushes", f"{len(found.seconds)}"),
-        ("between two looks", f"{found.interval_s:g} s"),
-        ("from push to run, median", f"{statistics.median(found.seconds):.1f} s"),
-        ("from push to run, longest", f"{max(found.seconds):.1f} s"),
+        ("pushes", f"{len(delays.seconds)}"),
+        ("polling interval", f"{delays.interval_s:g} s"),
+        ("from push to run, median", f"{statistics.median(delays.seconds):.1f} s"),
+        ("from push to run, longest", f"{max(delays.seconds):.1f} s"),
     ]
     return markdown_table(("what", "measured"), rows)
 
 
-def scale_table(found: Scaled) -> str:
-    plan = found.planned.plan
+def scale_table(scaled: Scaled) -> str:
+    plan = scaled.planned.plan
     rows = [
         ("cases, each in every pool", f"{len(plan.cases):,} in {len(plan.pools)} pools"),
-        ("planning, from the spec's text to the plan", f"{found.planned.seconds:.1f} s"),
-        ("the plan", f"{len(plan.jobs):,} jobs, {plan.invocations:,} invocations, {megabytes(found.planned.bytes)}"),
+        ("planning, from the spec's text to the plan", f"{scaled.planned.seconds:.1f} s"),
+        ("plan", f"{len(plan.jobs):,} jobs, {plan.invocations:,} invocations, {megabytes(scaled.planned.bytes)}"),
     ]
-    if isinstance(found.simulated, Simulated):
-        rows += _simulated_rows(found.simulated)
+    if isinstance(scaled.simulated, Simulated):
+        rows += _simulated_rows(scaled.simulated)
         return markdown_table(("what", "measured"), rows)
-    return markdown_table(("what", "measured"), rows) + f"\n\nNothing was simulated: {found.simulated}"
+    return markdown_table(("what", "measured"), rows) + f"\n\nNot simulated: {scaled.simulated}"
 
 
-def _simulated_rows(found: Simulated) -> list[tuple[str, str]]:
-    looks = [look.seconds for look in found.looks]
-    answers = [look.answers_s for look in found.looks]
-    counted = f"{len(looks)} looks, {sum(not look.was_answered for look in found.looks)} unanswered"
+def _simulated_rows(simulated: Simulated) -> list[tuple[str, str]]:
+    rounds_s = [look.seconds for look in simulated.looks]
+    answers_s = [look.answers_s for look in simulated.looks]
+    counted = f"{len(rounds_s)} rounds, {sum(not look.was_answered for look in simulated.looks)} unanswered"
     return [
-        ("nodes", f"{found.nodes:,}"),
-        ("submission by the dispatcher", f"{found.workflows} workflows in {found.submitted_s:.1f} s"),
-        ("largest workflow as submitted", of_etcd(found.submitted_bytes)),
-        ("largest workflow at its end", of_etcd(found.ended_bytes)),
+        ("nodes", f"{simulated.nodes:,}"),
+        ("submission by the dispatcher", f"{simulated.workflows} workflows in {simulated.submitted_s:.1f} s"),
+        ("largest workflow as submitted", of_etcd(simulated.submitted_bytes)),
+        ("largest workflow when it ended", of_etcd(simulated.ended_bytes)),
         (
             "until all pods were bound",
-            f"{found.bound_s:.0f} s, {found.pods:,} pods, {found.pods / found.bound_s:.0f}/s",
+            f"{simulated.bound_s:.0f} s, {simulated.pods:,} pods, {simulated.pods / simulated.bound_s:.0f}/s",
         ),
-        ("bound after the scheduler saw it, 99% of pods", f"within {found.scheduler_s:g} s"),
-        ("until all workflows had ended", f"{found.ended_s:.0f} s"),
+        ("from seen by the scheduler to bound, 99% of pods", f"within {simulated.scheduler_s:g} s"),
+        ("until all workflows had ended", f"{simulated.ended_s:.0f} s"),
         (
-            "a look of the dispatcher",
-            f"{statistics.median(looks):.1f} s, at most {max(looks):.1f} s ({counted})",
+            "round of the dispatcher",
+            f"{statistics.median(rounds_s):.1f} s, at most {max(rounds_s):.1f} s ({counted})",
         ),
         (
-            "of which to read what the API answers",
-            f"{statistics.median(answers):.1f} s, at most {max(answers):.1f} s",
+            "part of it to parse the API's answers",
+            f"{statistics.median(answers_s):.1f} s, at most {max(answers_s):.1f} s",
         ),
-        *((f"peak memory of {name}", megabytes(peak)) for name, peak in found.peak_bytes.items()),
+        *((f"peak memory of {name}", megabytes(peak)) for name, peak in simulated.peak_bytes.items()),
     ]
 
 
 def of_etcd(size: int) -> str:
-    """`0.41 MiB, 27% of what etcd takes`."""
-    return f"{size / MIB:.2f} MiB, {size / ETCD_TAKES:.0%} of what etcd takes"
+    """`0.41 MiB, 27% of etcd's limit`."""
+    return f"{size / MIB:.2f} MiB, {size / ETCD_TAKES:.0%} of etcd's limit"
 
 
 def megabytes(size: int) -> str:
     return f"{size / MIB:,.0f} MiB"
 
 
-def with_half_width(found: MedianEstimate) -> str:
+def with_half_width(estimate: MedianEstimate) -> str:
     """Nanoseconds as `541.5 ± 0.4%`, in microseconds."""
-    text = f"{found.value / 1000:,.1f}"
-    if found.low is None or found.high is None:
+    text = f"{estimate.value / 1000:,.1f}"
+    if estimate.low is None or estimate.high is None:
         return text
-    return f"{text} ± {(found.high - found.low) / 2 / found.value:.1%}"
+    return f"{text} ± {(estimate.high - estimate.low) / 2 / estimate.value:.1%}"
 
 
-def between(found: MedianEstimate) -> str:
+def between(estimate: MedianEstimate) -> str:
     """`0.14% [0.13%, 0.15%]`."""
-    if found.low is None or found.high is None:
-        return f"{found.value:.2%}"
-    return f"{found.value:.2%} [{found.low:.2%}, {found.high:.2%}]"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2%}"
+    return f"{estimate.value:.2%} [{estimate.low:.2%}, {estimate.high:.2%}]"
 
 
-def share(found: RatioEstimate) -> str:
+def share(estimate: RatioEstimate) -> str:
     """`+0.12% [-0.05%, +0.29%]`."""
-    return f"{found.ratio - 1:+.2%} [{found.low - 1:+.2%}, {found.high - 1:+.2%}]"
+    return f"{estimate.ratio - 1:+.2%} [{estimate.low - 1:+.2%}, {estimate.high - 1:+.2%}]"
 
 
 def ratio(peer: Peer) -> str:
-    found = peer.ratio
-    if found is None:
+    estimate = peer.ratio
+    if estimate is None:
         return f"{peer.ours_ns / peer.theirs_ns:.3f}"
-    return f"{found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    return f"{estimate.ratio:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 def bound(value: float | None) -> str:

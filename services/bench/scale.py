@@ -1,5 +1,5 @@
-"""Planning and running at scale on a simulated cluster: real planner, dispatcher, Kubernetes and Argo; nodes that KWOK
-simulates."""
+"""Planning and running at scale on a simulated cluster. Planner, dispatcher, Kubernetes and Argo are real, and KWOK
+simulates the nodes."""
 
 import subprocess
 import time
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import httpx2
 from lightkube.core.exceptions import ApiError
 
-from bench.lab import BenchError, Scale, all_cpus
+from bench.machine import BenchError, Scale, all_cpus
 from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
@@ -22,12 +22,12 @@ from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
 DEADLINE_S = 900
-_HINDRANCES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)
+_FAILURES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What became of a plan on the simulated cluster. Times count from the beginning of the submission."""
+    """The execution of a plan on the simulated cluster. Times count from the start of the submission."""
 
     nodes: int
     workflows: int
@@ -36,11 +36,11 @@ class Simulated:
     bound_s: float
     ended_s: float
     scheduler_s: float
-    """Within which 99% of the pods were bound."""
+    """The time within which 99% of the pods were bound."""
     looks: tuple[Look, ...]
     submitted_bytes: int
     ended_bytes: int
-    """Of the largest workflow, with what Argo wrote of its jobs."""
+    """Size of the largest workflow, including Argo's status of its jobs."""
     peak_bytes: Mapping[str, int]
 
 
@@ -48,7 +48,7 @@ class Simulated:
 class Scaled:
     planned: Planned
     simulated: Simulated | str
-    """Or why there is no simulation here."""
+    """A text is the reason why nothing was simulated."""
 
 
 def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
@@ -56,12 +56,12 @@ def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
     try:
         with all_cpus(cpus), simulation() as running:
             return Scaled(planned, _simulate(running, planned, scale.nodes))
-    except _HINDRANCES as error:
+    except _FAILURES as error:
         return Scaled(planned, str(error))
 
 
 def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
-    """Raises BenchError where the run ends in another state than it should, or not in time."""
+    """Raises BenchError if the run does not finish, or not in time."""
     running.fill(nodes_of(nodes))
     run = planned.run()
     dispatching = Dispatching(run, running.dispatchers, POOLS)
@@ -84,7 +84,7 @@ def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
 
 
 def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
-    """Look as the dispatcher does until it says that the run has ended; the first look submits."""
+    """Rounds of the dispatcher until the run has ended. The first one submits it."""
     deadline = time.monotonic() + DEADLINE_S
     while dispatching.newest.state.is_open:
         if time.monotonic() > deadline:
@@ -92,7 +92,7 @@ def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
         yield dispatching.look()
         time.sleep(INTERVAL_S)
     if dispatching.newest.state is not RunState.FINISHED:
-        raise BenchError(f"the run {dispatching.newest.state}: {dispatching.newest.detail}")
+        raise BenchError(f"the run is {dispatching.newest.state}: {dispatching.newest.detail}")
 
 
 def _manifests(run: Run) -> tuple[dict[str, object], ...]:

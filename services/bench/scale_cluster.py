@@ -1,4 +1,4 @@
-"""A simulated cluster, filled with nodes, and what is read of it when everything has ended."""
+"""A simulated cluster with nodes, and the figures that are read when all workflows have ended."""
 
 import json
 import re
@@ -19,17 +19,17 @@ from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from bench.scale_dispatcher import SETTINGS
 from devcluster.cluster import Cluster, simulated_cluster
 from devcluster.plan import State
 from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
 
 PROGRAMS = ("workflow-controller", "kube-apiserver", "etcd", "kube-scheduler")
-"""Whose memory is told."""
+"""Programs whose memory is reported."""
 MIB = 1 << 20
 ETCD_TAKES = 3 * MIB // 2
-"""Of one object, unless it is told otherwise."""
+"""Default size limit of an object in etcd."""
 LEASES = "kexbench"
 _ARGO_CONFIG, _POD_RATE = "workflow-controller-configmap", "resourceRateLimit"
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
@@ -45,7 +45,7 @@ _SCHEDULING = "scheduler_pod_scheduling_sli_duration_seconds"
 
 
 class Simulation:
-    """One that is up."""
+    """A running simulated cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -58,8 +58,8 @@ class Simulation:
         self._client.close()
 
     def fill(self, nodes: Sequence[Node]) -> None:
-        """Create nodes and what jobs need beside them; returns when all nodes take pods. Raises BenchError."""
-        # A limit of pods a second, if Argo is told one, would be what is measured.
+        """Create nodes and the jobs' service account. Returns when all nodes accept pods. Raises BenchError."""
+        # Without Argo's limit of pods per second, which would dominate the result.
         self._client.patch(ConfigMap, _ARGO_CONFIG, {"data": {_POD_RATE: None}}, namespace="argo")
         self._client.create(ServiceAccount(metadata=ObjectMeta(name=SETTINGS.job_service_account)))
         for node in nodes:
@@ -74,26 +74,26 @@ class Simulation:
         return [dict(workflow) for workflow in self._client.list(_Workflow)]
 
     def bound_at(self) -> list[datetime]:
-        """When the scheduler bound each pod to its node, by its own events."""
+        """When the scheduler bound each pod to its node, from its events."""
         scheduled = self._client.list(Event, fields={"reason": "Scheduled"})
         return [event.eventTime for event in scheduled if event.eventTime]
 
     def scheduler_s(self, share: float) -> float:
-        """Seconds within which this share of pods was bound, from when the scheduler first saw them: a bound of its
-        histogram."""
+        """Seconds within which this share of pods was bound after the scheduler first saw them. The value is a bucket
+        bound of the scheduler's histogram."""
         command = self._cluster.inside([sys.executable, "-c", _FETCH, _METRICS])
         return quantile(subprocess.run(command, capture_output=True, text=True, check=True).stdout, _SCHEDULING, share)
 
     def peak_bytes(self) -> dict[str, int]:
-        """The most memory that each of PROGRAMS ever held."""
+        """The peak memory of each of PROGRAMS."""
         running = psutil.Process(self._cluster.process.pid).children(recursive=True)
-        found = {process.name(): Path(f"/proc/{process.pid}/status").read_text() for process in running}
-        return {name: peak_of(found[name]) for name in PROGRAMS}
+        statuses = {process.name(): Path(f"/proc/{process.pid}/status").read_text() for process in running}
+        return {name: peak_of(statuses[name]) for name in PROGRAMS}
 
 
 @contextmanager
 def simulation() -> Iterator[Simulation]:
-    """Raises DevclusterError."""
+    """A simulated cluster that is stopped on exit. Raises DevclusterError."""
     with TemporaryDirectory() as folder, simulated_cluster(State(Path(folder) / "state")) as cluster:
         running = Simulation(cluster)
         try:
@@ -103,27 +103,27 @@ def simulation() -> Iterator[Simulation]:
 
 
 def is_free(node: Node) -> bool:
-    """Whether a node has no taints but that of its pool: those of a node that isn't ready are gone."""
+    """Whether a node has only its pool's taint. A node that is not ready has other taints."""
     taints = (node.spec.taints if node.spec else None) or []
     return not any(taint.key.startswith("node.kubernetes.io/") for taint in taints)
 
 
 def stored_bytes(document: Mapping[str, Any]) -> int:
-    """What etcd stores of a custom resource: its JSON."""
+    """The size of a custom resource in etcd, which stores its JSON."""
     return len(json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode())
 
 
 def peak_of(status: str) -> int:
-    """Bytes that a process held at most, from its status in /proc. Raises BenchError where it doesn't say."""
-    found = _PEAK.search(status)
-    if found is None:
-        raise BenchError("this process has no memory of its own")
-    return int(found[1]) * 1024
+    """Peak memory of a process in bytes, from its status in /proc. Raises BenchError if it is missing."""
+    match = _PEAK.search(status)
+    if match is None:
+        raise BenchError("the process has no memory of its own")
+    return int(match[1]) * 1024
 
 
 def quantile(metrics: str, name: str, share: float) -> float:
-    """The lowest bound of a Prometheus histogram under which there is at least this share of all values; infinite above
-    the last one. Raises BenchError where there are no values."""
+    """The lowest bound of a Prometheus histogram with at least this share of all values below it. Infinite above the
+    last bound. Raises BenchError if there are no values."""
     counts: dict[float, float] = {}
     for bound, count in re.findall(rf'^{name}_bucket{{[^}}]*le="([^"]+)"}} (\S+)$', metrics, re.MULTILINE):
         counts[float(bound)] = counts.get(float(bound), 0.0) + float(count)

@@ -1,4 +1,4 @@
-"""The real dispatcher, before answers of the API that are made up: they are parsed and counted as those of the API."""
+"""The real dispatcher with simulated answers of the API, which are parsed like real ones."""
 
 import json
 import time
@@ -31,18 +31,18 @@ _STARTED = (RunState.QUEUED, RunState.RUNNING)
 
 @dataclass(frozen=True)
 class Look:
-    """One look of the dispatcher at everything, and what it did about it."""
+    """A round of the dispatcher over everything that is open."""
 
     seconds: float
     answers_s: float
-    """Of these, spent on the API's answers."""
+    """The part spent on parsing the API's answers."""
     was_answered: bool
-    """Whether Kubernetes answered in time; otherwise the next look is the next try."""
+    """Whether Kubernetes answered in time. Otherwise the next round tries again."""
 
 
 class MadeUpApi(ApiClient):
-    """The API of one run that is started. From its submission on, all of its invocations are stored, which is the most
-    that it ever has to tell; so the run is finished when the last workflow has ended."""
+    """The API with one started run. From the submission on it reports all invocations as stored, the largest possible
+    answer. The run is therefore finished when the last workflow has ended."""
 
     def __init__(self, run: Run) -> None:
         super().__init__("http://nobody.invalid", str)
@@ -59,9 +59,9 @@ class MadeUpApi(ApiClient):
     def get(self, kind: type[Found], path: str) -> Found:
         content = self._answer(path)
         began = time.perf_counter()
-        found = TypeAdapter(kind).validate_json(content)
+        value = TypeAdapter(kind).validate_json(content)
         self.answers_s += time.perf_counter() - began
-        return found
+        return value
 
     def send(
         self,
@@ -91,7 +91,7 @@ class MadeUpApi(ApiClient):
 
 
 class Dispatching:
-    """A dispatcher with one run at hand."""
+    """A dispatcher with one run."""
 
     def __init__(self, run: Run, cluster: Cluster, pools: tuple[Pool, ...]) -> None:
         self._api = MadeUpApi(run)

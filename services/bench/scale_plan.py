@@ -1,4 +1,4 @@
-"""What is planned at scale: a generated spec with as many cases as wanted, twenty pools, and the nodes of each."""
+"""The input of the benchmark at scale: a generated spec of any number of cases, twenty pools, and their nodes."""
 
 import statistics
 import time
@@ -29,7 +29,7 @@ POOLS = tuple(
 )
 NODE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 CASES_STEP = 1000
-"""Cases for every number of threads."""
+"""The number of cases for each number of threads."""
 REPETITIONS = 3
 _SPEC = """\
 apiVersion: kexbench.dev/v1
@@ -57,12 +57,12 @@ class Planned:
     text: str
     plan: Plan
     seconds: float
-    """From the text to the plan, the median of a few times."""
+    """Time from the text to the plan, the median of REPETITIONS."""
     bytes: int
-    """Of the plan as JSON."""
+    """Size of the plan as JSON."""
 
     def run(self) -> Run:
-        """As it is submitted to a cluster."""
+        """The run, as it is submitted to a cluster."""
         now = datetime.now(UTC)
         return Run(
             run_id=f"{now:%Y%m%d-%H%M%S}-00000000",
@@ -78,8 +78,8 @@ class Planned:
 
 def plan_at_scale(cases: int, catalogue: Catalogue) -> Planned:
     text = spec_text(cases)
-    plans, taken = zip(*(_timed_plan(text, catalogue) for _ in range(REPETITIONS)), strict=True)
-    return Planned(text, plans[0], statistics.median(taken), len(plans[0].model_dump_json().encode()))
+    plans, seconds = zip(*(_timed_plan(text, catalogue) for _ in range(REPETITIONS)), strict=True)
+    return Planned(text, plans[0], statistics.median(seconds), len(plans[0].model_dump_json().encode()))
 
 
 def _timed_plan(text: str, catalogue: Catalogue) -> tuple[Plan, float]:
@@ -89,13 +89,13 @@ def _timed_plan(text: str, catalogue: Catalogue) -> tuple[Plan, float]:
 
 
 def spec_text(cases: int) -> str:
-    """A spec of so many cases, a multiple of CASES_STEP, in every pool."""
+    """A spec with `cases` cases, a multiple of CASES_STEP, in every pool."""
     threads = range(1, cases // CASES_STEP + 1)
     return _SPEC.format(pools=", ".join(pool.name for pool in POOLS), threads=", ".join(map(str, threads)))
 
 
 def nodes_of(count: int) -> list[Node]:
-    """Nodes as their kubelets would announce them, dealt evenly to the pools, whose jobs alone they take."""
+    """Nodes as kubelets would register them, distributed evenly over the pools. Each accepts only its pool's jobs."""
     return [_node(f"node-{number:04d}", POOLS[number % len(POOLS)]) for number in range(count)]
 
 

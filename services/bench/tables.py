@@ -1,4 +1,4 @@
-"""Tables as Markdown, which people read on a terminal as well."""
+"""Markdown tables, which are also readable on a terminal."""
 
 from collections.abc import Sequence
 

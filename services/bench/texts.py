@@ -1,54 +1,71 @@
-"""What the report says beside its figures."""
+"""The texts of the report next to its figures."""
 
 from dataclasses import dataclass
 
 HEAD = """\
-# What the measuring costs and what it can detect
+# Overhead and resolution of measurements
 
-Written by `make bench`, each section in one run on the machine that it names; other machines give other figures.
-[measurement.md](measurement.md) says what is measured, [statistics.md](statistics.md) how it is judged. Intervals
-are 95%."""
+`make bench` writes this page. Each section comes from one run on the machine that it names. Other machines give other
+figures. [measurement.md](measurement.md) describes what is measured, [statistics.md](statistics.md) how changes are
+decided. Intervals are 95%."""
 OVERHEAD = """\
-## What timing adds
+## Overhead of timing
 
-*Split against unsplit*: all CPU time of batches with tick readings around every turn, against batches without any,
-from the same live workers, paired over fresh processes. *Clocks alone*: what the readings cost a handshake, by the
-worker's own measurement at its start. *Left out*: making, comparing and freeing of objects, which is in no number.
-The goal is 0.3%. Resumption by ticket in TLS 1.2, which does no public-key operation, is the fastest case there is.
+*Split / unsplit* compares all CPU time of batches with tick readings around every turn with batches without any. Both
+come from the same live workers, paired over fresh processes. *Clocks* is the cost of the readings per handshake, as
+the worker measures it at its start. *Outside turns* is the creation, comparison and freeing of objects, which no metric
+includes. The goal is 0.3%. The fastest case is resumption by ticket in TLS 1.2, without any public-key operation.
 
 """
 PEERS = """\
-## The same handshakes, made by others
+## The same handshakes in other programs
 
-`plain_openssl.c` shares no code with the worker. It takes turns of 2 ms with a worker, in fresh processes; compared is
-all CPU time a handshake, making and freeing of objects included, and on our side the proof of what was negotiated.
-By itself OpenSSL also looks for the issuers of the server's certificate and tries to verify it on the client, which the
-worker leaves out (measurement.md, "What is proven"); *chainless*, the loop leaves them out too, so the difference
-between its two rows is theirs.
-`gnutls-cli --benchmark-tls-kx` is stopped every 50 ms for a turn of a worker of the same length on the same core. Each
-reads its own CPU clock; its average time of a handshake stands beside the worker's turns, the interval is over rounds.
-With *its certificate* the worker shows the very certificate that the program shows, with *our certificate* the one of
-every run. The difference is the certificate's: it is larger, has more extensions, and expires in the year 9999, to
-which GnuTLS counts year by year whenever it reads it. Of 7.64 million instructions of a handshake in gnutls-cli 0.07
-million count years, 0.05 read the rest of the certificate and 0.07 hash what is longer; a worker with a certificate of
-its own takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with valgrind's callgrind).
+`plain_openssl.c` shares no code with the worker. Both are interleaved in turns of 2 ms, in fresh processes. The table
+compares all CPU time per handshake, including the creation and freeing of objects, and for the worker the check of the
+negotiated parameters. By default, OpenSSL also looks for the issuers of the server's certificate and tries to verify it
+on the client. The worker skips both (measurement/same-work.md, "Certificate chains"). With *chainless* the loop skips
+them too, so the difference between its two rows is their cost.
+`gnutls-cli --benchmark-tls-kx` is stopped every 50 ms for a worker's turn of the same length on the same core. Each
+reads its own CPU clock. The table compares its average time per handshake with the worker's turns, and the interval is
+over rounds. With *its certificate* the worker uses the certificate of gnutls-cli, with *our certificate* that of every
+run. gnutls-cli's certificate is larger, has more extensions, and expires in the year 9999. GnuTLS counts to that year
+in steps of one whenever it reads the certificate. A handshake in gnutls-cli takes 7.64 million instructions: 0.07
+million count years, 0.05 read the rest of the certificate and 0.07 hash the additional bytes. With our certificate, a
+worker takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with valgrind's callgrind).
 
 """
 LEVELS = """\
-## Whether a level is what a handshake costs
+## Accuracy of levels
 
-The chainless loop of the part above makes {handshakes:,} handshakes a case or more, in turns of 2 ms beside a worker,
-in fresh processes each invocation. *Level* is what kexbench stores and shows: over invocations the median of the CPU
-time of all batches by their handshakes. The loop's is worked out in the same way. The *median* of batches leaves out
-what only some of them pay, such as new RSA blinding every 32 operations. Only what goes into turns is compared, and no
-round in which the worker was preempted.
+The chainless loop of the previous section makes {handshakes:,} handshakes or more for each case, interleaved with a
+worker in turns of 2 ms, in fresh processes for each invocation. *Level* is the value that kexbench stores and shows:
+the median over invocations of total CPU time divided by handshakes. The loop's level is computed in the same way. The
+*median* of batches omits costs of few batches, such as new RSA blinding every 32 operations. Only turns are compared.
+Rounds in which the worker was preempted are ignored.
+
+"""
+CONNECTIONS = """\
+## The parts of a connection in an independent loop
+
+`plain_connection.c` shares no code with the worker. It makes whole TLS 1.3 connections (ECDHE-ECDSA, ECDSA P-256,
+X25519, AES-128-GCM) with the same files. It is compiled against the library of each kit, and the kit's own loader
+starts it. It configures the library as the worker does, and checks each connection before it transfers data.
+Both are interleaved in turns of 2 ms on one CPU, in fresh processes for each invocation. The table compares the CPU
+time of both sides in a part ([PROTOCOL.md](../workers/handshake/PROTOCOL.md), "What is timed"). The ratio is the median
+over invocations of the median ratio of their rounds. Rounds in which either was preempted are ignored.
+
+The command fails if the whole interval of a part differs by more than {tolerance:.0%}. A part below {short_us:g} µs
+may also cost the worker up to {call_us:g} µs more for each timed call. The worker's own work counts there: it reads the
+clock and calls the library through tables. Its check of the negotiated parameters is longer than the loop's, so the
+next part begins with colder caches. A worker without this check needs the loop's time for objects and short transfers,
+within 1%. Its instructions for objects are the loop's, within 1% (OpenSSL 4.0.3, counted with valgrind's callgrind).
 
 """
 BUILDS = """\
-## Kits beside a distribution's packages
+## Kits compared with a distribution's packages
 
-Upstream's sources of a Debian suite's version, as they are built here, against that suite's package,
-which brings its own C library, Nettle and GMP. Both sides of a handshake together, judged as every comparison is.
+Kits built here from upstream's sources, compared with Debian's package of the same version, which has its own C
+library, Nettle and GMP. The CPU time is that of both sides of a handshake. The method is that of every comparison.
 
 """
 NO_CAUSE = "not found"
@@ -56,40 +73,38 @@ NO_CAUSE = "not found"
 
 @dataclass(frozen=True)
 class Cause:
-    """Why kits built here cost more or less than a package, as was found out by swapping one thing at a time."""
+    """Why kits built here differ in cost from a package, determined by changing one thing at a time."""
 
     text: str
     least: float
     most: float
-    """The differences that it explains, as shares. Anything beyond has another cause, which nobody knows yet."""
+    """The range of differences that it explains, as shares. Other differences have an unknown cause."""
 
     def explains(self, difference: float) -> bool:
         return self.least <= difference <= self.most
 
 
-_PLT = "links without -Bsymbolic, so that calls inside the library go through a table"
-_BUILT_SO = "the same sources built so here cost what the package does"
+_O2 = "Debian compiles with -O2 instead of OpenSSL's -O3"
+_PLT = "links without -Bsymbolic, so calls inside the library go through a table"
+_SAME_FLAGS = "with Debian's flags the kit equals the package"
 _GCC_10 = Cause(
-    f"Debian compiles with -O2 where OpenSSL says -O3, {_PLT}, and has GCC 10: with its flags GCC 12 makes -5 to -7%",
-    -0.17,
-    -0.03,
+    f"{_O2}, {_PLT}, and uses GCC 10: with Debian's flags and GCC 12 the difference is -5 to -7%", -0.17, -0.03
 )
 _GCC_15 = Cause(
-    "Debian compiles with -O2 where OpenSSL says -O3, half of it, and with GCC 15: with its flags GCC 12 makes "
-    "-7 to -10%",
+    f"{_O2}, half of the difference, and uses GCC 15: with Debian's flags and GCC 12 the difference is -7 to -10%",
     -0.22,
     -0.03,
 )
-_GMP = Cause("GMP: with the package's in its place the kit costs what the package does, within 0.3%", 0.03, 0.06)
+_GMP = Cause("GMP: with the package's GMP the kit equals the package, within 0.3%", 0.03, 0.06)
 _C_LIBRARY = Cause(
-    "the C library, and how Debian compiled GnuTLS, with GCC 14: with the package's C library the kit makes +2 to +5%, "
-    "with its GnuTLS and Nettle too 0%",
+    "the C library, and Debian's build of GnuTLS with GCC 14: with the package's C library the difference is +2 to "
+    "+5%, and with its GnuTLS and Nettle too 0%",
     0.03,
     0.11,
 )
 _NETTLE = Cause(
-    "Nettle: with the package's in its place the kit costs what the package does, within 2%; resumption by ticket of "
-    "3.7.1 5% less",
+    "Nettle: with the package's Nettle the kit equals the package, within 2%, except 3.7.1 with resumption by ticket: "
+    "5% less",
     -0.12,
     -0.03,
 )
@@ -112,18 +127,13 @@ _RESUMED = (
     "TLS 1.3 ECDHE-RSA, RSA 2048, P-256, resumed with PSK",
 )
 CAUSES: dict[tuple[str, str], Cause] = {
-    ("openssl@debian/bullseye", ""): Cause(
-        f"Debian compiles with -O2 where OpenSSL says -O3, and {_PLT}; {_BUILT_SO}, within 1%", -0.20, -0.03
-    ),
+    ("openssl@debian/bullseye", ""): Cause(f"{_O2}, and {_PLT}; {_SAME_FLAGS}, within 1%", -0.20, -0.03),
     ("openssl@debian/bookworm", ""): Cause(
-        f"Debian compiles with -O2 where OpenSSL says -O3 and with -fzero-call-used-regs=used-gpr, and {_PLT}; "
-        f"{_BUILT_SO}, within 1%, Ed448 within 3%",
+        f"{_O2} and with -fzero-call-used-regs=used-gpr, and {_PLT}; {_SAME_FLAGS}, within 1%, Ed448 within 3%",
         -0.15,
         -0.03,
     ),
-    ("openssl@debian/experimental", ""): Cause(
-        "Debian compiles with -O2 where OpenSSL says -O3; with -O2 GCC 12 makes +2 to +4%", -0.12, -0.03
-    ),
+    ("openssl@debian/experimental", ""): Cause(f"{_O2}: with -O2 and GCC 12 the difference is +2 to +4%", -0.12, -0.03),
     ("gnutls@debian/bullseye", ""): _NETTLE,
     ("gnutls@debian/bookworm", ""): _NETTLE,
     **{("openssl@debian/bullseye", case): _GCC_10 for case in _448},
@@ -131,39 +141,64 @@ CAUSES: dict[tuple[str, str], Cause] = {
     **{("gnutls@debian/trixie", case): _GMP for case in _FFDHE},
     **{("gnutls@debian/trixie", case): _C_LIBRARY for case in _RESUMED},
 }
-"""By the package's kit and a case's label, or "" for all its other cases."""
+"""Causes by the package's kit and a case's label, or "" for all its other cases."""
 
 
 DETECTION = """\
-## What is detected
+## Smallest detectable change
 
-Workers that burn a known share of every turn run beside the same worker that burns nothing, interleaved in pairs as
-the two sides of a comparison are, {batches} batches each an invocation as specs have that say nothing of it, through
-the path of every run. Groups of invocations are drawn from the pool at random and judged as every comparison is: by the
-trimmed mean of paired log ratios and its t interval.
-All start from the same files. A kit's files lie in pages of memory of their own for as long as the machine keeps them,
-and that alone can make a difference between kits of the same content, which no number of invocations makes smaller:
-it is part of the layout floor that `kexbench qualify` measures, and stands below the table.
+Workers that burn a known extra share of every turn are compared with the same worker without it. They are interleaved
+in pairs, like the two sides of a comparison, with {batches} batches in each invocation, the default of specs. The code
+is that of every run. Groups of invocations are drawn from the pool at random and evaluated like every comparison: by
+the trimmed mean of paired log ratios and its t interval.
+All workers start from the same files. The files of a kit stay in the same pages of memory as long as the machine caches
+them. This alone can make kits with the same content differ, and more invocations do not reduce the difference. It is
+part of the layout floor that `kexbench qualify` measures. Its size is below the table.
+
+"""
+MIXED = """\
+## Traffic mixes, predicted and measured
+
+`kexbench capacity` adds up the costs of a mix's cases, each measured alone ([capacity.md](capacity.md)). Here nginx
+with {subject} serves each mix itself ([web-servers.md](web-servers.md)), and invocations of the mix and of
+its parts are interleaved. *Per core* is how many connections a second take one core: a second, divided by the server's
+CPU time for a connection, kernel included. The goal is {goal:.0%}.
 
 """
 COMMITS = """\
 ## From a commit to a run
 
-A spec is committed and pushed to a bare repository that is watched at the usual pace, each time at another moment
-between two looks. Measured is from the end of `git push` until the API tells a run that names the commit. The goal is
-30 s. A webhook makes it two seconds at most.
+Specs are committed and pushed to a bare repository that is watched at the default interval, at random times within it.
+The delay is from the end of `git push` until the API lists the commit's run. The goal is 30 s. With a webhook it is at
+most two seconds.
+
+"""
+ANSWERS = """\
+## Answers of a large store
+
+CPU time of one request to a service with an embedded store, all threads together, as the median of several. A made-up
+store has 28 versions of a library in 30 cases on four hosts, with 16 metrics. *Fresh* is the first request after
+something was stored, *again* the same request once more: the service keeps answers until something is stored.
+*Growth* is the fresh request with the largest store divided by that with the smallest.
 
 """
 SCALE = """\
-## At scale, by simulation
+## Scale, on a simulated cluster
 
-A generated spec is planned and handed to the dispatcher, which submits it to a Kubernetes without machines. Real are
-the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller,
-told to look at a workflow again after one second instead of ten. KWOK stands for the nodes: it renews their leases,
-every 75 s instead of 10, and says of each pod that it runs and has ended as soon as it is bound. So nothing is
-measured, images and kits cost nothing, and the small object is missing by which Argo's executor tells what came of a
-pod. What the API would answer is made up, as long as it ever gets. Everything shares the CPUs of this machine, so
-times are those of a small control plane. Argo compresses what it holds of a workflow beyond 1 MiB, and the dispatcher
-does not read that: a workflow has at most 200 jobs to stay below.
+A generated spec is planned, and the dispatcher submits it to a Kubernetes cluster without machines. The planner, the
+dispatcher, etcd, the API server, the scheduler, the other controllers and Argo's controller are real. Argo's controller
+checks a workflow again after one second instead of ten. KWOK simulates the nodes: it renews their leases every 75 s
+instead of 10 s, and reports each pod as running and finished as soon as it is bound. Nothing is measured, and no images
+and kits are loaded. The small object is missing in which Argo's executor reports the result of a pod. The API's answers
+are simulated, with the largest possible size. Everything shares the CPUs of this machine, so times are those of a small
+control plane. Argo compresses the status of a workflow above 1 MiB, which the dispatcher does not read. A workflow
+therefore has at most 200 jobs.
+
+"""
+COUNTS = """\
+## Counted instructions beside a load
+
+The server's instructions in one handshake, counted {counts} times by callgrind while another program keeps every CPU
+busy. *Spread* is the largest count divided by the smallest, less one. A count of one side takes two runs of the worker.
 
 """

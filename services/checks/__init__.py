@@ -1,1 +1,1 @@
-"""What `make check` looks for that no linter knows."""
+"""Checks of `make check` that no linter has."""

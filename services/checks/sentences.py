@@ -1,10 +1,10 @@
-"""Finds decisions that read sentences: what is written for people may change its words at any time.
+"""Finds decisions that depend on texts for people, whose wording may change at any time.
 
     python checks/sentences.py FILE_OR_FOLDER...
 
-Fields that hold such text are `detail`, `reason`, `remedy`, `says` and `sentence`. Searching in one, or splitting one,
-is told with its place, and the exit status is 1. What another program said is not looked at: its fields have other
-names.
+Fields with such text are `detail`, `reason`, `remedy`, `says` and `sentence`. Code that searches or splits one is
+reported with its place, and the exit status is 1. Texts of other programs are in fields with other names, which are not
+checked.
 """
 
 import ast
@@ -58,7 +58,7 @@ def in_typescript(text: str) -> Iterator[int]:
 
 
 def _is_field(node: ast.expr) -> bool:
-    """A field that holds sentences, or a variable that is named like one."""
+    """A field with text for people, or a variable with such a name."""
     match node:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name in FIELDS
@@ -66,15 +66,13 @@ def _is_field(node: ast.expr) -> bool:
 
 
 def main(paths: list[str]) -> int:
-    found = 0
+    count = 0
     for path in sorted(file for given in paths for file in _files(Path(given))):
         lines = in_python if path.suffix == ".py" else in_typescript
         for number in lines(path.read_text(encoding="utf-8")):
-            found += 1
-            print(
-                f"{path}:{number}: this reads a sentence: decide by a value, and write the sentence where it is shown"
-            )
-    return 1 if found else 0
+            count += 1
+            print(f"{path}:{number}: this decision reads a text for people: decide by a value instead")
+    return 1 if count else 0
 
 
 def _files(path: Path) -> Iterator[Path]:

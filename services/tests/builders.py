@@ -12,20 +12,21 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEvent
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
-from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.notifications import Happening, Link, Notification, Sending, SendingState
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
-from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.profiles import CallCost, CountedSide, FunctionCost, Profile
+from kexbench.domain.runs import Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.domain.samples import ABSENT, Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
+from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening
 from kexbench.domain.upgrades import Move, UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
-from kexbench.runner.ticket import Ticket, TicketKit
+from kexbench.runner.job_input import JobInput, JobInputKit
 
 BENCH_SPECS = Path(__file__).parents[2] / "bench-specs"
 EXAMPLES = BENCH_SPECS / "schema" / "examples"
@@ -163,7 +164,7 @@ def a_run(
     return Run(
         run_id=run_id,
         created_at=created_at,
-        trigger=Trigger.COMMAND_LINE,
+        trigger=Trigger.API,
         spec_text=spec,
         plan=plan,
         kits={**made, **(kits or {})},
@@ -172,13 +173,38 @@ def a_run(
     )
 
 
-def an_event(run: Run, state: RunState = RunState.RUNNING, *, seconds: float = 1, detail: str = "") -> RunEvent:
+def an_event(
+    run: Run,
+    state: RunState = RunState.RUNNING,
+    *,
+    seconds: float = 1,
+    detail: str = "",
+    reason: RunReason | None = None,
+) -> RunEvent:
     """A change of state so many seconds after the run was made."""
-    return RunEvent(run_id=run.run_id, at=run.created_at + timedelta(seconds=seconds), state=state, detail=detail)
+    at = run.created_at + timedelta(seconds=seconds)
+    return RunEvent(run_id=run.run_id, at=at, state=state, detail=detail, reason=reason)
 
 
 def an_outcome(reference: str, kind: OutcomeKind = OutcomeKind.UNSUPPORTED, reason: str = "no such group") -> Outcome:
     return Outcome(subject=reference, kind=kind, reason=reason)
+
+
+def a_profile(side: CountedSide, **instructions: float) -> Profile:
+    """The turn of the side calls each function once."""
+    turn = (f"{side}_turn", "worker")
+    return Profile(
+        side=side,
+        handshakes=20,
+        instructions=sum(instructions.values()),
+        functions=tuple(
+            FunctionCost(name=name, library="libcrypto", instructions=own, calls=1)
+            for name, own in instructions.items()
+        ),
+        calls=tuple(
+            CallCost(caller=turn, callee=(name, "libcrypto"), inclusive=own) for name, own in instructions.items()
+        ),
+    )
 
 
 def an_invocation(
@@ -194,6 +220,7 @@ def an_invocation(
     timers: Mapping[str, Timer] | None = None,
     host: HostFacts = HOST,
     load: HostLoad = QUIET,
+    profiles: Mapping[str, tuple[Profile, ...]] | None = None,
 ) -> Invocation:
     """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's.
     Those `without_sides` have the sum alone, as where other programs ran in between. With preempted batches there are
@@ -229,6 +256,7 @@ def an_invocation(
             for subject in named
         },
         timers=dict(timers or {}),
+        profiles=dict(profiles or {}),
         samples=tuple(
             Sample(
                 subject=subject,
@@ -356,7 +384,7 @@ def an_alert_event(
     )
 
 
-def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
+def a_screening(run_id: str = "one", *, minutes: float = 0) -> Screening:
     """Of a run whose only upgrade is confirmed, so many minutes after noon."""
     before, after = (
         UpgradeEnd(
@@ -368,7 +396,7 @@ def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
         )
         for version in ("1.0", "1.1")
     )
-    upgrade = JudgedUpgrade(
+    upgrade = ScreenedUpgrade(
         library="fake",
         before=before,
         after=after,
@@ -388,7 +416,7 @@ def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
         since_run="zero",
         since=NOON - timedelta(days=1),
     )
-    return Judgement(
+    return Screening(
         run_id=run_id,
         spec_name="example",
         at=NOON + timedelta(minutes=minutes),
@@ -411,7 +439,7 @@ def a_notification(number: int = 0, *, channel: str = "crypto-team", minutes: fl
         title=f"thing {number}",
         text=f"what happened: {number}",
         markdown=f"what happened: `{number}`",
-        links=(Link(text="The alert", path=f"/alerts/{alert_id}"),),
+        links=(Link(text="Open the alert", path=f"/alerts/{alert_id}"),),
     )
 
 
@@ -430,9 +458,9 @@ def a_sending(
     )
 
 
-def a_ticket(run: Run, job: int = 0) -> Ticket:
+def a_job_input(run: Run, job: int = 0) -> JobInput:
     folder = Path("/var/lib/kexbench")
-    return Ticket(
+    return JobInput(
         run_id=run.run_id,
         attempt=1,
         host_id=HOST.host_id,
@@ -441,20 +469,10 @@ def a_ticket(run: Run, job: int = 0) -> Ticket:
         measure=run.plan.measure,
         cases=run.plan.cases,
         kits={
-            reference: TicketKit(folder=folder / "kits" / kit.folder_name, manifest=kit)
+            reference: JobInputKit(folder=folder / "kits" / kit.folder_name, manifest=kit)
             for reference, kit in run.kits.items()
         },
         material_folder=folder / "material",
         material=run.material,
         results=folder / "runs" / run.run_id / "results" / "job.ndjson",
     )
-
-
-def assert_golden(path: Path, actual: str) -> None:
-    """Fails with a twin of a checked-in file beside it when what people read has changed."""
-    twin = path.with_name(f"{path.name}.actual")
-    if path.is_file() and path.read_text(encoding="utf-8") == actual:
-        twin.unlink(missing_ok=True)
-        return
-    twin.write_text(actual, encoding="utf-8")
-    raise AssertionError(f"{path.name} would change; if that is meant, move {twin.name} over it")

@@ -11,7 +11,7 @@ from kexbench.kits.worker import Compiled
 
 
 class CompiledOnce(WorkerSource):
-    """The fake library's worker is compiled once for a shelf, and kept in its folder."""
+    """The fake library's worker is compiled once for a kit store, and kept in its folder."""
 
     def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
         if ref.library != "fake":

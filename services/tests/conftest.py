@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from kexbench.domain.kits import KitManifest, SubjectRef
-from kexbench.kits import Shelf, Workshop, default_providers
+from kexbench.kits import KitStore, Workshop, default_providers
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
@@ -20,19 +20,19 @@ settings.load_profile("kexbench")
 
 
 @pytest.fixture(scope="session")
-def fake_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    root = tmp_path_factory.mktemp("shelf")
+def fake_kit_store(tmp_path_factory: pytest.TempPathFactory) -> KitStore:
+    root = tmp_path_factory.mktemp("kit-store")
     workshop = Workshop(CompiledOnce(Settings().workers), default_providers(root / "cache"))
-    return Shelf(root / "kits", workshop)
+    return KitStore(root / "kits", workshop)
 
 
 @pytest.fixture(scope="session")
-def fake_kit(fake_shelf: Shelf) -> FakeKit:
+def fake_kit(fake_kit_store: KitStore) -> FakeKit:
     """`fake_kit("fake@1.0+crash_after=9")` is the folder and manifest of such a kit."""
 
     def provide(reference: str) -> tuple[Path, KitManifest]:
-        kit = fake_shelf.add(SubjectRef.parse(reference))
-        return fake_shelf.folder(kit.kit_id), kit
+        kit = fake_kit_store.add(SubjectRef.parse(reference))
+        return fake_kit_store.folder(kit.kit_id), kit
 
     return provide
 

@@ -3,14 +3,15 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 
 import pytest
 import uvicorn
 from fastapi import FastAPI
 
 from kexbench.service import connections
-from kexbench.service.connections import Connection
+from kexbench.service.connections import Connection, config_of
 
 REQUEST = b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -18,8 +19,7 @@ REQUEST = b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"
 @contextmanager
 def listening() -> Iterator[tuple[str, int]]:
     bound = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(FastAPI(), http=Connection, log_level="critical", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(config_of(FastAPI()))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:
@@ -57,20 +57,24 @@ def test_one_connection_more_than_there_may_be_is_closed_and_the_others_are_serv
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
     with (
         listening() as address,
-        socket.create_connection(address, timeout=30) as first,
-        socket.create_connection(address, timeout=30) as second,
+        closing(HTTPConnection(*address, timeout=30)) as first,
+        closing(HTTPConnection(*address, timeout=30)) as second,
+        closing(HTTPConnection(*address, timeout=30)) as third,
     ):
-        assert [answered(one) for one in (first, second)] == [b"HTTP/1.1 404"] * 2
-        with socket.create_connection(address, timeout=30) as third:
-            assert closed(third)
-        assert [answered(one)[-3:] for one in (first, second)] != [b"", b""]
+        for one in (first, second):
+            one.connect()
+            one.auto_open = 0  # else it would connect once more where it was closed
+            assert status(one) == 404
+        with pytest.raises(ConnectionError):
+            status(third)
+        assert [status(one) for one in (first, second)] == [404, 404]
 
 
-def closed(one: socket.socket) -> bool:
-    try:
-        return one.recv(1) == b""
-    except ConnectionResetError:
-        return True
+def status(one: HTTPConnection) -> int:
+    one.request("GET", "/none")
+    answer = one.getresponse()
+    answer.read()
+    return answer.status
 
 
 def test_small_answers_are_not_held_back(monkeypatch: pytest.MonkeyPatch) -> None:

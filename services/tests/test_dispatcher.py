@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
-from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, Turn
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, QueuePosition
 from kexbench.dispatcher.health import STALE_S, Health
 from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.bisections import WantedLine
@@ -309,7 +309,7 @@ def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when
 def test_runs_begin_in_the_order_of_the_queue() -> None:
     stage = Stage()
     stage.control.queue(a_cluster_run("urgent"))
-    stage.control.turns = lambda: (Turn("urgent"), Turn(RUN.run_id))  # type: ignore[method-assign]
+    stage.control.positions = lambda: (QueuePosition("urgent"), QueuePosition(RUN.run_id))  # type: ignore[method-assign]
     stage.tick()
     assert stage.control.view("urgent").state is RunState.RUNNING
     assert stage.details[-1] == "waits for run urgent, which has the nodes"
@@ -317,7 +317,7 @@ def test_runs_begin_in_the_order_of_the_queue() -> None:
 
 def test_a_run_that_a_newer_one_supersedes_is_cancelled_before_it_begins() -> None:
     stage = Stage()
-    stage.control.turns = lambda: (Turn(RUN.run_id, superseded_by="newer"),)  # type: ignore[method-assign]
+    stage.control.positions = lambda: (QueuePosition(RUN.run_id, superseded_by="newer"),)  # type: ignore[method-assign]
     stage.tick(2)
     assert stage.state() is RunState.CANCELLED
     assert "superseded by run newer" in stage.details
@@ -359,7 +359,7 @@ def test_commits_that_are_not_found_are_given_up_with_what_the_pod_said() -> Non
     (trouble,) = stage.control.troubles
     assert trouble == (
         "its commits could not be found: main: Error (exit code 2): there is no branch main. "
-        f"Look at the pod of workflow {LINE}, and resume the bisection"
+        f"Check the pod of workflow {LINE}, and resume the bisection"
     )
 
 
@@ -505,8 +505,8 @@ def test_what_is_wrong_is_logged_when_it_begins_and_when_it_is_over(caplog: pyte
         assert stage.tick()
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert told == [
-        "looking: listing workflows: connection refused remedy: is the API server up?",
-        "looking: works again",
+        "polling: listing workflows: connection refused remedy: is the API server up?",
+        "polling: works again",
     ]
     assert not any(record.exc_info for record in caplog.records)
 
@@ -535,7 +535,7 @@ def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs() -> Non
     assert not health.lives
     with health.served(0) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
         assert client.get("/healthz").status_code == 503
-        health.looked(answered=True)
+        health.end_round(answered=True)
         assert client.get("/healthz").status_code == 200
         text = client.get("/metrics").text
         assert client.get("/else").status_code == 404

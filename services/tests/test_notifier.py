@@ -179,7 +179,7 @@ def test_a_store_that_refuses_is_told_and_nothing_is_sent(
     def refuse(*_: object) -> None:
         raise StoreError("the store refused a query")
 
-    monkeypatch.setattr(stage.store, "untold_events", refuse)
+    monkeypatch.setattr(stage.store, "unnotified_events", refuse)
     stage.happens(0)
     assert not stage.sender(api).once()
     assert stage.said == ["notifications: the store refused a query; try again; nothing was lost"]

@@ -14,6 +14,7 @@ import pytest
 
 from tests.kits.sources import write_archive
 
+pytestmark = pytest.mark.thorough
 CHECKOUT = Path(__file__).parents[2]
 COPIED = ("services/src/kexbench", "workers/handshake")
 TIMEOUT_S = 120

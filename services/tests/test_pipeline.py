@@ -6,17 +6,30 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
-from kexbench.api.lab_models import QualificationRow, Qualifications
+from kexbench.api.machine_models import QualificationRow, Qualifications
 from kexbench.api.resolving import invocations_to_resolve
 from kexbench.comparison.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
+from kexbench.domain.runs import RunReason, RunState
+from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd
-from kexbench.kits import KitError, KitErrors, Shelf
-from kexbench.pipeline import VersionMismatch, execute_run, known_run, places_of, provide_kits, read_plan, start_run
+from kexbench.kits import KitError, KitErrors, KitStore
+from kexbench.pipeline import (
+    VersionMismatch,
+    execute_run,
+    known_run,
+    new_run,
+    places_of,
+    provide_kits,
+    read_plan,
+    take_run,
+)
+from kexbench.runner.job_input import JobInput
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests import builders
@@ -67,14 +80,14 @@ def test_a_source_that_cannot_be_reached_leaves_the_kit_made_before(
     made = provide_kits(one, plan, lambda _: None)
 
     def unreachable(
-        self: Shelf, refs: tuple[SubjectRef, ...], *_: object, **__: object
+        self: KitStore, refs: tuple[SubjectRef, ...], *_: object, **__: object
     ) -> dict[SubjectRef, KitManifest | KitError]:
         return {ref: KitError(ref, "fetch", "the package archive can't be reached") for ref in refs}
 
-    monkeypatch.setattr(Shelf, "add_all", unreachable)
+    monkeypatch.setattr(KitStore, "add_all", unreachable)
     said: list[str] = []
     assert provide_kits(one, plan, said.append) == made
-    assert "the package archive can't be reached: going on with fake-1.1.4" in said[0]
+    assert "the package archive can't be reached: continuing with fake-1.1.4" in said[0]
 
 
 def test_a_source_that_was_never_reached_ends_the_run_before_it_starts(
@@ -105,13 +118,19 @@ class Silent:
     def storing(self, done: int, total: int) -> None: ...
 
 
+def begun(installation: Installation, plan: Plan, text: str) -> RunFolder:
+    """The folder of a run of a plan, of which nothing is measured yet."""
+    run = new_run(plan, text)
+    return take_run(installation, run.run_id, Silent(), run)
+
+
 def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> None:
     one = installation(tmp_path)
     plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = start_run(one, plan, text, Silent())
+    folder = begun(one, plan, text)
     (kit,) = folder.run().kits.values()
     shutil.move(one.kits().folder(kit.kit_id), tmp_path / "elsewhere")
-    with pytest.raises(KitError, match="is not on the shelf any more"):
+    with pytest.raises(KitError, match="is no longer in the kit store"):
         execute_run(one, folder, Silent())
     assert folder.events() == []
 
@@ -124,11 +143,32 @@ def test_a_run_that_ended_on_a_full_disk_says_so(
 ) -> None:
     one = installation(tmp_path)
     plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = start_run(one, plan, text, Silent())
+    folder = begun(one, plan, text)
     monkeypatch.setattr(pipeline, "run_job", lambda *_: JobEnd.FAILED)
     monkeypatch.setattr("kexbench.pipeline.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     assert execute_run(one, folder, Silent()).detail.startswith(says)
     assert folder.events()[-1].detail.startswith(says)
+
+
+def test_a_run_that_reaches_its_maximum_duration_says_so_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+    monkeypatch.setattr("kexbench.execution.local.JobInput.model_dump_json", _without_time)
+    end = execute_run(one, folder, Silent())
+    assert end.state is RunState.FINISHED
+    assert folder.events()[-1].reason is RunReason.OUT_OF_TIME
+    assert end.detail == (
+        "stopped after 60m (maxDuration), 0 of 10 invocations; "
+        f"continue with kexbench run --resume {folder.run().run_id}"
+    )
+
+
+def _without_time(job_input: JobInput) -> str:
+    measure = job_input.measure.model_copy(update={"max_duration_s": 0})
+    return BaseModel.model_dump_json(job_input.model_copy(update={"measure": measure}))
 
 
 WITH_OTHERS = """\
@@ -178,10 +218,10 @@ def test_a_run_whose_sentinel_or_peer_is_gone_is_not_resumed_and_says_whose_kit_
     lost: str, tmp_path: Path
 ) -> None:
     one, plan = with_others(tmp_path)
-    folder = start_run(one, plan, WITH_OTHERS, Silent())
+    folder = begun(one, plan, WITH_OTHERS)
     kit = folder.run().kits[lost]
     shutil.move(one.kits().folder(kit.kit_id), tmp_path / "elsewhere")
-    with pytest.raises(KitError, match="is not on the shelf any more") as caught:
+    with pytest.raises(KitError, match="is no longer in the kit store") as caught:
         execute_run(one, folder, Silent())
     assert str(caught.value).startswith(f"{lost}:")
     assert kit.kit_id in str(caught.value)
@@ -191,7 +231,7 @@ def test_a_run_whose_sentinel_or_peer_is_gone_is_not_resumed_and_says_whose_kit_
 
 def test_a_run_with_all_its_kits_knows_where_each_lies(tmp_path: Path) -> None:
     one, plan = with_others(tmp_path)
-    folder = start_run(one, plan, WITH_OTHERS, Silent())
+    folder = begun(one, plan, WITH_OTHERS)
     run = folder.run()
     places = places_of(one, run)
     assert places.kits == {reference: one.kits().folder(kit.kit_id) for reference, kit in run.kits.items()}
@@ -246,7 +286,7 @@ def test_the_noisiest_case_of_all_libraries_decides_how_many_invocations_a_chang
 @pytest.mark.parametrize(
     ("known", "says"),
     [
-        (qualified(openssl=0.01), "nothing is known of gnutls on this machine: run kexbench qualify gnutls, or say"),
+        (qualified(openssl=0.01), "gnutls is not qualified on this machine: run kexbench qualify gnutls, or set"),
         (
             qualified(openssl=0.01, gnutls=0.9),
             "a change of 1.0% takes 9[0-9],[0-9]{3} invocations here, more than 1,000",

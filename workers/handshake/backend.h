@@ -1,8 +1,8 @@
 /* The contract between the measured loop and one TLS library. A worker is linked with
  * exactly one backend; it defines the table `linked_backend`.
  *
- * A context holds a case's configuration for both roles and is shared by all threads. A side
- * is one end of one handshake: it belongs to one thread and speaks through the pipes it was
+ * A context holds a case's configuration for both roles. All threads share it, unless the case gives each its
+ * own. A side is one end of one connection: it belongs to one thread and speaks through the pipes it was
  * given, which the core owns, fills and counts. */
 #ifndef KEXBENCH_BACKEND_H
 #define KEXBENCH_BACKEND_H
@@ -19,7 +19,7 @@ enum role { ROLE_CLIENT, ROLE_SERVER };
 enum progress { PROGRESS_WAIT, PROGRESS_DONE, PROGRESS_FAILED };
 
 struct context; /* one case, set up; each backend has its own */
-struct side;    /* one end of one handshake */
+struct side;    /* one end of one connection */
 
 struct backend {
     const char *library;
@@ -41,11 +41,19 @@ struct backend {
 
     /* A side's life; several threads may open sides of one context at the same time. `resume`: offer what
      * `keep` kept, with the case's early data; else a full handshake even where the case resumes. After open
-     * succeeded, close is always called, whatever the steps said. NULL and a fault on failure. */
+     * succeeded, close is always called, whatever the steps said. With CONTEXT_CONNECTION, open loads the
+     * role's configuration anew from the files, and close frees it. NULL and a fault on failure. */
     struct side *(*open)(struct context *context, enum role role, struct pipe_end pipes, bool resume,
                          struct fault *fault);
     /* Goes on until this side waits for the other's bytes, is done, or failed. Early data is part of it. */
     enum progress (*step)(struct side *side, struct fault *fault);
+    /* Of a side that is done. Application data: how many bytes went out or came in, which may be fewer than
+     * asked for; 0 when nothing came, be it that the other side has closed, and -1 and a fault. Receiving
+     * takes in tickets too. */
+    long (*send)(struct side *side, const void *data, size_t length, struct fault *fault);
+    long (*receive)(struct side *side, void *data, size_t size, struct fault *fault);
+    /* Sends the close_notify and waits for the other side's. */
+    enum progress (*finish)(struct side *side, struct fault *fault);
     /* What this side reports, of a handshake that is done. A peer certificate other than the case's is a
      * fault of its own. Words are constants, the library's or of the context; only one that no case can ask
      * for may go with the side. */

@@ -30,6 +30,8 @@ struct side {
     bool resumed;
     int64_t left_ns;
     unsigned turns;
+    size_t unread; /* of the record of application data that is being read */
+    bool finished;
 };
 
 /* Each thread lives in a time of its own: CPU time, and wall time that waiting for other threads adds to. */
@@ -135,12 +137,21 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     return side;
 }
 
+enum { NS_PER_ROUND = 100 };
+
+/* What counted instructions see of a cost. */
+__attribute__((noinline)) static void compute(int64_t rounds) {
+    for (volatile int64_t round = 0; round < rounds; round++)
+        ;
+}
+
 /* Waiting for the other threads, by the universal scalability law (Gunther, Guerrilla Capacity Planning,
  * 2007, chapter 4): N threads take 1 + contention (N - 1) + coherency N (N - 1) times as long as one. */
 static void spend(struct side *side, int64_t spent_ns) {
     int64_t threads = side->context->tls_case.threads;
     int64_t waits_ppm =
         settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
+    compute(spent_ns / NS_PER_ROUND);
     cpu_now_ns += (uint64_t)spent_ns;
     waited_ns += (uint64_t)(spent_ns * waits_ppm / MILLION);
     side->left_ns -= spent_ns;
@@ -235,11 +246,60 @@ static bool inspect(struct side *side, struct negotiated *out, struct fault *fau
     }
     if (out->extended_master_secret >= 0)
         out->extended_master_secret = !lies(LIE_MASTER_SECRET);
+    if (side->context->tls_case.tickets == TICKETS_DEFAULT)
+        out->tickets = lies(LIE_TICKET) ? 0 : 2;
+    if (lies(LIE_VERIFICATION))
+        out->verified_length = 0;
     if (lies(LIE_CLIENT_SIGNATURE))
         out->client_signature = "another-signature";
     if (handshakes_opened > settings.mismatch_after)
         out->group = "another-group";
     return true;
+}
+
+/* --- After the handshake: a nanosecond for every four bytes, and for closing. --- */
+
+static long send_data(struct side *side, const void *data, size_t length, struct fault *fault) {
+    const unsigned char *bytes = data;
+    size_t most = lies(LIE_RECORDS) ? RECORD_MAX / 2 : RECORD_MAX, sent = length < most ? length : most;
+    unsigned char header[5] = {23, 3, 3, (unsigned char)((sent + 16) >> 8), (unsigned char)(sent + 16)};
+    unsigned char tag[16] = {0};
+    (void)fault;
+    pipe_write(side->pipes.out, header, sizeof header);
+    pipe_write(side->pipes.out, lies(LIE_CONTENT) ? bytes + 1 : bytes, sent);
+    pipe_write(side->pipes.out, tag, sizeof tag);
+    cpu_now_ns += 1 + sent / 4;
+    return (long)sent;
+}
+
+static long receive_data(struct side *side, void *data, size_t size, struct fault *fault) {
+    unsigned char header[5], tag[16];
+    struct pipe *in = side->pipes.in;
+    if (side->unread == 0) { /* a socket may bring a record in parts: its header and its tag are read whole */
+        if (pipe_pending(in) < sizeof header)
+            return 0;
+        pipe_read(in, header, sizeof header);
+        side->unread = (size_t)(header[3] << 8 | header[4]);
+    }
+    if (side->unread < sizeof tag) {
+        fault_set(fault, FAULT_ERROR, "a record that the fake did not write");
+        return -1;
+    }
+    size_t left = side->unread - sizeof tag;
+    size_t given = pipe_read(in, data, size < left ? size : left);
+    side->unread -= given;
+    if (side->unread == sizeof tag && pipe_pending(in) >= sizeof tag)
+        side->unread -= pipe_read(in, tag, sizeof tag);
+    cpu_now_ns += 1 + given / 4;
+    return (long)given;
+}
+
+static enum progress finish(struct side *side, struct fault *fault) {
+    (void)fault;
+    bool finished = side->finished;
+    side->finished = true;
+    cpu_now_ns += finished ? 0 : 1000;
+    return side->role == ROLE_SERVER && !finished ? PROGRESS_WAIT : PROGRESS_DONE;
 }
 
 static bool keep(struct side *client, struct fault *fault) {
@@ -271,6 +331,9 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .open = open_side,
     .step = step,
+    .send = send_data,
+    .receive = receive_data,
+    .finish = finish,
     .inspect = inspect,
     .keep = keep,
     .close = close_side,

@@ -7,15 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The library starts itself when it is loaded, before main could keep the host's configuration
- * from it. This symbol tells it to wait for start(). */
-GNUTLS_SKIP_GLOBAL_INIT
-
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
-    setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
-    int code = gnutls_global_init();
-    return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "GnuTLS did not start", code);
+    return gnutls_start(fault);
 }
 
 static const char *version(void) {
@@ -28,53 +22,20 @@ static const char *version_text(void) {
     return text;
 }
 
-/* --- Configuration. --- */
-
-static bool make_credentials(struct context *c, struct fault *fault) {
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        int code = gnutls_certificate_allocate_credentials(&c->credentials[role]);
-        if (code < 0)
-            return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
-    }
-    return true;
-}
-
 static void teardown(struct context *c) {
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        for (int resumes = 0; resumes < 2; resumes++) {
-            if (c->priority[role][resumes] != NULL)
-                gnutls_priority_deinit(c->priority[role][resumes]);
-        }
-        if (c->credentials[role] != NULL)
-            gnutls_certificate_free_credentials(c->credentials[role]);
-    }
-    if (c->dh != NULL)
-        gnutls_dh_params_deinit(c->dh);
-    if (c->anti_replay != NULL)
-        gnutls_anti_replay_deinit(c->anti_replay);
-    replay_store_free(c->replay_store);
-    for (unsigned i = 0; i < c->chain_length; i++)
-        gnutls_free(c->chain[i].data);
-    gnutls_free(c->dh_prime.data);
-    gnutls_free(c->ocsp.data);
-    gnutls_free(c->kept.data);
-    gnutls_free(c->cached_id.data);
-    gnutls_free(c->cached_session.data);
-    gnutls_free(c->ticket_key.data);
+    gnutls_context_clear(c);
     free(c);
 }
 
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    struct context *c = NULL;
-    if (tls_case->fips)
-        fault_set(fault, FAULT_UNSUPPORTED, "the FIPS provider is OpenSSL's");
-    else if ((c = calloc(1, sizeof *c)) == NULL)
-        fault_set(fault, FAULT_ERROR, "out of memory");
-    if (c == NULL)
+    if (!case_needs_tls(tls_case, fault))
         return NULL;
-    c->tls_case = *tls_case;
-    if (gnutls_make_priorities(c, fault) && make_credentials(c, fault) &&
-        gnutls_load_material(c, material, fault) && gnutls_make_resumption(c, fault))
+    struct context *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        fault_set(fault, FAULT_ERROR, "out of memory");
+        return NULL;
+    }
+    if (gnutls_context_fill(c, tls_case, material, fault))
         return c;
     teardown(c);
     return NULL;
@@ -108,40 +69,8 @@ static int pull_timeout(gnutls_transport_ptr_t pointer, unsigned milliseconds) {
 
 /* --- A side. --- */
 
-static unsigned flags_of(const struct side *side) {
-    const struct context *c = side->context;
-    unsigned flags = GNUTLS_NONBLOCK | gnutls_resumption_flags(c);
-    /* KEY_SHARE_TOP: else a TLS 1.3 client makes a second key share, on the certificate's curve, for nothing.
-     */
-    if (c->tls_case.method != METHOD_DEFAULT)
-        flags |= GNUTLS_KEY_SHARE_TOP;
-    return flags | (side->role == ROLE_CLIENT ? GNUTLS_CLIENT : GNUTLS_SERVER);
-}
-
-static int configure(struct side *side) {
-    struct context *c = side->context;
-    gnutls_session_t session = side->session;
-    int code = gnutls_priority_set(session, c->priority[side->role][side->resumes]);
-    if (code < 0 ||
-        (code = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, c->credentials[side->role])) < 0)
-        return code;
-    if (c->tls_case.dh_bits != 0)
-        gnutls_dh_set_prime_bits(session, c->tls_case.dh_bits);
-    if (side->role == ROLE_SERVER && c->tls_case.client_authentication)
-        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
-    if (side->role == ROLE_CLIENT && c->ocsp.size > 0 &&
-        (code = gnutls_ocsp_status_request_enable_client(session, NULL, 0, NULL)) < 0)
-        return code;
-    gnutls_transport_set_ptr(session, side);
-    gnutls_transport_set_push_function(session, push);
-    gnutls_transport_set_pull_function(session, pull);
-    gnutls_transport_set_pull_timeout_function(session, pull_timeout);
-    return gnutls_resumption_open(side);
-}
-
 static void close_side(struct side *side) {
-    if (side->session != NULL)
-        gnutls_deinit(side->session);
+    gnutls_session_close(side);
     free(side);
 }
 
@@ -153,16 +82,15 @@ static struct side *open_side(struct context *context, enum role role, struct pi
         return NULL;
     }
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumes = resume};
-    int code = gnutls_init(&side->session, flags_of(side));
-    if (code < 0)
-        side->session = NULL;
-    else
-        code = configure(side);
-    if (code >= 0)
-        return side;
-    gnutls_fault(fault, FAULT_ERROR, "no session", code);
-    close_side(side);
-    return NULL;
+    if (!gnutls_session_open(side, GNUTLS_NONBLOCK, fault)) {
+        close_side(side);
+        return NULL;
+    }
+    gnutls_transport_set_ptr(side->session, side);
+    gnutls_transport_set_push_function(side->session, push);
+    gnutls_transport_set_pull_function(side->session, pull);
+    gnutls_transport_set_pull_timeout_function(side->session, pull_timeout);
+    return side;
 }
 
 static enum progress failed(const struct side *side, const char *what, int code, struct fault *fault) {
@@ -208,6 +136,34 @@ static enum progress step(struct side *side, struct fault *fault) {
     return failed(side, "handshake", code, fault);
 }
 
+/* --- After the handshake. --- */
+
+static long send_data(struct side *side, const void *data, size_t length, struct fault *fault) {
+    ssize_t sent = gnutls_record_send(side->session, data, length);
+    if (sent >= 0 || sent == GNUTLS_E_AGAIN)
+        return sent < 0 ? 0 : sent;
+    gnutls_fault(fault, FAULT_ERROR, "the server can't send application data", (int)sent);
+    return -1;
+}
+
+static long receive_data(struct side *side, void *data, size_t size, struct fault *fault) {
+    ssize_t received = gnutls_record_recv(side->session, data, size);
+    if (received >= 0 || received == GNUTLS_E_AGAIN)
+        return received < 0 ? 0 : received;
+    gnutls_fault(fault, FAULT_ERROR, "the client can't receive application data", (int)received);
+    return -1;
+}
+
+static enum progress finish(struct side *side, struct fault *fault) {
+    int code = gnutls_bye(side->session, GNUTLS_SHUT_RDWR);
+    if (code == GNUTLS_E_SUCCESS)
+        return PROGRESS_DONE;
+    if (code == GNUTLS_E_AGAIN)
+        return PROGRESS_WAIT;
+    gnutls_fault(fault, FAULT_ERROR, "the connection can't be closed", code);
+    return PROGRESS_FAILED;
+}
+
 const struct backend linked_backend = {
     .library = "gnutls",
     .clock = &real_clock,
@@ -222,6 +178,9 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .open = open_side,
     .step = step,
+    .send = send_data,
+    .receive = receive_data,
+    .finish = finish,
     .inspect = gnutls_inspect,
     .keep = gnutls_keep,
     .close = close_side,

@@ -34,24 +34,29 @@ static void teardown(struct context *c) {
     BN_free(c->dh_prime);
     OPENSSL_free(c->certificate_der);
     material_free(&c->ocsp_response);
+    X509_free(c->trust_anchor);
     openssl_fips_free(c->library);
+    free(c->folder);
     free(c);
     ERR_clear_error();
 }
 
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
+    if (!case_needs_tls(tls_case, fault))
+        return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {
         fault_set(fault, FAULT_ERROR, "out of memory");
         return NULL;
     }
     c->tls_case = *tls_case;
-    bool good = true;
-    if (tls_case->fips)
+    bool good = (c->folder = strdup(material)) != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
+    if (good && tls_case->fips)
         good = (c->library = openssl_fips_library(fault)) != NULL;
+    good = good && openssl_load_expected(c, fault);
     for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
         good = (c->configurations[role] = openssl_configure(c, role, fault)) != NULL;
-    if (good && openssl_load_material(c, material, fault))
+    if (good)
         return c;
     teardown(c);
     return NULL;
@@ -64,12 +69,14 @@ static void close_side(struct side *side) {
     if (side->ssl != NULL)
         SSL_set_shutdown(side->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(side->ssl);
+    SSL_CTX_free(side->own);
     free(side);
-    ERR_clear_error(); /* what a failed handshake left must not be taken for the next one's */
+    if (ERR_peek_error() != 0) /* what a failed handshake left must not be taken for the next one's */
+        ERR_clear_error();
 }
 
 static bool connect_pipes(struct side *side) {
-    side->ssl = SSL_new(side->context->configurations[side->role]);
+    side->ssl = SSL_new(side->own != NULL ? side->own : side->context->configurations[side->role]);
     BIO *bio = side->ssl == NULL ? NULL : openssl_pipe_new(&side->pipes);
     if (bio == NULL)
         return false;
@@ -88,12 +95,28 @@ static bool offer_session(const struct context *c, SSL *ssl) {
     return good;
 }
 
+static void count_ticket(int sent, int version, int type, const void *message, size_t length, SSL *ssl,
+                         void *argument) {
+    struct side *side = argument;
+    (void)version, (void)ssl;
+    if (!sent && type == SSL3_RT_HANDSHAKE && length > 0 &&
+        *(const unsigned char *)message == SSL3_MT_NEWSESSION_TICKET)
+        side->tickets++;
+}
+
 static bool prepare_side(struct side *side, bool resume) {
     const struct context *c = side->context;
     if (side->role == ROLE_CLIENT)
         SSL_set_connect_state(side->ssl);
     else
         SSL_set_accept_state(side->ssl);
+    if (side->role == ROLE_CLIENT && c->tls_case.tickets == TICKETS_DEFAULT) {
+        SSL_set_msg_callback(side->ssl, count_ticket);
+        SSL_set_msg_callback_arg(side->ssl, side);
+    }
+    if (side->role == ROLE_CLIENT && c->tls_case.verification &&
+        COMPAT_SET_HOST(side->ssl, VERIFIED_HOST) != 1)
+        return false;
     if (!resume)
         return true;
     side->early_data_pending = c->tls_case.early_data_bytes > 0;
@@ -104,14 +127,17 @@ static bool prepare_side(struct side *side, bool resume) {
 
 static struct side *open_side(struct context *c, enum role role, struct pipe_end pipes, bool resume,
                               struct fault *fault) {
-    struct side *side = calloc(1, sizeof *side + (size_t)c->certificate_der_length);
+    struct side *side = malloc(sizeof *side + (size_t)c->certificate_der_length);
     if (side == NULL) {
         fault_set(fault, FAULT_ERROR, "out of memory");
         return NULL;
     }
-    side->context = c;
-    side->role = role;
-    side->pipes = pipes;
+    *side = (struct side){.context = c, .role = role, .pipes = pipes};
+    if (c->tls_case.context == CONTEXT_CONNECTION &&
+        (side->own = openssl_configure(c, role, fault)) == NULL) {
+        close_side(side);
+        return NULL;
+    }
     if (connect_pipes(side) && prepare_side(side, resume))
         return side;
     openssl_fault(fault, FAULT_ERROR, resume ? "no SSL object that resumes" : "no SSL object");
@@ -174,6 +200,39 @@ static enum progress step(struct side *side, struct fault *fault) {
     return result == 1 ? PROGRESS_DONE : stopped(side, result, fault);
 }
 
+/* --- After the handshake. --- */
+
+static long send_data(struct side *side, const void *data, size_t length, struct fault *fault) {
+    int sent = SSL_write(side->ssl, data, (int)length);
+    if (sent > 0)
+        return sent;
+    openssl_fault(fault, FAULT_ERROR, "the server can't send application data");
+    return -1;
+}
+
+static long receive_data(struct side *side, void *data, size_t size, struct fault *fault) {
+    int received = SSL_read(side->ssl, data, (int)size);
+    if (received > 0)
+        return received;
+    int error = SSL_get_error(side->ssl, received);
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_ZERO_RETURN)
+        return 0;
+    openssl_fault(fault, FAULT_ERROR, "the client can't receive application data");
+    return -1;
+}
+
+static enum progress finish(struct side *side, struct fault *fault) {
+    int result = SSL_shutdown(side->ssl);
+    if (result == 0) /* sent; the second call reads the other side's */
+        result = SSL_shutdown(side->ssl);
+    if (result == 1)
+        return PROGRESS_DONE;
+    if (SSL_get_error(side->ssl, result) == SSL_ERROR_WANT_READ)
+        return PROGRESS_WAIT;
+    openssl_fault(fault, FAULT_ERROR, "the connection can't be closed");
+    return PROGRESS_FAILED;
+}
+
 /* TLS 1.3 servers send their ticket after the handshake: asked for application data, the client reads it. */
 static bool read_ticket(SSL *ssl, struct fault *fault) {
     char none;
@@ -210,6 +269,9 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .open = open_side,
     .step = step,
+    .send = send_data,
+    .receive = receive_data,
+    .finish = finish,
     .inspect = openssl_inspect,
     .keep = keep,
     .close = close_side,

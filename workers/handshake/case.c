@@ -24,14 +24,27 @@ const char *fault_kind_name(enum fault_kind kind) {
     return names[kind];
 }
 
+bool case_is_tls(const struct tls_case *c) {
+    return c->protocol != BFE_0RTT && c->protocol != QUIC_V1;
+}
+
+bool case_has_tls_1_3(const struct tls_case *c) {
+    return c->protocol == TLS_1_3 || c->protocol == QUIC_V1;
+}
+
+bool case_needs_tls(const struct tls_case *c, struct fault *fault) {
+    return case_is_tls(c) || fault_set(fault, FAULT_UNSUPPORTED, "this library's backend has no %s",
+                                       protocol_name(c->protocol));
+}
+
 const char *case_signature(const struct tls_case *c) {
     if (c->method == METHOD_DEFAULT)
         return NULL;
-    if (c->method == METHOD_RSA)
+    if (c->method == METHOD_RSA || c->method == METHOD_BFE)
         return "-";
     switch (c->key_type) {
     case KEY_RSA:
-        return c->protocol == TLS_1_3 ? "rsa_pss_rsae_sha256" : "rsa_pkcs1_sha256";
+        return case_has_tls_1_3(c) ? "rsa_pss_rsae_sha256" : "rsa_pkcs1_sha256";
     case KEY_RSA_PSS:
         return "rsa_pss_pss_sha256";
     case KEY_ECDSA:
@@ -49,17 +62,10 @@ const char *case_signature(const struct tls_case *c) {
         return "mldsa65";
     case KEY_ML_DSA_87:
         return "mldsa87";
+    case KEY_BFE:
+        break;
     }
     return NULL;
-}
-
-/* "ECDHE-RSA", for messages; valid until the next call. */
-static const char *key_exchange_text(const struct tls_case *c) {
-    static char text[64];
-    if (c->method == METHOD_RSA)
-        return method_name(METHOD_RSA);
-    snprintf(text, sizeof text, "%s-%s", method_name(c->method), key_type_name(c->key_type));
-    return text;
 }
 
 static bool group_fits_method(const struct tls_case *c) {
@@ -73,13 +79,15 @@ static bool group_fits_method(const struct tls_case *c) {
         return is_elliptic(c->group) || is_hybrid(c->group);
     case METHOD_MLKEM:
         return is_mlkem(c->group);
+    case METHOD_BFE:
+        return c->group == GROUP_BLS12_381;
     }
     return false;
 }
 
 /* A case that can't be meant: its parts contradict each other, in any library. */
 static bool check_keys(const struct tls_case *c, struct fault *fault) {
-    const char *kx = key_exchange_text(c);
+    const char *kx = key_exchange_name(c->method, c->key_type);
     bool custom = c->group == GROUP_CUSTOM_DH;
     bool ec = c->key_type == KEY_ECDSA, rsa = is_rsa_key(c->key_type);
     if (!group_fits_method(c))
@@ -121,6 +129,34 @@ static bool check_settings(const struct tls_case *c, struct fault *fault) {
     return true;
 }
 
+static bool check_connection(const struct tls_case *c, struct fault *fault) {
+    bool anchors = strcmp(c->trust_anchors_file, "-") != 0, resumed = c->resumption != RESUME_NONE;
+    if (c->verification != anchors)
+        return fault_set(fault, FAULT_ERROR,
+                         c->verification ? "verification needs trust_anchors_file"
+                                         : "trust_anchors_file needs verification");
+    if (!c->verification && c->trust_anchors != 1)
+        return fault_set(fault, FAULT_ERROR, "trust_anchors needs verification");
+    if (c->verification && strcmp(c->ocsp_response, "-") != 0 && c->chain_length == 1)
+        return fault_set(fault, FAULT_ERROR,
+                         "verification with ocsp_response needs chain_length of at least 2");
+    if (resumed && (c->verification || c->tickets != TICKETS_NONE || c->context != CONTEXT_SHARED))
+        return fault_set(fault, FAULT_ERROR,
+                         "a resumption takes neither verification nor tickets nor context");
+    if (c->tickets == TICKETS_DEFAULT && c->protocol == PROTOCOL_DEFAULT)
+        return fault_set(fault, FAULT_ERROR,
+                         "default settings take no tickets: they are the library's already");
+    if (c->anti_replay && c->transfer_bytes != 0)
+        return fault_set(fault, FAULT_ERROR, "anti_replay takes no transfer_bytes");
+    if (c->context == CONTEXT_THREAD && c->threads == 1)
+        return fault_set(fault, FAULT_ERROR, "context=thread needs threads");
+    if (c->roles != ROLES_BOTH &&
+        (c->tickets != TICKETS_NONE || c->transfer_bytes != 0 || c->context != CONTEXT_SHARED))
+        return fault_set(fault, FAULT_ERROR,
+                         "a single role takes neither tickets nor transfer_bytes nor context");
+    return true;
+}
+
 /* A case that no library can run, because the TLS standards lack it. */
 static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
     if (c->method == METHOD_RSA && c->cipher == CHACHA20_POLY1305)
@@ -131,7 +167,8 @@ static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
     if (is_ml_dsa(c->key_type))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no signature scheme for ML-DSA");
     if (c->method == METHOD_DHE && !is_rsa_key(c->key_type))
-        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite", key_exchange_text(c));
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite",
+                         key_exchange_name(c->method, c->key_type));
     if (c->resumption == RESUME_PSK || c->resumption == RESUME_PSK_DHE)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 resumes by session-id or ticket");
     if (c->hello_retry)
@@ -153,12 +190,48 @@ static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
     return true;
 }
 
+/* What is not measured in QUIC. */
+static bool check_quic(const struct tls_case *c, struct fault *fault) {
+    if (c->transfer_bytes != 0 || c->fips || c->roles != ROLES_BOTH)
+        return fault_set(fault, FAULT_ERROR,
+                         "QUICv1 takes neither transfer_bytes nor fips nor a single role");
+    return true;
+}
+
+/* The protocol has one cipher, one group, and early data of any size. The secret key's file says for how many
+ * connections it is made. */
+static bool check_bfe(const struct tls_case *c, struct fault *fault) {
+    bool files = strcmp(c->dh_parameters, "-") != 0 || strcmp(c->ocsp_response, "-") != 0 ||
+                 strcmp(c->trust_anchors_file, "-") != 0;
+    if (c->protocol != BFE_0RTT || c->method != METHOD_BFE)
+        return fault_set(fault, FAULT_ERROR, "protocol=BFE-0RTT-1 and key_exchange=BFE need each other");
+    if (c->cipher != AES_128_GCM || !group_fits_method(c) || c->rsa_bits != 0 || c->curve != GROUP_NONE)
+        return fault_set(fault, FAULT_ERROR,
+                         "BFE-0RTT-1 is made of cipher=AES-128-GCM and group=BLS12-381 alone");
+    if (strcmp(c->key, "-") == 0 || strcmp(c->certificate, "-") != 0)
+        return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 needs a key and takes no certificate");
+    if (files || c->chain_length != 1 || c->client_authentication || c->resumption != RESUME_NONE ||
+        c->anti_replay || c->hello_retry || c->fips || c->threads != 1 || c->verification ||
+        c->trust_anchors != 1 || c->tickets != TICKETS_NONE || c->transfer_bytes != 0 ||
+        c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
+        return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 takes early_data_bytes and nothing else");
+    return true;
+}
+
 bool case_check(const struct tls_case *c, struct fault *fault) {
-    if (!check_settings(c, fault) || !check_keys(c, fault))
+    if (c->protocol == BFE_0RTT || c->method == METHOD_BFE)
+        return check_bfe(c, fault);
+    if (!check_settings(c, fault) || !check_connection(c, fault) || !check_keys(c, fault))
         return false;
     if (c->protocol == TLS_1_2)
         return check_tls_1_2(c, fault);
+    if (c->protocol == QUIC_V1 && !check_quic(c, fault))
+        return false;
     return c->protocol == PROTOCOL_DEFAULT || check_tls_1_3(c, fault);
+}
+
+bool case_verifies(const struct tls_case *c, bool is_client) {
+    return c->verification && (is_client || c->client_authentication);
 }
 
 static unsigned key_bits(const struct tls_case *c) {
@@ -174,15 +247,24 @@ static const char *client_signature(const struct tls_case *c) {
 
 /* Of psk, whether the client makes a share that the server won't take is the library's own choice. */
 static int wanted_key_shares(const struct tls_case *c, bool resumed) {
-    if (c->protocol == PROTOCOL_DEFAULT || (resumed && c->resumption == RESUME_PSK))
+    if (c->protocol == PROTOCOL_DEFAULT || c->protocol == BFE_0RTT ||
+        (resumed && c->resumption == RESUME_PSK))
         return -1;
-    return c->protocol == TLS_1_3;
+    return case_has_tls_1_3(c);
+}
+
+/* How many a library issues by default is its own choice. */
+static int wanted_tickets(const struct tls_case *c, bool resumed) {
+    if (c->protocol != TLS_1_3 || c->tickets == TICKETS_DEFAULT)
+        return -1;
+    return c->resumption == RESUME_NONE ? 0 : !resumed || c->anti_replay;
 }
 
 /* The size of the stapled response is a fact of the material, so only that there is one is known here. */
 struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
     bool defaults = c->method == METHOD_DEFAULT;
     bool keyless = resumed && c->resumption != RESUME_PSK_DHE;
+    bool tls = c->protocol != BFE_0RTT;
     return (struct negotiated){
         .protocol = defaults ? NULL : protocol_name(c->protocol),
         .cipher = defaults ? NULL : cipher_name(c->cipher),
@@ -198,14 +280,22 @@ struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
                                                  : "-",
         .client_signature = resumed ? NULL : client_signature(c),
         .extended_master_secret = c->protocol == TLS_1_2 ? 1 : -1,
-        .chain_length = resumed ? -1 : (int)c->chain_length,
+        .chain_length = resumed ? -1
+                        : tls   ? (int)c->chain_length
+                                : 0,
         .ocsp_bytes = strcmp(c->ocsp_response, "-") == 0 && !resumed ? 0 : -1,
-        .early_data_bytes = resumed ? (long)c->early_data_bytes : 0,
-        .hello_retry = defaults ? -1 : c->hello_retry,
+        .early_data_bytes = resumed || !tls ? (long)c->early_data_bytes : 0,
+        .hello_retry = defaults || !tls ? -1 : c->hello_retry,
         .key_shares = wanted_key_shares(c, resumed),
-        .tickets = c->protocol != TLS_1_3         ? -1
-                   : c->resumption == RESUME_NONE ? 0
-                                                  : !resumed || c->anti_replay,
+        .tickets = wanted_tickets(c, resumed),
+        .verified_length = resumed           ? -1
+                           : c->verification ? (int)c->chain_length + 1
+                                             : 0,
+        .client_verified_length = resumed                                       ? -1
+                                  : c->verification && c->client_authentication ? (int)c->chain_length + 1
+                                                                                : 0,
+        .transferred_bytes = (long)c->transfer_bytes,
+        .transfer_records = (int)((c->transfer_bytes + RECORD_MAX - 1) / RECORD_MAX),
     };
 }
 
@@ -252,7 +342,10 @@ bool negotiated_matches(const struct negotiated *wanted, const struct negotiated
         !same_number("early_data_bytes", wanted->early_data_bytes, got->early_data_bytes, side, fault) ||
         !same_number("hello_retry", wanted->hello_retry, got->hello_retry, side, fault) ||
         !same_number("key_shares", wanted->key_shares, got->key_shares, side, fault) ||
-        !same_number("tickets", wanted->tickets, got->tickets, side, fault))
+        !same_number("tickets", wanted->tickets, got->tickets, side, fault) ||
+        !same_number("verified_length", wanted->verified_length, got->verified_length, side, fault) ||
+        !same_number("client_verified_length", wanted->client_verified_length, got->client_verified_length,
+                     side, fault))
         return false;
     if (wanted->peer_key_bits != 0 && got->peer_key != NULL && wanted->peer_key_bits != got->peer_key_bits)
         return fault_set(fault, FAULT_MISMATCH, "peer_key_bits: wanted %u, the %s got %u",

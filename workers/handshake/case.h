@@ -10,9 +10,13 @@
 enum { VALUE_MAX = 255, REASON_MAX = 512, DETAIL_MAX = 1024 };
 enum { DH_BITS_MIN = 512, DH_BITS_MAX = 8192, RSA_BITS_MIN = 512, RSA_BITS_MAX = 16384 };
 enum { CHAIN_MAX = 10, EARLY_DATA_MAX = 16384, THREADS_MAX = 256 };
+enum { TRUST_ANCHORS_MAX = 500, TRANSFER_MAX = 16 * 1024 * 1024 };
+enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, section 5.1) */
+/* What a client that verifies expects in the server's certificate. */
+#define VERIFIED_HOST "kexbench.invalid"
 
-enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT };
-enum method { METHOD_RSA, METHOD_DHE, METHOD_ECDHE, METHOD_MLKEM, METHOD_DEFAULT };
+enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT, BFE_0RTT, QUIC_V1 };
+enum method { METHOD_RSA, METHOD_DHE, METHOD_ECDHE, METHOD_MLKEM, METHOD_DEFAULT, METHOD_BFE };
 enum key_type {
     KEY_RSA,
     KEY_RSA_PSS,
@@ -21,7 +25,8 @@ enum key_type {
     KEY_ED448,
     KEY_ML_DSA_44,
     KEY_ML_DSA_65,
-    KEY_ML_DSA_87
+    KEY_ML_DSA_87,
+    KEY_BFE
 };
 enum cipher { AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, CIPHER_DEFAULT };
 enum group {
@@ -43,9 +48,12 @@ enum group {
     GROUP_MLKEM512,
     GROUP_MLKEM768,
     GROUP_MLKEM1024,
+    GROUP_BLS12_381,
     GROUP_CUSTOM_DH
 };
 enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
+enum tickets { TICKETS_NONE, TICKETS_DEFAULT }; /* of cases without resumption */
+enum sharing { CONTEXT_SHARED, CONTEXT_THREAD, CONTEXT_CONNECTION };
 enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
 
 struct tls_case {
@@ -71,8 +79,14 @@ struct tls_case {
     bool anti_replay;          /* the server refuses early data that it may have seen before */
     bool hello_retry;          /* the client's key share is of another group than the server takes */
     bool fips;                 /* OpenSSL's FIPS provider */
-    unsigned threads;          /* that share one context */
-    enum roles roles;          /* which sides live in this process */
+    unsigned threads;
+    bool verification; /* the client verifies the server's chain, host name and time, a server its client's */
+    char trust_anchors_file[VALUE_MAX + 1]; /* root certificates, the chain's first; "-": none */
+    unsigned trust_anchors;                 /* root certificates in that file */
+    enum tickets tickets;
+    unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
+    enum sharing context;    /* for whom configuration, certificate and key are loaded */
+    enum roles roles;        /* which sides live in this process */
 };
 
 /* What one side of a finished handshake says of it. Names, not enums: a library may report
@@ -95,7 +109,12 @@ struct negotiated {
     long early_data_bytes;        /* that the server accepted */
     int hello_retry;              /* these three are read off the wire, not told by the library */
     int key_shares;               /* in the client's first message */
-    int tickets;                  /* that a TLS 1.3 server sent after the client's Finished */
+    int tickets; /* that a TLS 1.3 server sent after the client's Finished; with TICKETS_DEFAULT that the
+                    client got */
+    int verified_length;        /* certificates from the server's to the trust anchor; 0: not verified */
+    int client_verified_length; /* the same of the client's certificate */
+    long transferred_bytes;     /* that the client received, each compared with what was sent */
+    int transfer_records;       /* that held them; counted at set-up alone */
 };
 
 /* FAULT_PEER: the other worker of a handshake ended it, whose own fault says why. */
@@ -118,11 +137,15 @@ bool key_exchange_from_name(const char *name, enum method *method, enum key_type
 bool cipher_from_name(const char *name, enum cipher *out);
 bool group_from_name(const char *name, enum group *out, unsigned *dh_bits);
 bool curve_from_name(const char *name, enum group *out);
+bool tickets_from_name(const char *name, enum tickets *out);
+bool sharing_from_name(const char *name, enum sharing *out);
 bool resumption_from_name(const char *name, enum resumption *out);
 bool roles_from_name(const char *name, enum roles *out);
 
 const char *protocol_name(enum protocol protocol);
 const char *method_name(enum method method);
+/* "ECDHE-RSA"; valid until the next call. */
+const char *key_exchange_name(enum method method, enum key_type key_type);
 const char *key_type_name(enum key_type key_type); /* as in key_exchange: "ECDSA" */
 const char *peer_key_name(enum key_type key_type); /* as in `negotiated`: "EC" */
 const char *cipher_name(enum cipher cipher);
@@ -137,6 +160,18 @@ bool is_ml_dsa(enum key_type key_type);
 
 /* The IANA SignatureScheme that the case's certificate is made to sign with, "-", or NULL for the default. */
 const char *case_signature(const struct tls_case *tls_case);
+
+/* Is it TLS over a stream of bytes? Else it is QUIC, or Bloom filter encryption. */
+bool case_is_tls(const struct tls_case *tls_case);
+
+/* Does the handshake have the messages of TLS 1.3? QUIC's does (RFC 9001, section 4). */
+bool case_has_tls_1_3(const struct tls_case *tls_case);
+
+/* For backends that have TLS and nothing else: false and a fault where the case is not for them. */
+bool case_needs_tls(const struct tls_case *tls_case, struct fault *fault);
+
+/* Does this side verify the other's certificate? */
+bool case_verifies(const struct tls_case *tls_case, bool is_client);
 
 /* Does the case contradict itself, or ask for what TLS itself does not have? */
 bool case_check(const struct tls_case *tls_case, struct fault *fault);

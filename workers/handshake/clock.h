@@ -14,6 +14,9 @@ struct clock {
 };
 
 extern const struct clock real_clock;
+/* For turns of milliseconds: its ticks are CPU time, which stands still while other programs run. They would
+ * interrupt every batch of such turns on a machine that is in use. */
+extern const struct clock slow_clock;
 
 /* What reading costs on this machine, so that a consumer can judge what the clocks add. */
 struct clock_costs {

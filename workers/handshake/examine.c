@@ -57,13 +57,13 @@ static bool count_handshakes(struct prepared *p, struct pass *pass, uint64_t han
         uint64_t before = heap_now().live_bytes;
         if (kexbench_heap_reset_peak != NULL)
             kexbench_heap_reset_peak();
-        good = pair_handshake(pair, &p->wanted, false, &spans, NULL, fault);
+        good = pair_connection(pair, &p->wanted, false, &spans, NULL, fault);
         struct heap_counts heap = heap_now();
         uint64_t peak = heap.peak_bytes > before ? heap.peak_bytes - before : 0;
         out->heap_peak_bytes = peak > out->heap_peak_bytes ? peak : out->heap_peak_bytes;
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
             out->bytes[role] += spans.bytes[role];
-            out->records[role] += pair->wires[role].records;
+            out->records[role] += spans.records[role];
         }
         /* Accepted early data is application data before any answer. */
         out->round_trips += p->wanted.early_data_bytes > 0 ? 0 : spans.round_trips;
@@ -86,14 +86,14 @@ static bool hold_connections(struct prepared *p, struct pass *pass, struct fault
         if (!good)
             break;
         pairs[i]->observer = &pass->observer;
-        good = pair_open(pairs[i], p->wanted.resumed, fault) && pair_turns(pairs[i], false, &unused, fault) &&
-               pair_prove(pairs[i], &p->wanted, NULL, fault);
+        good = pair_open(pairs[i], p->wanted.resumed, false, &unused, fault) &&
+               pair_turns(pairs[i], false, &unused, fault) && pair_prove(pairs[i], &p->wanted, NULL, fault);
         if (good && p->tls_case.anti_replay)
             good = p->backend->keep(pairs[i]->sides[ROLE_CLIENT], fault);
     }
     memcpy(out->held_bytes, scratch.held_bytes, sizeof out->held_bytes);
     for (int i = 0; i < HELD && pairs[i] != NULL; i++) {
-        pair_close(pairs[i]);
+        pair_close(pairs[i], false, &unused);
         pair_free(pairs[i]);
     }
     pass->out = out;

@@ -17,7 +17,18 @@ struct fake_settings {
 };
 
 /* What the setting `lie` makes the fake do against the case. */
-enum { LIE_NONE, LIE_MASTER_SECRET, LIE_HELLO_RETRY, LIE_RESUMPTION, LIE_CLIENT_SIGNATURE, LIE_KEY_SHARE };
+enum {
+    LIE_NONE,
+    LIE_MASTER_SECRET,
+    LIE_HELLO_RETRY,
+    LIE_RESUMPTION,
+    LIE_CLIENT_SIGNATURE,
+    LIE_KEY_SHARE,
+    LIE_TICKET,
+    LIE_VERIFICATION,
+    LIE_CONTENT,
+    LIE_RECORDS
+};
 
 extern struct fake_settings settings;
 

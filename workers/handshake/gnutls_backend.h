@@ -1,4 +1,4 @@
-/* What the files of the GnuTLS backend share. */
+/* What the files of the GnuTLS backend share, and lend to the backend ngtcp2. */
 #ifndef KEXBENCH_GNUTLS_BACKEND_H
 #define KEXBENCH_GNUTLS_BACKEND_H
 
@@ -10,13 +10,18 @@ struct replay_store; /* gnutls_replay.c */
 
 /* Written at set-up and by `keep` alone, so that sides of several threads may share it without a lock. The
  * one exception is `replay_store`, and a case with that has a single thread. */
+struct configuration {
+    gnutls_priority_t priority[2]; /* by whether the handshake resumes */
+    gnutls_certificate_credentials_t credentials;
+    gnutls_dh_params_t dh; /* custom parameters, else NULL */
+};
+
 struct context {
     struct tls_case tls_case;
-    gnutls_priority_t priority[2][2];                /* by role, and by whether the handshake resumes */
-    gnutls_certificate_credentials_t credentials[2]; /* by role */
-    gnutls_dh_params_t dh;                           /* custom parameters, else NULL */
-    gnutls_datum_t dh_prime;                         /* of `dh` */
-    gnutls_datum_t chain[CHAIN_MAX];                 /* the case's certificates in DER */
+    char *folder;                           /* of the material */
+    struct configuration configurations[2]; /* by role */
+    gnutls_datum_t dh_prime;                /* of custom parameters, else empty */
+    gnutls_datum_t chain[CHAIN_MAX];        /* the case's certificates in DER */
     unsigned chain_length;
     unsigned key_bits;        /* of the first one's key; 0 for keys of one size */
     gnutls_datum_t ocsp;      /* the response that the server staples */
@@ -30,6 +35,7 @@ struct context {
 
 struct side {
     struct context *context;
+    struct configuration own; /* this connection's; empty: the context's is used */
     enum role role;
     bool resumes;
     gnutls_session_t session;
@@ -38,6 +44,7 @@ struct side {
     bool takes_early;       /* a server that may be sent some */
     bool issues_ticket;     /* a TLS 1.3 server whose client keeps the session */
     long early_taken;
+    int tickets;            /* that a client took in; counted with TICKETS_DEFAULT alone */
     char unnamed_group[64]; /* backs `group` when it is not one of ours */
 };
 
@@ -48,6 +55,15 @@ bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason,
 /* Does the library's code say that it lacks something? */
 enum fault_kind gnutls_kind_of(int code);
 
+/* gnutls_context.c: a context is all zeros before it is filled, and cleared even if that failed. A side has
+ * its first four members set; its session is closed even if opening it failed. `flags` are gnutls_init's. */
+bool gnutls_start(struct fault *fault);
+bool gnutls_context_fill(struct context *context, const struct tls_case *tls_case, const char *material,
+                         struct fault *fault);
+void gnutls_context_clear(struct context *context);
+bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault);
+void gnutls_session_close(struct side *side);
+
 /* gnutls_names.c: the library's names and ours. NULL where the library's has no counterpart. */
 const char *gnutls_name_of_group(enum group group);
 const char *gnutls_our_group(const char *name);
@@ -57,11 +73,15 @@ const char *gnutls_name_of_key(enum key_type key_type);
 const char *gnutls_our_key(const char *name);
 
 /* gnutls_priority.c: exactly one protocol, cipher, group and signature scheme on each side. */
-bool gnutls_make_priorities(struct context *context, struct fault *fault);
+bool gnutls_make_priorities(const struct tls_case *tls_case, enum role role, gnutls_priority_t out[2],
+                            struct fault *fault);
 
-/* gnutls_material.c: loads key, certificates, DH parameters and OCSP response, and checks that they are the
- * case's. */
-bool gnutls_load_material(struct context *context, const char *folder, struct fault *fault);
+/* gnutls_material.c: checks that the files are the case's, and keeps of them what handshakes are compared
+ * with. */
+bool gnutls_load_expected(struct context *context, struct fault *fault);
+/* Gives a role's credentials its certificates, key, DH parameters and trust anchors. */
+bool gnutls_load_role(struct context *context, struct configuration *out, enum role role,
+                      struct fault *fault);
 /* Are two big-endian numbers equal? The library writes some with a leading zero and some without. */
 bool gnutls_same_number(gnutls_datum_t a, gnutls_datum_t b);
 unsigned gnutls_number_bits(gnutls_datum_t number);
@@ -71,6 +91,8 @@ bool gnutls_make_resumption(struct context *context, struct fault *fault);
 unsigned gnutls_resumption_flags(const struct context *context);
 int gnutls_resumption_open(struct side *side);
 bool gnutls_keep(struct side *client, struct fault *fault);
+/* The same of a client that has read its ticket. */
+bool gnutls_keep_session(struct side *client, struct fault *fault);
 
 /* gnutls_replay.c: a memory of ClientHellos, for the library's anti-replay. NULL: out of memory. */
 enum { REPLAY_WINDOW_S = 10 }; /* the library's default */

@@ -35,7 +35,8 @@ static const char *group_of_prime(struct side *side) {
     if (gnutls_dh_get_group(side->session, &generator, &prime) < 0)
         return NULL;
     const char *word = c->tls_case.group_name;
-    if (c->dh == NULL || !gnutls_same_number(prime, c->dh_prime) || !gnutls_same_number(generator, two)) {
+    if (c->dh_prime.size == 0 || !gnutls_same_number(prime, c->dh_prime) ||
+        !gnutls_same_number(generator, two)) {
         snprintf(side->unnamed_group, sizeof side->unnamed_group, "unknown DH parameters of %u bits",
                  gnutls_number_bits(prime));
         word = side->unnamed_group;
@@ -95,6 +96,19 @@ static bool other_certificate(const struct context *c, const char *who, struct f
                      c->tls_case.certificate);
 }
 
+/* The status is that of the chain which was compared with the case's, whose trust anchor set-up found. */
+static bool verified_length(struct side *side, int *out, struct fault *fault) {
+    const struct context *c = side->context;
+    *out = 0;
+    if (!case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
+        return true;
+    unsigned status = gnutls_session_get_verify_cert_status(side->session);
+    if (status != 0)
+        return fault_set(fault, FAULT_MISMATCH, "verification: the library reports status %#x", status);
+    *out = (int)c->chain_length + 1;
+    return true;
+}
+
 /* Key words are read from the case's certificate: what was shown is the same bytes. */
 static bool inspect_client(struct side *side, struct negotiated *out, struct fault *fault) {
     const struct context *c = side->context;
@@ -113,7 +127,7 @@ static bool inspect_client(struct side *side, struct negotiated *out, struct fau
         return fault_set(fault, FAULT_MISMATCH, "ocsp_response: the server stapled %s %s",
                          out->ocsp_bytes == 0 ? "nothing instead of" : "another than",
                          c->tls_case.ocsp_response);
-    return true;
+    return verified_length(side, &out->verified_length, fault);
 }
 
 static bool inspect_server(struct side *side, struct negotiated *out, struct fault *fault) {
@@ -127,8 +141,10 @@ static bool inspect_server(struct side *side, struct negotiated *out, struct fau
         return other_certificate(c, "server", fault);
     if (peer != NULL && !is_ours(c, peer, count))
         return other_certificate(c, "client", fault);
-    out->client_key = peer != NULL && count > 0 ? peer_key_name(c->tls_case.key_type) : "-";
-    return true;
+    bool shown = peer != NULL && count > 0;
+    out->client_key = shown ? peer_key_name(c->tls_case.key_type) : "-";
+    out->client_verified_length = 0;
+    return !shown || verified_length(side, &out->client_verified_length, fault);
 }
 
 bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
@@ -140,6 +156,8 @@ bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fau
     out->resumed = resumed;
     if (gnutls_protocol_get_version(side->session) == GNUTLS_TLS1_2)
         out->extended_master_secret = gnutls_session_ext_master_secret_status(side->session) != 0;
+    if (side->role == ROLE_CLIENT)
+        out->tickets = side->tickets;
     if (side->role == ROLE_SERVER) {
         bool accepted = (gnutls_session_get_flags(side->session) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
         out->early_data_bytes = accepted ? side->early_taken : 0;

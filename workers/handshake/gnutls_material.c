@@ -7,6 +7,8 @@
 #include <gnutls/abstract.h>
 #include <gnutls/x509.h>
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static gnutls_datum_t datum(const struct material *material) {
@@ -135,25 +137,99 @@ static bool use_pair(gnutls_certificate_credentials_t credentials, const struct 
     return code >= 0 || parse_fault(fault, "the certificate can't be used", code);
 }
 
-static bool load_pair(struct context *c, const char *folder, struct fault *fault) {
-    struct material certificate, key;
-    if (!material_read(folder, c->tls_case.certificate, &certificate, fault))
+/* Reads certificate and key, for set-up to check them and for a role to use them. */
+static bool load_pair(const struct context *c, struct material *certificate, struct material *key,
+                      struct fault *fault) {
+    if (!material_read(c->folder, c->tls_case.certificate, certificate, fault))
         return false;
-    bool good = read_certificates(c, &certificate, fault);
-    if (good && (good = material_read(folder, c->tls_case.key, &key, fault))) {
-        good = check_key(&key, fault) && use_pair(c->credentials[ROLE_SERVER], &certificate, &key, fault);
-        if (good && c->tls_case.client_authentication)
-            good = use_pair(c->credentials[ROLE_CLIENT], &certificate, &key, fault);
-        material_free(&key);
-    }
+    if (material_read(c->folder, c->tls_case.key, key, fault))
+        return true;
+    material_free(certificate);
+    return false;
+}
+
+static bool check_pair(struct context *c, struct fault *fault) {
+    struct material certificate, key;
+    if (!load_pair(c, &certificate, &key, fault))
+        return false;
+    bool good = read_certificates(c, &certificate, fault) && check_key(&key, fault);
     material_free(&certificate);
+    material_free(&key);
     return good;
 }
 
-static bool check_dh(struct context *c, struct fault *fault) {
+static bool load_pair_of(const struct context *c, gnutls_certificate_credentials_t credentials,
+                         struct fault *fault) {
+    struct material certificate, key;
+    if (!load_pair(c, &certificate, &key, fault))
+        return false;
+    bool good = use_pair(credentials, &certificate, &key, fault);
+    material_free(&certificate);
+    material_free(&key);
+    return good;
+}
+
+/* --- Trust anchors. The chain's own is the first of the file. --- */
+
+static bool leads_to(const struct context *c, gnutls_x509_crt_t anchor, struct fault *fault) {
+    gnutls_x509_crt_t chain[CHAIN_MAX];
+    unsigned count = 0, status = 0;
+    int code = 0;
+    while (code >= 0 && count < c->chain_length && (code = gnutls_x509_crt_init(&chain[count])) >= 0) {
+        code = gnutls_x509_crt_import(chain[count], &c->chain[count], GNUTLS_X509_FMT_DER);
+        count++;
+    }
+    if (code >= 0)
+        code = gnutls_x509_crt_list_verify(chain, count, &anchor, 1, NULL, 0, 0, &status);
+    while (count > 0)
+        gnutls_x509_crt_deinit(chain[--count]);
+    if (code < 0)
+        return gnutls_fault(fault, FAULT_ERROR, "the chain can't be verified", code);
+    return status == 0 ||
+           fault_set(fault, FAULT_ERROR, "verification: the chain does not lead to the first trust anchor");
+}
+
+static bool check_trust_anchors(struct context *c, struct fault *fault) {
+    struct material pem;
+    gnutls_x509_crt_t *list;
+    unsigned count = 0;
+    if (!material_read(c->folder, c->tls_case.trust_anchors_file, &pem, fault))
+        return false;
+    gnutls_datum_t text = datum(&pem);
+    int code = gnutls_x509_crt_list_import2(&list, &count, &text, GNUTLS_X509_FMT_PEM, 0);
+    material_free(&pem);
+    if (code < 0)
+        return parse_fault(fault, "the trust anchors can't be read", code);
+    bool good = count == c->tls_case.trust_anchors
+                    ? leads_to(c, list[0], fault)
+                    : fault_set(fault, FAULT_ERROR, "trust_anchors: wanted %u, the file holds %u",
+                                c->tls_case.trust_anchors, count);
+    for (unsigned i = 0; i < count; i++)
+        gnutls_x509_crt_deinit(list[i]);
+    gnutls_free(list);
+    return good;
+}
+
+/* From the file, as applications do it. */
+static bool use_trust_anchors(const struct context *c, gnutls_certificate_credentials_t credentials,
+                              struct fault *fault) {
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", c->folder, c->tls_case.trust_anchors_file) >= (int)sizeof path)
+        return fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
+    int count = gnutls_certificate_set_x509_trust_file(credentials, path, GNUTLS_X509_FMT_PEM);
+    if (count < 0)
+        return gnutls_fault(fault, FAULT_ERROR, "the trust anchors can't be loaded", count);
+    return (unsigned)count == c->tls_case.trust_anchors ||
+           fault_set(fault, FAULT_ERROR, "trust_anchors: wanted %u, the library loaded %d",
+                     c->tls_case.trust_anchors, count);
+}
+
+/* --- DH parameters and the OCSP response. --- */
+
+static bool check_dh(struct context *c, gnutls_dh_params_t dh, struct fault *fault) {
     gnutls_datum_t generator = {0}, two = {(unsigned char *)"\x02", 1};
     unsigned private_bits = 0;
-    int code = gnutls_dh_params_export_raw(c->dh, &c->dh_prime, &generator, &private_bits);
+    int code = gnutls_dh_params_export_raw(dh, &c->dh_prime, &generator, &private_bits);
     if (code < 0)
         return gnutls_fault(fault, FAULT_ERROR, "the DH parameters can't be used", code);
     bool is_two = gnutls_same_number(generator, two);
@@ -171,21 +247,26 @@ static bool check_dh(struct context *c, struct fault *fault) {
     return true;
 }
 
-static bool load_custom_dh(struct context *c, const char *folder, struct fault *fault) {
+static bool load_dh(const struct context *c, gnutls_dh_params_t *out, struct fault *fault) {
     struct material pem;
-    if (!material_read(folder, c->tls_case.dh_parameters, &pem, fault))
+    if (!material_read(c->folder, c->tls_case.dh_parameters, &pem, fault))
         return false;
     gnutls_datum_t text = datum(&pem);
-    int code = gnutls_dh_params_init(&c->dh);
+    int code = gnutls_dh_params_init(out);
     if (code >= 0)
-        code = gnutls_dh_params_import_pkcs3(c->dh, &text, GNUTLS_X509_FMT_PEM);
+        code = gnutls_dh_params_import_pkcs3(*out, &text, GNUTLS_X509_FMT_PEM);
+    else
+        *out = NULL;
     material_free(&pem);
-    if (code < 0)
-        return gnutls_fault(fault, FAULT_ERROR, "the DH parameters can't be read", code);
-    if (!check_dh(c, fault))
-        return false;
-    gnutls_certificate_set_dh_params(c->credentials[ROLE_SERVER], c->dh);
-    return true;
+    return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "the DH parameters can't be read", code);
+}
+
+static bool check_custom_dh(struct context *c, struct fault *fault) {
+    gnutls_dh_params_t dh = NULL;
+    bool good = load_dh(c, &dh, fault) && check_dh(c, dh, fault);
+    if (dh != NULL)
+        gnutls_dh_params_deinit(dh);
+    return good;
 }
 
 /* The library frees what it gets. */
@@ -200,25 +281,42 @@ static int staple(gnutls_session_t session, void *pointer, gnutls_datum_t *out) 
     return 0;
 }
 
-/* By a function, since the library would refuse a response that is out of date, or another certificate's. */
-static bool load_ocsp(struct context *c, const char *folder, struct fault *fault) {
+static bool keep_ocsp(struct context *c, struct fault *fault) {
     struct material der;
-    if (!material_read(folder, c->tls_case.ocsp_response, &der, fault))
+    if (!material_read(c->folder, c->tls_case.ocsp_response, &der, fault))
         return false;
     gnutls_datum_t response = datum(&der);
     c->ocsp.data = gnutls_malloc(response.size);
     if (c->ocsp.data != NULL) {
         memcpy(c->ocsp.data, response.data, response.size);
         c->ocsp.size = response.size;
-        gnutls_certificate_set_ocsp_status_request_function(c->credentials[ROLE_SERVER], staple, &c->ocsp);
     }
     material_free(&der);
     return c->ocsp.data != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
 }
 
-bool gnutls_load_material(struct context *c, const char *folder, struct fault *fault) {
-    bool stapled = strcmp(c->tls_case.ocsp_response, "-") != 0;
-    return load_pair(c, folder, fault) &&
-           (c->tls_case.group != GROUP_CUSTOM_DH || load_custom_dh(c, folder, fault)) &&
-           (!stapled || load_ocsp(c, folder, fault));
+bool gnutls_load_expected(struct context *c, struct fault *fault) {
+    const struct tls_case *t = &c->tls_case;
+    return check_pair(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
+           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault)) &&
+           (strcmp(t->ocsp_response, "-") == 0 || keep_ocsp(c, fault));
+}
+
+bool gnutls_load_role(struct context *c, struct configuration *out, enum role role, struct fault *fault) {
+    const struct tls_case *t = &c->tls_case;
+    bool shows = role == ROLE_SERVER || t->client_authentication;
+    if ((shows && !load_pair_of(c, out->credentials, fault)) ||
+        (case_verifies(t, role == ROLE_CLIENT) && !use_trust_anchors(c, out->credentials, fault)))
+        return false;
+    if (role == ROLE_CLIENT)
+        return true;
+    if (t->group == GROUP_CUSTOM_DH) {
+        if (!load_dh(c, &out->dh, fault))
+            return false;
+        gnutls_certificate_set_dh_params(out->credentials, out->dh);
+    }
+    /* By a function: the library would refuse a response that is out of date, or another certificate's. */
+    if (c->ocsp.size > 0)
+        gnutls_certificate_set_ocsp_status_request_function(out->credentials, staple, &c->ocsp);
+    return true;
 }

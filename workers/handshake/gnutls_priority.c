@@ -51,7 +51,7 @@ static const char *key_exchange(const struct tls_case *c) {
 static const char *signature(const struct tls_case *c) {
     /* RSA key exchange signs nothing, but the library does without no signature scheme. */
     const char *scheme = c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
-    return gnutls_name_of_signature(scheme, c->protocol == TLS_1_3);
+    return gnutls_name_of_signature(scheme, case_has_tls_1_3(c));
 }
 
 static void append(char text[TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -67,11 +67,13 @@ static void priority_text(const struct tls_case *c, enum role role, bool resumes
     struct groups groups = offered(c, role, resumes);
     out[0] = '\0';
     append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
-           c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
+           case_has_tls_1_3(c) ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
            resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
         append(out, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
     append(out, ":%%PROFILE_VERY_WEAK");
+    if (c->protocol == QUIC_V1) /* RFC 9001, section 8.4 */
+        append(out, ":%%DISABLE_TLS13_COMPAT_MODE");
 }
 
 static bool refused(const char *text, const char *position, int code, struct fault *fault) {
@@ -103,29 +105,27 @@ static bool is_whole(gnutls_priority_t priority, const char *text, const struct 
     return true;
 }
 
-static bool make_priority(struct context *c, enum role role, bool resumes, struct fault *fault) {
-    gnutls_priority_t *out = &c->priority[role][resumes];
+static bool make_priority(const struct tls_case *c, enum role role, bool resumes, gnutls_priority_t *out,
+                          struct fault *fault) {
     char text[TEXT_MAX];
     const char *position = NULL;
-    if (c->tls_case.method == METHOD_DEFAULT) { /* NULL: as gnutls_set_default_priority does it */
+    if (c->method == METHOD_DEFAULT) { /* NULL: as gnutls_set_default_priority does it */
         int code = gnutls_priority_init(out, NULL, NULL);
         return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "no default priorities", code);
     }
-    priority_text(&c->tls_case, role, resumes, text);
+    priority_text(c, role, resumes, text);
     int code = gnutls_priority_init2(out, text, &position, 0);
     if (code < 0) {
         *out = NULL;
         return refused(text, position, code, fault);
     }
-    struct groups groups = offered(&c->tls_case, role, resumes);
+    struct groups groups = offered(c, role, resumes);
     return is_whole(*out, text, &groups, fault);
 }
 
-bool gnutls_make_priorities(struct context *c, struct fault *fault) {
-    bool resumes = c->tls_case.resumption != RESUME_NONE;
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        if (!make_priority(c, role, false, fault) || (resumes && !make_priority(c, role, true, fault)))
-            return false;
-    }
-    return true;
+bool gnutls_make_priorities(const struct tls_case *c, enum role role, gnutls_priority_t out[2],
+                            struct fault *fault) {
+    bool resumes = c->resumption != RESUME_NONE;
+    return make_priority(c, role, false, &out[false], fault) &&
+           (!resumes || make_priority(c, role, true, &out[true], fault));
 }

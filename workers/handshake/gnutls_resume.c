@@ -38,7 +38,7 @@ bool gnutls_make_resumption(struct context *c, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
     if (t->early_data_bytes > 0 && !t->anti_replay)
         return fault_set(fault, FAULT_UNSUPPORTED, "a GnuTLS server takes early data with anti-replay only");
-    if (uses_tickets(t)) {
+    if (uses_tickets(t) || t->tickets == TICKETS_DEFAULT) {
         int code = gnutls_session_ticket_key_generate(&c->ticket_key);
         if (code < 0)
             return gnutls_fault(fault, FAULT_ERROR, "no ticket key", code);
@@ -53,7 +53,7 @@ unsigned gnutls_resumption_flags(const struct context *c) {
     unsigned flags = t->early_data_bytes > 0 ? GNUTLS_ENABLE_EARLY_DATA : 0;
     if (is_tls_1_3_resumption(t))
         flags |= GNUTLS_NO_AUTO_SEND_TICKET; /* else there are two after each handshake */
-    else if (!uses_tickets(t) && t->method != METHOD_DEFAULT)
+    else if (!uses_tickets(t) && t->tickets == TICKETS_NONE && t->method != METHOD_DEFAULT)
         flags |= GNUTLS_NO_TICKETS;
     return flags;
 }
@@ -124,8 +124,27 @@ static int open_server(struct side *side) {
     return uses_tickets(t) ? gnutls_session_ticket_enable_server(side->session, &c->ticket_key) : 0;
 }
 
+static int count_ticket(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
+                        const gnutls_datum_t *message) {
+    struct side *side = gnutls_session_get_ptr(session);
+    (void)type, (void)when, (void)message;
+    side->tickets += incoming != 0;
+    return 0;
+}
+
+static int open_with_tickets(struct side *side) {
+    if (side->role == ROLE_SERVER)
+        return gnutls_session_ticket_enable_server(side->session, &side->context->ticket_key);
+    gnutls_session_set_ptr(side->session, side);
+    gnutls_handshake_set_hook_function(side->session, GNUTLS_HANDSHAKE_NEW_SESSION_TICKET, GNUTLS_HOOK_POST,
+                                       count_ticket);
+    return 0;
+}
+
 int gnutls_resumption_open(struct side *side) {
     struct context *c = side->context;
+    if (c->tls_case.tickets == TICKETS_DEFAULT)
+        return open_with_tickets(side);
     if (c->tls_case.resumption == RESUME_NONE)
         return 0;
     if (side->role == ROLE_SERVER)
@@ -147,11 +166,9 @@ static bool read_ticket(struct side *client, struct fault *fault) {
     return true;
 }
 
-bool gnutls_keep(struct side *client, struct fault *fault) {
+bool gnutls_keep_session(struct side *client, struct fault *fault) {
     struct context *c = client->context;
     gnutls_datum_t session = {0};
-    if (is_tls_1_3_resumption(&c->tls_case) && !read_ticket(client, fault))
-        return false;
     if (uses_tickets(&c->tls_case) &&
         !(gnutls_session_get_flags(client->session) & GNUTLS_SFLAGS_SESSION_TICKET))
         return fault_set(fault, FAULT_ERROR, "the server issued no ticket");
@@ -161,4 +178,9 @@ bool gnutls_keep(struct side *client, struct fault *fault) {
     gnutls_free(c->kept.data);
     c->kept = session;
     return true;
+}
+
+bool gnutls_keep(struct side *client, struct fault *fault) {
+    return (!is_tls_1_3_resumption(&client->context->tls_case) || read_ticket(client, fault)) &&
+           gnutls_keep_session(client, fault);
 }

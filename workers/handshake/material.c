@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,15 +40,15 @@ static bool read_all(int fd, struct material *out) {
 bool material_read(const char *folder, const char *name, struct material *out, struct fault *fault) {
     out->bytes = NULL;
     out->length = 0;
-    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     /* O_NONBLOCK: a FIFO must not hold the worker. */
-    int fd = directory < 0 ? -1 : openat(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    errno = ENAMETOOLONG;
+    int fd = length < (int)sizeof path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     bool read = fd >= 0 && read_all(fd, out);
     int error = errno;
     if (fd >= 0)
         close(fd);
-    if (directory >= 0)
-        close(directory);
     if (read)
         return true;
     material_free(out);

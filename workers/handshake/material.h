@@ -4,7 +4,7 @@
 
 #include "case.h"
 
-enum { MATERIAL_MAX_BYTES = 256 * 1024 };
+enum { MATERIAL_MAX_BYTES = 1024 * 1024 };
 
 struct material {
     unsigned char *bytes; /* NULL: nothing was read */

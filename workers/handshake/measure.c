@@ -50,9 +50,9 @@ static struct instant end(const struct clock *clock) {
     return instant;
 }
 
-static bool handshake(struct lane *lane, struct spans *spans) {
-    return pair_handshake(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL,
-                          &lane->fault);
+static bool connection(struct lane *lane, struct spans *spans) {
+    return pair_connection(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL,
+                           &lane->fault);
 }
 
 static bool counted_handshakes(struct lane *lane) {
@@ -63,7 +63,7 @@ static bool counted_handshakes(struct lane *lane) {
     while (lane->handshakes < limits->max_handshakes &&
            (lane->handshakes < limits->min_handshakes || lane->handshakes == 0 ||
             wall - lane->start.wall_ns < limits->min_ns)) {
-        if (!handshake(lane, &lane->counted))
+        if (!connection(lane, &lane->counted))
             return false;
         lane->handshakes++;
         wall = clock->wall_ns();
@@ -79,11 +79,11 @@ static void *run_lane(void *argument) {
     const struct clock *clock = lane->prepared->backend->clock;
     struct spans first = {0};
     struct instant token = begin(clock);
-    lane->good = handshake(lane, &first);
+    lane->good = connection(lane, &first);
     struct instant after = end(clock);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         lane->first_ns[role] =
-            scale(after.cpu_ns - token.cpu_ns, first.ticks[role], after.ticks - token.ticks);
+            scale(after.cpu_ns - token.cpu_ns, first.ticks[SPAN_HANDSHAKE][role], after.ticks - token.ticks);
     bool passed = lane->gate == NULL || gate_pass(lane->gate);
     lane->good = lane->good && passed && counted_handshakes(lane);
     return NULL;
@@ -91,13 +91,15 @@ static void *run_lane(void *argument) {
 
 static void add(const struct lane *lane, struct batch *out) {
     uint64_t ticks = lane->end.ticks - lane->start.ticks, cpu_ns = lane->end.cpu_ns - lane->start.cpu_ns;
-    uint64_t turns = lane->counted.ticks[ROLE_CLIENT] + lane->counted.ticks[ROLE_SERVER];
+    uint64_t turns =
+        lane->counted.ticks[SPAN_HANDSHAKE][ROLE_CLIENT] + lane->counted.ticks[SPAN_HANDSHAKE][ROLE_SERVER];
     out->handshakes += lane->handshakes;
     out->thread_cpu_ns += cpu_ns;
     out->wall_ns += scale(lane->end.wall_ns - lane->start.wall_ns, turns, ticks);
     out->involuntary_switches += lane->end.involuntary_switches - lane->start.involuntary_switches;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        out->cpu_ns[role] += scale(cpu_ns, lane->counted.ticks[role], ticks);
+        for (enum span span = SPAN_HANDSHAKE; span < SPANS; span++)
+            out->cpu_ns[span][role] += scale(cpu_ns, lane->counted.ticks[span][role], ticks);
         out->first_ns[role] += lane->first_ns[role];
         out->bytes[role] += lane->counted.bytes[role];
     }
@@ -155,9 +157,12 @@ bool measure(struct prepared *prepared, const struct limits *limits, struct batc
             *fault = lanes[i].fault;
         good = good && lanes[i].good;
     }
-    if (good)
-        combine(lanes, count, limits->split, out);
-    else
+    if (!good) {
         out->handshakes = proven;
-    return good;
+        return false;
+    }
+    combine(lanes, count, limits->split, out);
+    out->has_objects = limits->split;
+    out->has_transfer = limits->split && prepared->tls_case.transfer_bytes > 0;
+    return true;
 }

@@ -13,14 +13,15 @@ struct limits {
 
 struct batch {
     uint64_t handshakes;
-    uint64_t thread_cpu_ns; /* of everything, opening and closing included */
-    uint64_t cpu_ns[ROLES]; /* of the turns, by role */
-    uint64_t wall_ns;       /* of the turns */
-    uint64_t elapsed_ns;    /* of everything: `handshakes` in this time is the rate of all threads together */
+    uint64_t thread_cpu_ns;        /* of everything, proofs included */
+    uint64_t cpu_ns[SPANS][ROLES]; /* of each part of the connections */
+    uint64_t wall_ns;              /* of the handshakes */
+    uint64_t elapsed_ns; /* of everything: `handshakes` in this time is the rate of all threads together */
     uint64_t first_ns[ROLES];
     uint64_t bytes[ROLES];
     uint64_t involuntary_switches;
-    bool has[ROLES]; /* which sides are known */
+    bool has[ROLES];                /* which sides are known */
+    bool has_objects, has_transfer; /* which parts beside the handshake */
 };
 
 /* True: every handshake was proven and all of `out` is meaningful.

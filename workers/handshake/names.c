@@ -1,15 +1,17 @@
 /* Tables of names: the words of PROTOCOL.md, and what each group and key type is. */
 #include "case.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static const char *const protocols[] = {
-    [TLS_1_2] = "TLSv1.2", [TLS_1_3] = "TLSv1.3", [PROTOCOL_DEFAULT] = "default"};
-static const char *const methods[] = {[METHOD_RSA] = "RSA",
-                                      [METHOD_DHE] = "DHE",
-                                      [METHOD_ECDHE] = "ECDHE",
-                                      [METHOD_MLKEM] = "MLKEM",
-                                      [METHOD_DEFAULT] = "default"};
+static const char *const protocols[] = {[TLS_1_2] = "TLSv1.2",
+                                        [TLS_1_3] = "TLSv1.3",
+                                        [PROTOCOL_DEFAULT] = "default",
+                                        [BFE_0RTT] = "BFE-0RTT-1",
+                                        [QUIC_V1] = "QUICv1"};
+static const char *const methods[] = {
+    [METHOD_RSA] = "RSA",     [METHOD_DHE] = "DHE",         [METHOD_ECDHE] = "ECDHE",
+    [METHOD_MLKEM] = "MLKEM", [METHOD_DEFAULT] = "default", [METHOD_BFE] = "BFE"};
 static const char *const key_types[] = {[KEY_RSA] = "RSA",
                                         [KEY_RSA_PSS] = "RSA-PSS",
                                         [KEY_ECDSA] = "ECDSA",
@@ -17,7 +19,8 @@ static const char *const key_types[] = {[KEY_RSA] = "RSA",
                                         [KEY_ED448] = "Ed448",
                                         [KEY_ML_DSA_44] = "ML-DSA-44",
                                         [KEY_ML_DSA_65] = "ML-DSA-65",
-                                        [KEY_ML_DSA_87] = "ML-DSA-87"};
+                                        [KEY_ML_DSA_87] = "ML-DSA-87",
+                                        [KEY_BFE] = "BFE"};
 static const char *const ciphers[] = {[AES_128_GCM] = "AES-128-GCM",
                                       [AES_256_GCM] = "AES-256-GCM",
                                       [CHACHA20_POLY1305] = "CHACHA20-POLY1305",
@@ -27,6 +30,9 @@ static const char *const resumptions[] = {[RESUME_NONE] = "none",
                                           [RESUME_TICKET] = "ticket",
                                           [RESUME_PSK] = "psk",
                                           [RESUME_PSK_DHE] = "psk-dhe"};
+static const char *const ticket_words[] = {[TICKETS_NONE] = "none", [TICKETS_DEFAULT] = "default"};
+static const char *const sharings[] = {
+    [CONTEXT_SHARED] = "shared", [CONTEXT_THREAD] = "thread", [CONTEXT_CONNECTION] = "connection"};
 static const char *const roles[] = {
     [ROLES_BOTH] = "both", [ROLES_CLIENT] = "client", [ROLES_SERVER] = "server"};
 
@@ -52,6 +58,7 @@ static const struct {
     [GROUP_MLKEM512] = {"MLKEM512", 0},
     [GROUP_MLKEM768] = {"MLKEM768", 0},
     [GROUP_MLKEM1024] = {"MLKEM1024", 0},
+    [GROUP_BLS12_381] = {"BLS12-381", 0},
     [GROUP_CUSTOM_DH] = {"dh", 0},
 };
 
@@ -78,6 +85,14 @@ bool resumption_from_name(const char *name, enum resumption *out) {
     FIND(name, resumptions, enum resumption, out);
 }
 
+bool tickets_from_name(const char *name, enum tickets *out) {
+    FIND(name, ticket_words, enum tickets, out);
+}
+
+bool sharing_from_name(const char *name, enum sharing *out) {
+    FIND(name, sharings, enum sharing, out);
+}
+
 bool roles_from_name(const char *name, enum roles *out) {
     FIND(name, roles, enum roles, out);
 }
@@ -86,20 +101,33 @@ static bool key_type_from_name(const char *name, enum key_type *out) {
     FIND(name, key_types, enum key_type, out);
 }
 
-/* "RSA", or a method and the certificate's key with a hyphen between. */
+/* "RSA", "BFE", or a method and the certificate's key with a hyphen between. */
 bool key_exchange_from_name(const char *name, enum method *method, enum key_type *key_type) {
     *method = METHOD_RSA;
     *key_type = KEY_RSA;
     if (strcmp(name, methods[METHOD_RSA]) == 0)
         return true;
-    for (size_t i = METHOD_DHE; i < COUNT(methods); i++) {
+    if (strcmp(name, methods[METHOD_BFE]) == 0) {
+        *method = METHOD_BFE;
+        *key_type = KEY_BFE;
+        return true;
+    }
+    for (size_t i = METHOD_DHE; i <= METHOD_DEFAULT; i++) {
         size_t length = strlen(methods[i]);
         if (strncmp(name, methods[i], length) == 0 && name[length] == '-') {
             *method = (enum method)i;
-            return key_type_from_name(name + length + 1, key_type);
+            return key_type_from_name(name + length + 1, key_type) && *key_type != KEY_BFE;
         }
     }
     return false;
+}
+
+const char *key_exchange_name(enum method method, enum key_type key_type) {
+    static char text[64];
+    if (method == METHOD_RSA || method == METHOD_BFE)
+        return method_name(method);
+    snprintf(text, sizeof text, "%s-%s", method_name(method), key_type_name(key_type));
+    return text;
 }
 
 /* "dh-1776" and nothing like it: no sign, no leading zero, no trailing text, so one group has one name. */
@@ -183,5 +211,5 @@ bool is_rsa_key(enum key_type key_type) {
 }
 
 bool is_ml_dsa(enum key_type key_type) {
-    return key_type >= KEY_ML_DSA_44;
+    return key_type >= KEY_ML_DSA_44 && key_type <= KEY_ML_DSA_87;
 }

@@ -9,11 +9,13 @@
 
 struct context {
     struct tls_case tls_case;
+    char *folder;               /* of the material */
     OSSL_LIB_CTX *library;      /* with the FIPS provider; NULL: OpenSSL's default one */
     SSL_CTX *configurations[2]; /* by role */
     BIGNUM *dh_prime;           /* of custom parameters, else NULL */
     unsigned char *certificate_der;
     int certificate_der_length;
+    X509 *trust_anchor;            /* that the chain leads to; NULL: nothing is verified */
     struct material ocsp_response; /* empty: nothing is stapled */
     SSL_SESSION *session;          /* that resumptions offer */
 };
@@ -22,9 +24,11 @@ struct side {
     struct context *context;
     enum role role;
     struct pipe_end pipes;
+    SSL_CTX *own; /* this connection's configuration; NULL: the context's is used */
     SSL *ssl;
     bool early_data_pending;
     size_t early_data_bytes; /* written or read so far */
+    int tickets;             /* that a client took in; counted with TICKETS_DEFAULT alone */
     char unnamed_group[64];  /* backs `group` when no case can ask for it */
     unsigned char der[];     /* room for the peer's certificate */
 };
@@ -60,16 +64,17 @@ void openssl_fips_free(OSSL_LIB_CTX *library);
 
 /* --- openssl_configure.c --- */
 
-/* One role's configuration, still without keys; NULL and a fault. */
+/* One role's configuration with its keys and all; NULL and a fault. */
 SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault *fault);
 /* Called when the session of later handshakes is kept. */
 bool openssl_configure_resumption(struct context *context, struct fault *fault);
 
 /* --- openssl_material.c --- */
 
-/* Gives both roles their keys, certificates, DH parameters and OCSP response, and checks that they are the
- * case's. */
-bool openssl_load_material(struct context *context, const char *folder, struct fault *fault);
+/* Checks that the files are the case's, and keeps of them what handshakes are compared with. */
+bool openssl_load_expected(struct context *context, struct fault *fault);
+/* Gives a role's configuration its certificates, key, DH parameters and trust anchors. */
+bool openssl_load_role(struct context *context, SSL_CTX *ctx, enum role role, struct fault *fault);
 
 /* --- openssl_inspect.c --- */
 

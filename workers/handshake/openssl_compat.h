@@ -37,6 +37,12 @@ typedef void OSSL_LIB_CTX; /* there is none: always NULL */
 #define COMPAT_PREFER_NO_DHE_KEX 0 /* before 3.3 */
 #endif
 
+#if OPENSSL_VERSION_NUMBER >= 0x40000000L
+#define COMPAT_SET_HOST SSL_set1_dnsname
+#else
+#define COMPAT_SET_HOST SSL_set1_host
+#endif
+
 /* The library's word on the CPU, e.g. "OPENSSL_ia32cap=0x...", or NULL. */
 const char *compat_cpu_features(void);
 

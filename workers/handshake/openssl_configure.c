@@ -129,13 +129,17 @@ SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault
         openssl_fault(fault, FAULT_ERROR, "no SSL_CTX");
         return NULL;
     }
-    SSL_CTX_set_cert_verify_callback(ctx, accept_any_chain, NULL);
-    if (c->client_authentication && role == ROLE_SERVER)
+    if (!case_verifies(c, role == ROLE_CLIENT))
+        SSL_CTX_set_cert_verify_callback(ctx, accept_any_chain, NULL);
+    if (role == ROLE_CLIENT && c->verification)
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    if (role == ROLE_SERVER && c->client_authentication)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     bool good = set_ocsp(ctx, context, role, fault);
     if (good && !defaults)
-        good = set_resumption(ctx, c, role, fault) && force(ctx, c, role, fault);
-    if (good)
+        good = (c->tickets == TICKETS_DEFAULT || set_resumption(ctx, c, role, fault)) &&
+               force(ctx, c, role, fault);
+    if (good && openssl_load_role(context, ctx, role, fault))
         return ctx;
     SSL_CTX_free(ctx);
     return NULL;

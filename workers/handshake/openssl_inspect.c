@@ -122,6 +122,27 @@ static bool client_saw_response(struct side *side, struct negotiated *out, struc
                      out->ocsp_bytes == 0 ? "none rather" : "another", side->context->tls_case.ocsp_response);
 }
 
+/* Certificates from the peer's to the case's trust anchor; 0 where nothing was verified. */
+static bool verified_length(struct side *side, int *out, struct fault *fault) {
+    const struct context *c = side->context;
+    STACK_OF(X509) *chain = SSL_get0_verified_chain(side->ssl);
+    *out = 0;
+    if (!case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
+        return true;
+    long result = SSL_get_verify_result(side->ssl);
+    if (result != X509_V_OK || sk_X509_num(chain) <= 0)
+        return fault_set(fault, FAULT_MISMATCH, "verification: %s",
+                         result == X509_V_OK ? "the library built no chain"
+                                             : X509_verify_cert_error_string(result));
+    if (X509_cmp(sk_X509_value(chain, sk_X509_num(chain) - 1), c->trust_anchor) != 0)
+        return fault_set(fault, FAULT_MISMATCH, "verification: the chain leads to another trust anchor");
+    const char *host = SSL_get0_peername(side->ssl);
+    if (side->role == ROLE_CLIENT && (host == NULL || strcmp(host, VERIFIED_HOST) != 0))
+        return fault_set(fault, FAULT_MISMATCH, "verification: the host name was not compared");
+    *out = sk_X509_num(chain);
+    return true;
+}
+
 static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, struct fault *fault) {
     if (shown == NULL)
         return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
@@ -132,7 +153,7 @@ static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, s
     const char *signature = compat_signature_name(side->ssl, false, X509_get0_pubkey(shown));
     out->client_signature = signature == NULL ? "-" : signature; /* both certificates are the same */
     out->chain_length = sk_X509_num(SSL_get_peer_cert_chain(side->ssl));
-    return client_saw_response(side, out, fault);
+    return verified_length(side, &out->verified_length, fault) && client_saw_response(side, out, fault);
 }
 
 static bool server_saw(struct side *side, X509 *own, struct negotiated *out, struct fault *fault) {
@@ -147,7 +168,8 @@ static bool server_saw(struct side *side, X509 *own, struct negotiated *out, str
     if (shown != NULL && !is_the_cases(side, shown))
         return fault_set(fault, FAULT_MISMATCH, "certificate: the client showed another than %s",
                          side->context->tls_case.certificate);
-    return true;
+    out->client_verified_length = 0;
+    return shown == NULL || verified_length(side, &out->client_verified_length, fault);
 }
 
 bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
@@ -169,6 +191,8 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
         out->extended_master_secret = (int)SSL_get_extms_support(ssl);
     out->early_data_bytes =
         SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED ? (long)side->early_data_bytes : 0;
+    if (side->role == ROLE_CLIENT)
+        out->tickets = side->tickets;
     if (resumed)
         return true;
     return side->role == ROLE_CLIENT ? client_saw(side, servers, out, fault)

@@ -4,6 +4,7 @@
 
 #include "material.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* A curve that this build lacks shows only when a key on it is parsed. */
@@ -66,24 +67,6 @@ static enum fault_kind refusal(const struct context *c) {
     return c->tls_case.protocol == PROTOCOL_DEFAULT ? FAULT_UNSUPPORTED : FAULT_ERROR;
 }
 
-static bool use_certificates(struct context *c, STACK_OF(X509) * chain, struct fault *fault) {
-    X509 *leaf = sk_X509_value(chain, 0);
-    if (!check_key(c, leaf, fault))
-        return false;
-    if ((unsigned)sk_X509_num(chain) != c->tls_case.chain_length)
-        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %d",
-                         c->tls_case.chain_length, sk_X509_num(chain));
-    bool good = keep_der(c, leaf);
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        if (!has_certificate(c, role))
-            continue;
-        good = good && SSL_CTX_use_certificate(c->configurations[role], leaf) == 1;
-        for (int i = 1; good && i < sk_X509_num(chain); i++)
-            good = SSL_CTX_add1_chain_cert(c->configurations[role], sk_X509_value(chain, i)) == 1;
-    }
-    return good || openssl_fault(fault, refusal(c), "the library does not take the certificate");
-}
-
 /* All certificates of the file, or as many as can be read: then something else than the end stopped it. */
 static STACK_OF(X509) * read_chain(BIO *pem, OSSL_LIB_CTX *library, bool *whole) {
     STACK_OF(X509) *chain = sk_X509_new_null();
@@ -108,43 +91,68 @@ static void free_chain(STACK_OF(X509) * chain) {
     sk_X509_free(chain);
 }
 
-static bool load_certificates(struct context *c, const char *folder, struct fault *fault) {
+/* The certificates of a file; NULL and a fault. */
+static STACK_OF(X509) *
+    load_chain(const struct context *c, const char *name, const char *reason, struct fault *fault) {
     struct material material;
     bool whole = false;
-    BIO *bio = open_pem(folder, c->tls_case.certificate, &material, fault);
+    BIO *bio = open_pem(c->folder, name, &material, fault);
     if (bio == NULL)
-        return false;
+        return NULL;
     STACK_OF(X509) *chain = read_chain(bio, c->library, &whole);
     close_pem(bio, &material);
-    bool good =
-        whole ? use_certificates(c, chain, fault) : parse_fault(fault, "the certificate can't be read");
+    if (whole)
+        return chain;
+    free_chain(chain);
+    parse_fault(fault, reason);
+    return NULL;
+}
+
+static STACK_OF(X509) * load_certificates(const struct context *c, struct fault *fault) {
+    return load_chain(c, c->tls_case.certificate, "the certificate can't be read", fault);
+}
+
+static EVP_PKEY *load_dh(const struct context *c, struct fault *fault) {
+    struct material material;
+    BIO *bio = open_pem(c->folder, c->tls_case.dh_parameters, &material, fault);
+    if (bio == NULL)
+        return NULL;
+    EVP_PKEY *dh = compat_dh_from_pem(bio, c->library);
+    close_pem(bio, &material);
+    if (dh == NULL)
+        openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be read");
+    return dh;
+}
+
+/* --- What handshakes are compared with. --- */
+
+static bool check_certificates(struct context *c, struct fault *fault) {
+    STACK_OF(X509) *chain = load_certificates(c, fault);
+    if (chain == NULL)
+        return false;
+    X509 *leaf = sk_X509_value(chain, 0);
+    bool good = check_key(c, leaf, fault);
+    if (good && (unsigned)sk_X509_num(chain) != c->tls_case.chain_length)
+        good = fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %d",
+                         c->tls_case.chain_length, sk_X509_num(chain));
+    good = good && (keep_der(c, leaf) || openssl_fault(fault, FAULT_ERROR, "out of memory"));
     free_chain(chain);
     return good;
 }
 
-/* Never asks a person: an encrypted key is an error. */
-static int no_password(char *buffer, int size, int writing, void *user) {
-    (void)buffer, (void)size, (void)writing, (void)user;
-    return -1;
-}
-
-static bool load_key(struct context *c, const char *folder, struct fault *fault) {
-    struct material material;
-    BIO *bio = open_pem(folder, c->tls_case.key, &material, fault);
-    if (bio == NULL)
+/* The chain's own trust anchor is the first of the file. */
+static bool check_trust_anchors(struct context *c, struct fault *fault) {
+    STACK_OF(X509) *anchors =
+        load_chain(c, c->tls_case.trust_anchors_file, "the trust anchors can't be read", fault);
+    if (anchors == NULL)
         return false;
-    EVP_PKEY *key = compat_read_key(bio, no_password, c->library);
-    close_pem(bio, &material);
-    if (key == NULL)
-        return parse_fault(fault, "the key can't be read");
-    bool good = true;
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        SSL_CTX *ctx = c->configurations[role];
-        good = good && (!has_certificate(c, role) ||
-                        (SSL_CTX_use_PrivateKey(ctx, key) == 1 && SSL_CTX_check_private_key(ctx) == 1));
-    }
-    EVP_PKEY_free(key);
-    return good || openssl_fault(fault, FAULT_ERROR, "the key does not belong to the certificate");
+    bool good = (unsigned)sk_X509_num(anchors) == c->tls_case.trust_anchors ||
+                fault_set(fault, FAULT_ERROR, "trust_anchors: wanted %u, the file holds %d",
+                          c->tls_case.trust_anchors, sk_X509_num(anchors));
+    if (good)
+        c->trust_anchor = sk_X509_shift(anchors);
+    free_chain(anchors);
+    return good;
 }
 
 static bool check_dh(struct context *c, EVP_PKEY *dh, struct fault *fault) {
@@ -166,43 +174,86 @@ static bool check_dh(struct context *c, EVP_PKEY *dh, struct fault *fault) {
     return good;
 }
 
-static bool load_custom_dh(struct context *c, const char *folder, struct fault *fault) {
-    struct material material;
-    BIO *bio = open_pem(folder, c->tls_case.dh_parameters, &material, fault);
-    if (bio == NULL)
-        return false;
-    EVP_PKEY *dh = compat_dh_from_pem(bio, c->library);
-    close_pem(bio, &material);
+static bool check_custom_dh(struct context *c, struct fault *fault) {
+    EVP_PKEY *dh = load_dh(c, fault);
     if (dh == NULL)
-        return openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be read");
+        return false;
     bool good = check_dh(c, dh, fault);
-    if (good && !compat_use_dh(c->configurations[ROLE_SERVER], dh))
-        good = openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be used");
     if (good && c->library != NULL && !openssl_fips_takes_dh(c->library, dh))
         good = openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider does not take the DH parameters");
     EVP_PKEY_free(dh);
     return good;
 }
 
-/* Before 4.0 no OpenSSL negotiates ffdhe groups in TLS 1.2 (RFC 7919): the server brings the parameters. */
-static bool use_named_dh(struct context *c, struct fault *fault) {
-    EVP_PKEY *dh = compat_dh_from_group(openssl_group_name(c->tls_case.group), c->library);
-    if (dh == NULL)
-        return openssl_fault(fault, FAULT_UNSUPPORTED, "the library does not know this DH group");
-    bool good = compat_use_dh(c->configurations[ROLE_SERVER], dh);
-    EVP_PKEY_free(dh);
-    return good || openssl_fault(fault, FAULT_ERROR, "the DH group can't be used");
+bool openssl_load_expected(struct context *c, struct fault *fault) {
+    const struct tls_case *t = &c->tls_case;
+    return check_certificates(c, fault) && (!t->verification || check_trust_anchors(c, fault)) &&
+           (t->group != GROUP_CUSTOM_DH || check_custom_dh(c, fault)) &&
+           (strcmp(t->ocsp_response, "-") == 0 ||
+            material_read(c->folder, t->ocsp_response, &c->ocsp_response, fault));
 }
 
-bool openssl_load_material(struct context *c, const char *folder, struct fault *fault) {
-    if (!load_certificates(c, folder, fault) || !load_key(c, folder, fault))
+/* --- What a role works with. --- */
+
+static bool use_certificates(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
+    STACK_OF(X509) *chain = load_certificates(c, fault);
+    if (chain == NULL)
         return false;
-    if (strcmp(c->tls_case.ocsp_response, "-") != 0 &&
-        !material_read(folder, c->tls_case.ocsp_response, &c->ocsp_response, fault))
+    bool good = SSL_CTX_use_certificate(ctx, sk_X509_value(chain, 0)) == 1;
+    for (int i = 1; good && i < sk_X509_num(chain); i++)
+        good = SSL_CTX_add1_chain_cert(ctx, sk_X509_value(chain, i)) == 1;
+    free_chain(chain);
+    return good || openssl_fault(fault, refusal(c), "the library does not take the certificate");
+}
+
+/* Never asks a person: an encrypted key is an error. */
+static int no_password(char *buffer, int size, int writing, void *user) {
+    (void)buffer, (void)size, (void)writing, (void)user;
+    return -1;
+}
+
+static bool use_key(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
+    struct material material;
+    BIO *bio = open_pem(c->folder, c->tls_case.key, &material, fault);
+    if (bio == NULL)
         return false;
-    if (c->tls_case.group == GROUP_CUSTOM_DH)
-        return load_custom_dh(c, folder, fault);
-    if (is_ffdhe(c->tls_case.group) && c->tls_case.protocol == TLS_1_2)
-        return use_named_dh(c, fault);
-    return true;
+    EVP_PKEY *key = compat_read_key(bio, no_password, c->library);
+    close_pem(bio, &material);
+    if (key == NULL)
+        return parse_fault(fault, "the key can't be read");
+    bool good = SSL_CTX_use_PrivateKey(ctx, key) == 1 && SSL_CTX_check_private_key(ctx) == 1;
+    EVP_PKEY_free(key);
+    return good || openssl_fault(fault, FAULT_ERROR, "the key does not belong to the certificate");
+}
+
+/* Before 4.0 no OpenSSL negotiates ffdhe groups in TLS 1.2 (RFC 7919): the server brings the parameters. */
+static bool use_dh(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
+    EVP_PKEY *dh;
+    if (c->tls_case.group == GROUP_CUSTOM_DH) {
+        dh = load_dh(c, fault);
+    } else if ((dh = compat_dh_from_group(openssl_group_name(c->tls_case.group), c->library)) == NULL) {
+        openssl_fault(fault, FAULT_UNSUPPORTED, "the library does not know this DH group");
+    }
+    if (dh == NULL)
+        return false;
+    bool good = compat_use_dh(ctx, dh);
+    EVP_PKEY_free(dh);
+    return good || openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be used");
+}
+
+/* From the file, as applications do it. */
+static bool use_trust_anchors(const struct context *c, SSL_CTX *ctx, struct fault *fault) {
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", c->folder, c->tls_case.trust_anchors_file) >= (int)sizeof path)
+        return fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
+    return SSL_CTX_load_verify_locations(ctx, path, NULL) == 1 ||
+           openssl_fault(fault, FAULT_ERROR, "the trust anchors can't be loaded");
+}
+
+bool openssl_load_role(struct context *c, SSL_CTX *ctx, enum role role, struct fault *fault) {
+    const struct tls_case *t = &c->tls_case;
+    bool dh = t->group == GROUP_CUSTOM_DH || (is_ffdhe(t->group) && t->protocol == TLS_1_2);
+    return (!has_certificate(c, role) || (use_certificates(c, ctx, fault) && use_key(c, ctx, fault))) &&
+           (role == ROLE_CLIENT || !dh || use_dh(c, ctx, fault)) &&
+           (!case_verifies(t, role == ROLE_CLIENT) || use_trust_anchors(c, ctx, fault));
 }

@@ -20,10 +20,24 @@ struct pair *pair_new(const struct backend *backend, struct context *context, co
         pair->wires[role].counts_records = counts_records;
         pair->sent[role].wire = &pair->wires[role];
     }
+    if (tls_case->transfer_bytes == 0)
+        return pair;
+    pair->content = malloc(TRANSFER_TURN_BYTES);
+    pair->received = malloc(TRANSFER_TURN_BYTES);
+    if (pair->content == NULL || pair->received == NULL) {
+        pair_free(pair);
+        return NULL;
+    }
+    for (size_t i = 0; i < TRANSFER_TURN_BYTES; i++)
+        pair->content[i] = (unsigned char)(i % 251); /* a prime: no two records of a turn are alike */
     return pair;
 }
 
 void pair_free(struct pair *pair) {
+    if (pair == NULL)
+        return;
+    free(pair->content);
+    free(pair->received);
     free(pair);
 }
 
@@ -37,30 +51,85 @@ static void leave(struct pair *pair, enum role role, enum phase phase) {
         pair->observer->leave(pair->observer, role, phase);
 }
 
-bool pair_open(struct pair *pair, bool resume, struct fault *fault) {
+static uint64_t ticks(const struct pair *pair, bool timed) {
+    return timed ? pair->backend->clock->ticks() : 0;
+}
+
+/* Functions below which a profiler counts. The asm statements keep the compiler from merging them, and from
+ * leaving them before the library returns. */
+__attribute__((noinline)) enum progress client_turn(const struct backend *backend, struct side *client,
+                                                    struct fault *fault) {
+    enum progress progress = backend->step(client, fault);
+    __asm__ volatile("# client");
+    return progress;
+}
+
+__attribute__((noinline)) enum progress server_turn(const struct backend *backend, struct side *server,
+                                                    struct fault *fault) {
+    enum progress progress = backend->step(server, fault);
+    __asm__ volatile("# server");
+    return progress;
+}
+
+__attribute__((noinline)) struct side *make_objects(const struct pair *pair, enum role role,
+                                                    struct pipe_end pipes, bool resume, struct fault *fault) {
+    struct side *side = pair->backend->open(pair->context, role, pipes, resume, fault);
+    __asm__ volatile("# make");
+    return side;
+}
+
+__attribute__((noinline)) void free_objects(const struct backend *backend, struct side *side) {
+    backend->close(side);
+    __asm__ volatile("# free");
+}
+
+bool pair_open(struct pair *pair, bool resume, bool timed, struct spans *spans, struct fault *fault) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         struct pipe_end end = {.in = &pair->sent[1 - role], .out = &pair->sent[role]};
         pipe_reset(&pair->sent[role]);
         enter(pair, role, PHASE_OPEN);
-        pair->sides[role] = pair->backend->open(pair->context, role, end, resume, fault);
+        uint64_t before = ticks(pair, timed);
+        pair->sides[role] = make_objects(pair, role, end, resume, fault);
+        spans->ticks[SPAN_OBJECTS][role] += ticks(pair, timed) - before;
         leave(pair, role, PHASE_OPEN);
         if (pair->sides[role] == NULL) {
-            pair_close(pair);
+            pair_close(pair, false, spans);
             return false;
         }
     }
     return true;
 }
 
-void pair_close(struct pair *pair) {
+void pair_close(struct pair *pair, bool timed, struct spans *spans) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         if (pair->sides[role] == NULL)
             continue;
         enter(pair, role, PHASE_CLOSE);
-        pair->backend->close(pair->sides[role]);
+        uint64_t before = ticks(pair, timed);
+        free_objects(pair->backend, pair->sides[role]);
+        spans->ticks[SPAN_OBJECTS][role] += ticks(pair, timed) - before;
         leave(pair, role, PHASE_CLOSE);
         pair->sides[role] = NULL;
     }
+}
+
+/* A TLS 1.3 server's tickets lie in the pipe until the client reads, as it does first of all when it waits
+ * for application data. */
+static bool read_tickets(struct pair *pair, bool timed, struct spans *spans, struct fault *fault) {
+    const struct pipe *from = &pair->sent[ROLE_SERVER];
+    enter(pair, ROLE_CLIENT, PHASE_STEP);
+    uint64_t before = ticks(pair, timed);
+    long received = 0;
+    for (unsigned turn = 0; turn < TURNS_MAX && received == 0 && pipe_pending(from) > 0; turn++) {
+        unsigned char unexpected;
+        received = pair->backend->receive(pair->sides[ROLE_CLIENT], &unexpected, 1, fault);
+    }
+    spans->ticks[SPAN_HANDSHAKE][ROLE_CLIENT] += ticks(pair, timed) - before;
+    leave(pair, ROLE_CLIENT, PHASE_STEP);
+    if (received < 0)
+        return false;
+    return (received == 0 && pipe_pending(from) == 0) ||
+           fault_set(fault, FAULT_ERROR, "the client did not take in the server's tickets");
 }
 
 bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault *fault) {
@@ -75,11 +144,12 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
         if (done[role])
             continue;
         enter(pair, role, PHASE_STEP);
-        enum progress progress = b->step(pair->sides[role], fault);
+        enum progress progress = role == ROLE_CLIENT ? client_turn(b, pair->sides[role], fault)
+                                                     : server_turn(b, pair->sides[role], fault);
         leave(pair, role, PHASE_STEP);
         if (timed) {
             uint64_t after = b->clock->ticks();
-            spans->ticks[role] += after - before;
+            spans->ticks[SPAN_HANDSHAKE][role] += after - before;
             before = after;
         }
         if (progress == PROGRESS_FAILED)
@@ -98,8 +168,105 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
             return fault_set(fault, FAULT_ERROR, "no progress: the %s was not done after %d turns",
                              role_name(role), TURNS_MAX);
         spans->bytes[role] += pair->sent[role].written;
+        spans->records[role] += pair->wires[role].records;
     }
+    return pair->tls_case->tickets == TICKETS_NONE || read_tickets(pair, timed, spans, fault);
+}
+
+/* --- Application data, from the server to the client, and the end of the connection. --- */
+
+static bool send_turn(struct pair *pair, size_t bytes, bool timed, struct spans *spans, struct fault *fault) {
+    size_t sent = 0;
+    enter(pair, ROLE_SERVER, PHASE_TRANSFER);
+    uint64_t before = ticks(pair, timed);
+    while (sent < bytes) {
+        long taken = pair->backend->send(pair->sides[ROLE_SERVER], pair->content + sent, bytes - sent, fault);
+        if (taken == 0)
+            fault_set(fault, FAULT_ERROR, "the server could not send its data");
+        if (taken <= 0)
+            return false;
+        sent += (size_t)taken;
+    }
+    spans->ticks[SPAN_TRANSFER][ROLE_SERVER] += ticks(pair, timed) - before;
+    leave(pair, ROLE_SERVER, PHASE_TRANSFER);
     return true;
+}
+
+static bool receive_turn(struct pair *pair, size_t bytes, bool timed, struct spans *spans,
+                         struct fault *fault) {
+    size_t received = 0;
+    enter(pair, ROLE_CLIENT, PHASE_TRANSFER);
+    uint64_t before = ticks(pair, timed);
+    /* Nothing may come where a library takes in something else than data, such as a ticket. */
+    for (unsigned idle = 0; received < bytes && idle < TURNS_MAX;) {
+        long given = pair->backend->receive(pair->sides[ROLE_CLIENT], pair->received + received,
+                                            bytes - received, fault);
+        if (given < 0)
+            return false;
+        idle += given == 0;
+        received += (size_t)given;
+    }
+    spans->ticks[SPAN_TRANSFER][ROLE_CLIENT] += ticks(pair, timed) - before;
+    leave(pair, ROLE_CLIENT, PHASE_TRANSFER);
+    return (received == bytes && memcmp(pair->received, pair->content, bytes) == 0) ||
+           fault_set(fault, FAULT_MISMATCH, "transfer: the client did not receive what the server sent");
+}
+
+static bool finish(struct pair *pair, bool timed, struct spans *spans, struct fault *fault) {
+    bool done[ROLES] = {false, false};
+    for (unsigned turn = 0; turn < TURNS_MAX && !(done[ROLE_CLIENT] && done[ROLE_SERVER]); turn++) {
+        enum role role = turn % 2 == 0 ? ROLE_SERVER : ROLE_CLIENT; /* who sent last closes first */
+        if (done[role])
+            continue;
+        enter(pair, role, PHASE_FINISH);
+        uint64_t before = ticks(pair, timed);
+        enum progress progress = pair->backend->finish(pair->sides[role], fault);
+        spans->ticks[SPAN_FINISH][role] += ticks(pair, timed) - before;
+        leave(pair, role, PHASE_FINISH);
+        if (progress == PROGRESS_FAILED)
+            return false;
+        done[role] = progress == PROGRESS_DONE;
+    }
+    return (done[ROLE_CLIENT] && done[ROLE_SERVER]) ||
+           fault_set(fault, FAULT_ERROR, "the connection was not closed after %d turns", TURNS_MAX);
+}
+
+/* So many records as the data needs, the largest of the size that the data needs; what encryption adds to
+ * each is less than 256 bytes (RFC 8446, section 5.2). */
+static bool prove_records(const struct pair *pair, uint64_t records, struct fault *fault) {
+    const struct wire *wire = &pair->wires[ROLE_SERVER];
+    size_t bytes = pair->tls_case->transfer_bytes, largest = bytes < RECORD_MAX ? bytes : RECORD_MAX;
+    uint64_t wanted = (bytes + RECORD_MAX - 1) / RECORD_MAX;
+    if (records != wanted)
+        return fault_set(fault, FAULT_MISMATCH, "transfer_records: wanted %llu, the server sent %llu",
+                         (unsigned long long)wanted, (unsigned long long)records);
+    return (wire->largest_record > largest && wire->largest_record < largest + 256) ||
+           fault_set(fault, FAULT_MISMATCH, "transfer_records: wanted one of %zu bytes, the largest has %zu",
+                     largest, wire->largest_record);
+}
+
+bool pair_transfer(struct pair *pair, bool timed, struct spans *spans, struct negotiated *seen,
+                   struct fault *fault) {
+    struct wire *wire = &pair->wires[ROLE_SERVER];
+    uint64_t records = wire->records;
+    size_t left = pair->tls_case->transfer_bytes;
+    wire->largest_record = 0;
+    if (left == 0)
+        return true;
+    while (left > 0) {
+        size_t bytes = left < TRANSFER_TURN_BYTES ? left : TRANSFER_TURN_BYTES;
+        if (!send_turn(pair, bytes, timed, spans, fault) || !receive_turn(pair, bytes, timed, spans, fault))
+            return false;
+        left -= bytes;
+    }
+    records = wire->records - records;
+    if (wire->counts_records && !prove_records(pair, records, fault))
+        return false;
+    if (seen != NULL) {
+        seen->transferred_bytes = (long)pair->tls_case->transfer_bytes;
+        seen->transfer_records = wire->counts_records ? (int)records : -1;
+    }
+    return finish(pair, timed, spans, fault);
 }
 
 /* TLS 1.2: the server has no other way to resume than the one that the client asks for. Its session id it
@@ -132,6 +299,8 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
                        const struct negotiated *wanted, struct negotiated *out, struct fault *fault) {
     struct client_hello client;
     struct server_hello server;
+    if (c->protocol == BFE_0RTT)
+        return true;
     if (!wire_client_hello(&evidence->wires[ROLE_CLIENT], &client))
         return fault_set(fault, FAULT_ERROR, "the client's first message is no ClientHello");
     if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
@@ -150,13 +319,25 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
 bool prove_side(const struct backend *backend, struct side *side, enum role role, struct evidence evidence,
                 const struct tls_case *tls_case, const struct negotiated *wanted, struct negotiated *out,
                 struct fault *fault) {
-    *out = (struct negotiated){
-        .extended_master_secret = -1, .chain_length = -1, .ocsp_bytes = -1, .early_data_bytes = -1};
+    *out = (struct negotiated){.extended_master_secret = -1,
+                               .chain_length = -1,
+                               .ocsp_bytes = -1,
+                               .early_data_bytes = -1,
+                               .verified_length = -1,
+                               .client_verified_length = -1,
+                               .transferred_bytes = 0,
+                               .transfer_records = 0};
+    bool default_tickets = tls_case->tickets == TICKETS_DEFAULT;
     if (!backend->inspect(side, out, fault))
         return false;
+    int taken_in = default_tickets && role == ROLE_CLIENT ? out->tickets : -1;
     out->hello_retry = out->key_shares = out->tickets = -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
         return false;
+    if (default_tickets) /* the wire can't count those that come before the client's Finished */
+        out->tickets = taken_in;
+    if (taken_in == 0)
+        return fault_set(fault, FAULT_MISMATCH, "tickets: wanted the library's default, the client got 0");
     if (role == ROLE_CLIENT &&
         (out->protocol == NULL || out->cipher == NULL || out->group == NULL || out->signature == NULL))
         return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
@@ -175,6 +356,7 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
         client.client_signature = server->client_signature;
     if (client.early_data_bytes < 0)
         client.early_data_bytes = server->early_data_bytes;
+    client.client_verified_length = server->client_verified_length;
     return client;
 }
 
@@ -193,15 +375,16 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
     return true;
 }
 
-bool pair_handshake(struct pair *pair, const struct negotiated *wanted, bool timed, struct spans *spans,
-                    struct negotiated *seen, struct fault *fault) {
-    if (!pair_open(pair, wanted->resumed, fault))
+bool pair_connection(struct pair *pair, const struct negotiated *wanted, bool timed, struct spans *spans,
+                     struct negotiated *seen, struct fault *fault) {
+    if (!pair_open(pair, wanted->resumed, timed, spans, fault))
         return false;
-    bool proven = pair_turns(pair, timed, spans, fault) && pair_prove(pair, wanted, seen, fault);
+    bool proven = pair_turns(pair, timed, spans, fault) && pair_prove(pair, wanted, seen, fault) &&
+                  pair_transfer(pair, timed, spans, seen, fault);
     /* With anti-replay a session is used once: the next handshake needs the ticket that came with this one.
      */
     if (proven && pair->tls_case->anti_replay)
         proven = pair->backend->keep(pair->sides[ROLE_CLIENT], fault);
-    pair_close(pair);
+    pair_close(pair, timed, spans);
     return proven;
 }

@@ -87,6 +87,7 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
     enum role role = p->tls_case.roles == ROLES_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
     struct pipe_end end = {.in = &pair->sent[1 - role], .out = &pair->sent[role]};
     struct negotiated unused;
+    struct spans unused_spans = {0};
     p->peer_handshakes++;
     pipe_reset(&pair->sent[ROLE_CLIENT]);
     pipe_reset(&pair->sent[ROLE_SERVER]);
@@ -95,7 +96,7 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
                 prove_side(p->backend, pair->sides[role], role, (struct evidence){pair->wires, -1},
                            &p->tls_case, &p->wanted, seen == NULL ? &unused : seen, fault);
     *bytes += pair->sent[role].written;
-    pair_close(pair);
+    pair_close(pair, false, &unused_spans);
     return good || peer_gives_up(p->peer);
 }
 
@@ -116,7 +117,7 @@ bool peer_measure(struct prepared *p, const struct limits *limits, struct batch 
     uint64_t switches = clock->involuntary_switches();
     uint64_t wall = clock->wall_ns(), cpu = clock->thread_cpu_ns();
     while (good && proven < limits->max_handshakes) {
-        good = handshake(p, pair, &out->cpu_ns[role], &out->bytes[role], NULL, fault);
+        good = handshake(p, pair, &out->cpu_ns[SPAN_HANDSHAKE][role], &out->bytes[role], NULL, fault);
         proven += good;
     }
     out->thread_cpu_ns = clock->thread_cpu_ns() - cpu;

@@ -37,6 +37,31 @@ size_t pipe_read(struct pipe *pipe, void *data, size_t length) {
     return given;
 }
 
+size_t pipe_write_datagram(struct pipe *pipe, const void *data, uint16_t length) {
+    if (length == 0 || PIPE_BYTES - pipe->end < sizeof length + (size_t)length)
+        return 0;
+    memcpy(pipe->bytes + pipe->end, &length, sizeof length);
+    memcpy(pipe->bytes + pipe->end + sizeof length, data, length);
+    pipe->end += sizeof length + length;
+    pipe->written += length;
+    if (pipe->wire != NULL)
+        wire_datagram(pipe->wire);
+    return length;
+}
+
+size_t pipe_read_datagram(struct pipe *pipe, void *data, size_t size) {
+    uint16_t length;
+    if (pipe_read(pipe, &length, sizeof length) == 0)
+        return 0;
+    size_t given = length < size ? length : size;
+    const unsigned char *bytes = pipe->bytes + pipe->start;
+    memcpy(data, bytes, given);
+    pipe->start += length;
+    if (pipe->start == pipe->end)
+        pipe->start = pipe->end = 0;
+    return given;
+}
+
 size_t pipe_pending(const struct pipe *pipe) {
     return pipe->end - pipe->start;
 }

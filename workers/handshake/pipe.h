@@ -1,4 +1,4 @@
-/* The transport of every backend: byte queues in memory, the same for each library, so that
+/* The transport of every backend: queues of bytes or datagrams in memory, the same for each library, so that
  * no library is measured with its own. Bounded. */
 #ifndef KEXBENCH_PIPE_H
 #define KEXBENCH_PIPE_H
@@ -27,5 +27,10 @@ void pipe_reset(struct pipe *pipe);
 size_t pipe_write(struct pipe *pipe, const void *data, size_t length);
 size_t pipe_read(struct pipe *pipe, void *data, size_t length);
 size_t pipe_pending(const struct pipe *pipe);
+
+/* The same with datagrams, which are taken and given whole; what is longer than `size` is cut off. A length
+ * goes before each, which `written` does not count. One pipe holds either datagrams or a stream. */
+size_t pipe_write_datagram(struct pipe *pipe, const void *data, uint16_t length);
+size_t pipe_read_datagram(struct pipe *pipe, void *data, size_t size);
 
 #endif

@@ -7,9 +7,20 @@
 
 static bool make_pairs(struct prepared *p, struct fault *fault) {
     for (unsigned i = 0; i < p->tls_case.threads; i++) {
-        p->pairs[i] = pair_new(p->backend, p->context, &p->tls_case, false);
+        struct context *context = p->others[i] != NULL ? p->others[i] : p->context;
+        p->pairs[i] = pair_new(p->backend, context, &p->tls_case, false);
         if (p->pairs[i] == NULL)
             return fault_set(fault, FAULT_ERROR, "out of memory");
+    }
+    return true;
+}
+
+static bool make_contexts(struct prepared *p, const char *material, struct fault *fault) {
+    if ((p->context = p->backend->setup(&p->tls_case, material, fault)) == NULL)
+        return false;
+    for (unsigned i = 1; p->tls_case.context == CONTEXT_THREAD && i < p->tls_case.threads; i++) {
+        if ((p->others[i] = p->backend->setup(&p->tls_case, material, fault)) == NULL)
+            return false;
     }
     return true;
 }
@@ -21,10 +32,11 @@ static bool probe(struct prepared *p, const struct negotiated *wanted, bool keep
     struct pair *pair = pair_new(p->backend, p->context, &p->tls_case, true);
     if (pair == NULL)
         return fault_set(fault, FAULT_ERROR, "out of memory");
-    bool good = pair_open(pair, wanted->resumed, fault) && pair_turns(pair, false, &unused, fault) &&
-                pair_prove(pair, wanted, seen, fault) &&
-                (!keeps || p->backend->keep(pair->sides[ROLE_CLIENT], fault));
-    pair_close(pair);
+    bool good = pair_open(pair, wanted->resumed, false, &unused, fault) &&
+                pair_turns(pair, false, &unused, fault) && pair_prove(pair, wanted, seen, fault) &&
+                (!keeps || p->backend->keep(pair->sides[ROLE_CLIENT], fault)) &&
+                pair_transfer(pair, false, &unused, seen, fault);
+    pair_close(pair, false, &unused);
     pair_free(pair);
     return good;
 }
@@ -48,9 +60,7 @@ bool prepare(struct prepared *p, const struct backend *backend, const struct tls
     bool good = case_check(&p->tls_case, fault);
     if (good && tls_case->roles != ROLES_BOTH && peer < 0)
         good = fault_set(fault, FAULT_ERROR, "a single role needs the option --peer");
-    if (good)
-        p->context = backend->setup(&p->tls_case, material, fault);
-    good = good && p->context != NULL;
+    good = good && make_contexts(p, material, fault);
     if (p->peer >= 0)
         good = good ? peer_probe(p, seen, fault) : peer_gives_up(p->peer);
     else
@@ -64,6 +74,9 @@ void release(struct prepared *p) {
     for (unsigned i = 0; i < THREADS_MAX; i++) {
         pair_free(p->pairs[i]);
         p->pairs[i] = NULL;
+        if (p->others[i] != NULL)
+            p->backend->teardown(p->others[i]);
+        p->others[i] = NULL;
     }
     if (p->context != NULL)
         p->backend->teardown(p->context);

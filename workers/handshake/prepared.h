@@ -6,7 +6,8 @@
 
 struct prepared {
     const struct backend *backend;
-    struct context *context; /* NULL: nothing is set up */
+    struct context *context;             /* NULL: nothing is set up */
+    struct context *others[THREADS_MAX]; /* those of further threads with CONTEXT_THREAD */
     struct tls_case tls_case;
     struct negotiated wanted;
     struct pair *pairs[THREADS_MAX]; /* one a thread */

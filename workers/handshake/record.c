@@ -74,6 +74,10 @@ void record_ready(FILE *out, const char *id, const struct negotiated *negotiated
     number_or_null(&json, "extended_master_secret", negotiated->extended_master_secret);
     number_or_null(&json, "key_shares", negotiated->key_shares);
     number_or_null(&json, "tickets", negotiated->tickets);
+    number_or_null(&json, "verified_length", negotiated->verified_length);
+    number_or_null(&json, "client_verified_length", negotiated->client_verified_length);
+    number_or_null(&json, "transferred_bytes", negotiated->transferred_bytes);
+    number_or_null(&json, "transfer_records", negotiated->transfer_records);
     json_close(&json);
     end(&json);
 }
@@ -92,24 +96,6 @@ void record_refused(FILE *out, const char *id, const struct fault *fault) {
     end(&json);
 }
 
-void record_batch(FILE *out, const char *id, const struct batch *batch) {
-    struct json json = begin(out, "batch");
-    json_text(&json, "id", id);
-    json_number(&json, "handshakes", batch->handshakes);
-    bool client = batch->has[ROLE_CLIENT], server = batch->has[ROLE_SERVER];
-    json_number(&json, "thread_cpu_ns", batch->thread_cpu_ns);
-    number_if(&json, "client_cpu_ns", client, batch->cpu_ns[ROLE_CLIENT]);
-    number_if(&json, "server_cpu_ns", server, batch->cpu_ns[ROLE_SERVER]);
-    number_if(&json, "wall_ns", client && server, batch->wall_ns);
-    json_number(&json, "elapsed_ns", batch->elapsed_ns);
-    number_if(&json, "first_client_ns", client, batch->first_ns[ROLE_CLIENT]);
-    number_if(&json, "first_server_ns", server, batch->first_ns[ROLE_SERVER]);
-    json_number(&json, "client_bytes", batch->bytes[ROLE_CLIENT]);
-    json_number(&json, "server_bytes", batch->bytes[ROLE_SERVER]);
-    json_number(&json, "involuntary_switches", batch->involuntary_switches);
-    end(&json);
-}
-
 /* `client_NAME` and `server_NAME`. */
 static void by_role(struct json *json, const char *name, bool known, const uint64_t values[ROLES]) {
     char key[64];
@@ -117,6 +103,27 @@ static void by_role(struct json *json, const char *name, bool known, const uint6
         snprintf(key, sizeof key, "%s_%s", role_name(role), name);
         number_if(json, key, known, values[role]);
     }
+}
+
+void record_batch(FILE *out, const char *id, const struct batch *batch) {
+    struct json json = begin(out, "batch");
+    json_text(&json, "id", id);
+    json_number(&json, "handshakes", batch->handshakes);
+    bool client = batch->has[ROLE_CLIENT], server = batch->has[ROLE_SERVER];
+    json_number(&json, "thread_cpu_ns", batch->thread_cpu_ns);
+    number_if(&json, "client_cpu_ns", client, batch->cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT]);
+    number_if(&json, "server_cpu_ns", server, batch->cpu_ns[SPAN_HANDSHAKE][ROLE_SERVER]);
+    number_if(&json, "wall_ns", client && server, batch->wall_ns);
+    json_number(&json, "elapsed_ns", batch->elapsed_ns);
+    number_if(&json, "first_client_ns", client, batch->first_ns[ROLE_CLIENT]);
+    number_if(&json, "first_server_ns", server, batch->first_ns[ROLE_SERVER]);
+    json_number(&json, "client_bytes", batch->bytes[ROLE_CLIENT]);
+    json_number(&json, "server_bytes", batch->bytes[ROLE_SERVER]);
+    by_role(&json, "objects_cpu_ns", batch->has_objects, batch->cpu_ns[SPAN_OBJECTS]);
+    by_role(&json, "transfer_cpu_ns", batch->has_transfer, batch->cpu_ns[SPAN_TRANSFER]);
+    by_role(&json, "finish_cpu_ns", batch->has_transfer, batch->cpu_ns[SPAN_FINISH]);
+    json_number(&json, "involuntary_switches", batch->involuntary_switches);
+    end(&json);
 }
 
 void record_examined(FILE *out, const char *id, const struct examined *examined) {
@@ -138,6 +145,44 @@ void record_examined(FILE *out, const char *id, const struct examined *examined)
         by_role(&json, counters[i], examined->has_counter[i], examined->counters[i]);
     json_text(&json, "counters_absent",
               examined->counters_absent[0] == '\0' ? NULL : examined->counters_absent);
+    end(&json);
+}
+
+/* `NAME_p50_ns` and so on. */
+static void latency_fields(struct json *json, const char *name, bool known, const struct latency *latency) {
+    const struct {
+        const char *suffix;
+        uint64_t ns;
+    } fields[] = {{"p50_ns", latency->p50_ns},
+                  {"p90_ns", latency->p90_ns},
+                  {"p99_ns", latency->p99_ns},
+                  {"max_ns", latency->max_ns}};
+    char key[64];
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        snprintf(key, sizeof key, "%s_%s", name, fields[i].suffix);
+        number_if(json, key, known, fields[i].ns);
+    }
+}
+
+void record_load(FILE *out, const char *id, const struct load *load) {
+    static const char *const reasons[OUTCOMES] = {
+        [OUTCOME_REFUSED] = "refused", [OUTCOME_RESET] = "reset", [OUTCOME_CLOSED] = "closed",
+        [OUTCOME_TIMEOUT] = "timeout", [OUTCOME_TLS] = "tls",     [OUTCOME_HTTP] = "http"};
+    struct json json = begin(out, "load");
+    json_text(&json, "id", id);
+    json_number(&json, "connections", load->connections);
+    json_number(&json, "resumed", load->resumed);
+    json_open(&json, "failures");
+    for (enum outcome outcome = OUTCOME_REFUSED; outcome <= OUTCOME_HTTP; outcome++)
+        json_number(&json, reasons[outcome], load->failures[outcome]);
+    json_close(&json);
+    json_text(&json, "first_failure", load->first_failure[0] == '\0' ? NULL : load->first_failure);
+    json_number(&json, "wall_ns", load->wall_ns);
+    json_number(&json, "thread_cpu_ns", load->thread_cpu_ns);
+    json_number(&json, "involuntary_switches", load->involuntary_switches);
+    by_role(&json, "bytes", true, load->bytes);
+    latency_fields(&json, "handshake", load->connections > 0, &load->handshake);
+    latency_fields(&json, "response", load->connections > 0, &load->response);
     end(&json);
 }
 

@@ -3,11 +3,12 @@
 #define KEXBENCH_RECORD_H
 
 #include "examine.h"
+#include "load.h"
 #include "measure.h"
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 3 };
+enum { PROTOCOL_VERSION = 4 };
 
 /* `cpus` as in the option, or NULL. */
 void record_hello(FILE *out, const struct backend *backend, const char *cpus);
@@ -15,6 +16,7 @@ void record_ready(FILE *out, const char *id, const struct negotiated *negotiated
 void record_refused(FILE *out, const char *id, const struct fault *fault);
 void record_batch(FILE *out, const char *id, const struct batch *batch);
 void record_examined(FILE *out, const char *id, const struct examined *examined);
+void record_load(FILE *out, const char *id, const struct load *load);
 void record_failed(FILE *out, const char *id, uint64_t handshakes, const struct fault *fault);
 void record_error(FILE *out, const char *reason);
 void record_bye(FILE *out);

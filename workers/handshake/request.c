@@ -2,6 +2,9 @@
  * don't begin with a dot, so that no request can name something outside the material folder. */
 #include "request.h"
 
+#include "request_load.h"
+#include "values.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,53 +12,7 @@
 
 static const uint64_t HANDSHAKES_LIMIT = 1000000;
 static const uint64_t EXAMINED_LIMIT = 1000;
-static const uint64_t NS_LIMIT = 3600ull * 1000000000ull; /* an hour: a token is never held that long */
 
-struct key {
-    const char *name;
-    bool (*store)(struct request *request, const char *value);
-    const char *wants;
-};
-
-static bool decimal(const char *text, uint64_t least, uint64_t most, uint64_t *out) {
-    size_t length = strlen(text);
-    if (length == 0 || length > 18 || (length > 1 && text[0] == '0'))
-        return false;
-    uint64_t value = 0;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
-    *out = value;
-    return value >= least && value <= most;
-}
-
-static bool whole(const char *text, uint64_t least, uint64_t most, unsigned *out) {
-    uint64_t value;
-    if (!decimal(text, least, most, &value))
-        return false;
-    *out = (unsigned)value;
-    return true;
-}
-
-static bool yes_or_no(const char *text, bool *out) {
-    *out = strcmp(text, "yes") == 0;
-    return *out || strcmp(text, "no") == 0;
-}
-
-static bool copy(char to[VALUE_MAX + 1], const char *value) {
-    memcpy(to, value, strlen(value) + 1); /* the length was checked with the character set */
-    return true;
-}
-
-static bool store_file(char to[VALUE_MAX + 1], const char *value) {
-    return value[0] != '.' && copy(to, value);
-}
-
-static bool store_id(struct request *r, const char *v) {
-    return copy(r->tls_case.id, v);
-}
 static bool store_protocol(struct request *r, const char *v) {
     return protocol_from_name(v, &r->tls_case.protocol);
 }
@@ -66,71 +23,90 @@ static bool store_cipher(struct request *r, const char *v) {
     return cipher_from_name(v, &r->tls_case.cipher);
 }
 static bool store_group(struct request *r, const char *v) {
-    return group_from_name(v, &r->tls_case.group, &r->tls_case.dh_bits) && copy(r->tls_case.group_name, v);
+    return group_from_name(v, &r->tls_case.group, &r->tls_case.dh_bits) &&
+           value_copy(r->tls_case.group_name, v);
 }
 static bool store_curve(struct request *r, const char *v) {
     return curve_from_name(v, &r->tls_case.curve);
 }
 static bool store_rsa_bits(struct request *r, const char *v) {
     uint64_t bits;
-    if (!decimal(v, 0, RSA_BITS_MAX, &bits) || (bits != 0 && bits < RSA_BITS_MIN))
+    if (!value_decimal(v, 0, RSA_BITS_MAX, &bits) || (bits != 0 && bits < RSA_BITS_MIN))
         return false;
     r->tls_case.rsa_bits = (unsigned)bits;
     return true;
 }
 static bool store_key(struct request *r, const char *v) {
-    return store_file(r->tls_case.key, v);
+    return value_file(r->tls_case.key, v);
 }
 static bool store_certificate(struct request *r, const char *v) {
-    return store_file(r->tls_case.certificate, v);
+    return value_file(r->tls_case.certificate, v);
 }
 static bool store_dh_parameters(struct request *r, const char *v) {
-    return store_file(r->tls_case.dh_parameters, v);
+    return value_file(r->tls_case.dh_parameters, v);
 }
 static bool store_ocsp_response(struct request *r, const char *v) {
-    return store_file(r->tls_case.ocsp_response, v);
+    return value_file(r->tls_case.ocsp_response, v);
 }
 static bool store_chain_length(struct request *r, const char *v) {
-    return whole(v, 1, CHAIN_MAX, &r->tls_case.chain_length);
+    return value_whole(v, 1, CHAIN_MAX, &r->tls_case.chain_length);
 }
 static bool store_client_authentication(struct request *r, const char *v) {
-    return yes_or_no(v, &r->tls_case.client_authentication);
+    return value_yes_or_no(v, &r->tls_case.client_authentication);
 }
 static bool store_resumption(struct request *r, const char *v) {
     return resumption_from_name(v, &r->tls_case.resumption);
 }
 static bool store_early_data_bytes(struct request *r, const char *v) {
-    return whole(v, 0, EARLY_DATA_MAX, &r->tls_case.early_data_bytes);
+    return value_whole(v, 0, EARLY_DATA_MAX, &r->tls_case.early_data_bytes);
 }
 static bool store_anti_replay(struct request *r, const char *v) {
-    return yes_or_no(v, &r->tls_case.anti_replay);
+    return value_yes_or_no(v, &r->tls_case.anti_replay);
 }
 static bool store_hello_retry(struct request *r, const char *v) {
-    return yes_or_no(v, &r->tls_case.hello_retry);
+    return value_yes_or_no(v, &r->tls_case.hello_retry);
 }
 static bool store_fips(struct request *r, const char *v) {
-    return yes_or_no(v, &r->tls_case.fips);
+    return value_yes_or_no(v, &r->tls_case.fips);
 }
 static bool store_threads(struct request *r, const char *v) {
-    return whole(v, 1, THREADS_MAX, &r->tls_case.threads);
+    return value_whole(v, 1, THREADS_MAX, &r->tls_case.threads);
+}
+static bool store_verification(struct request *r, const char *v) {
+    return value_yes_or_no(v, &r->tls_case.verification);
+}
+static bool store_trust_anchors_file(struct request *r, const char *v) {
+    return value_file(r->tls_case.trust_anchors_file, v);
+}
+static bool store_trust_anchors(struct request *r, const char *v) {
+    return value_whole(v, 1, TRUST_ANCHORS_MAX, &r->tls_case.trust_anchors);
+}
+static bool store_tickets(struct request *r, const char *v) {
+    return tickets_from_name(v, &r->tls_case.tickets);
+}
+static bool store_transfer_bytes(struct request *r, const char *v) {
+    return value_whole(v, 0, TRANSFER_MAX, &r->tls_case.transfer_bytes);
+}
+static bool store_context(struct request *r, const char *v) {
+    return sharing_from_name(v, &r->tls_case.context);
 }
 static bool store_roles(struct request *r, const char *v) {
     return roles_from_name(v, &r->tls_case.roles);
 }
 static bool store_split(struct request *r, const char *v) {
-    return yes_or_no(v, &r->limits.split);
+    return value_yes_or_no(v, &r->limits.split);
 }
 static bool store_handshakes(struct request *r, const char *v) {
-    return decimal(v, 1, EXAMINED_LIMIT, &r->handshakes);
+    return value_decimal(v, 1, EXAMINED_LIMIT, &r->handshakes);
 }
 static bool store_min_handshakes(struct request *r, const char *v) {
-    return decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
+    return value_decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
 }
 static bool store_max_handshakes(struct request *r, const char *v) {
-    return decimal(v, 1, HANDSHAKES_LIMIT, &r->limits.max_handshakes);
+    return value_decimal(v, 1, HANDSHAKES_LIMIT, &r->limits.max_handshakes);
 }
 static bool store_min_ns(struct request *r, const char *v) {
-    return decimal(v, 0, NS_LIMIT, &r->limits.min_ns);
+    return value_decimal(v, 0, NS_LIMIT, &r->limits.min_ns);
 }
 
 static const char FILE_NAME[] = "a file name without a leading dot, or -";
@@ -138,9 +114,10 @@ static const char YES_NO[] = "yes or no";
 
 static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
-    {"protocol", store_protocol, "TLSv1.2, TLSv1.3 or default"},
+    {"protocol", store_protocol, "TLSv1.2, TLSv1.3, BFE-0RTT-1 or default"},
     {"key_exchange", store_key_exchange,
-     "RSA, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, -65, "
+     "RSA, BFE, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, "
+     "-65, "
      "-87"},
     {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305 or -"},
     {"group", store_group, "a group, dh-BITS (512 to 8192 bits) or -"},
@@ -158,6 +135,12 @@ static const struct key setup_keys[] = {
     {"hello_retry", store_hello_retry, YES_NO},
     {"fips", store_fips, YES_NO},
     {"threads", store_threads, "1 to 256"},
+    {"verification", store_verification, YES_NO},
+    {"trust_anchors_file", store_trust_anchors_file, FILE_NAME},
+    {"trust_anchors", store_trust_anchors, "1 to 500"},
+    {"tickets", store_tickets, "none or default"},
+    {"transfer_bytes", store_transfer_bytes, "0 to 16777216"},
+    {"context", store_context, "shared, thread or connection"},
     {"roles", store_roles, "both, client or server"},
 };
 static const struct key run_keys[] = {
@@ -181,6 +164,7 @@ static const struct verb_keys {
     [VERB_SETUP] = {"setup", setup_keys, COUNT(setup_keys)},
     [VERB_RUN] = {"run", run_keys, COUNT(run_keys)},
     [VERB_EXAMINE] = {"examine", examine_keys, COUNT(examine_keys)},
+    [VERB_LOAD] = {"load", load_keys, COUNT(load_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
@@ -191,6 +175,7 @@ typedef uint32_t seen_keys;
 FITS(setup_keys);
 FITS(run_keys);
 FITS(examine_keys);
+FITS(load_keys);
 
 static seen_keys bit(unsigned index) {
     return (seen_keys)1 << index;

@@ -3,17 +3,19 @@
 #define KEXBENCH_REQUEST_H
 
 #include "case.h"
+#include "load_plan.h"
 #include "measure.h"
 
 enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
 
-enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_STOP };
+enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_STOP };
 
 struct request {
     enum verb verb;
-    struct tls_case tls_case; /* setup; run and examine use its id alone */
-    struct limits limits;     /* run */
-    uint64_t handshakes;      /* examine */
+    struct tls_case tls_case;   /* setup; all others use its id alone */
+    struct limits limits;       /* run */
+    uint64_t handshakes;        /* examine */
+    struct load_plan load_plan; /* load */
 };
 
 /* `line` may hold any bytes. False: `reason` says which word is wrong and why. */

@@ -55,6 +55,17 @@ static void look(struct state *s, const char *id, uint64_t handshakes) {
         record_failed(s->out, id, examined.handshakes, &fault);
 }
 
+static void put_load(struct state *s, const char *id, const struct load_plan *plan) {
+    struct fault fault = {0};
+    struct load out;
+    if (!is_set_up(s, id))
+        return;
+    if (load(&s->prepared, plan, &out, &fault))
+        record_load(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.proven, &fault);
+}
+
 /* False ends the session. */
 static bool answer(struct state *s, const struct request *request) {
     switch (request->verb) {
@@ -66,6 +77,9 @@ static bool answer(struct state *s, const struct request *request) {
         return true;
     case VERB_EXAMINE:
         look(s, request->tls_case.id, request->handshakes);
+        return true;
+    case VERB_LOAD:
+        put_load(s, request->tls_case.id, &request->load_plan);
         return true;
     case VERB_STOP:
         record_bye(s->out);

@@ -13,6 +13,7 @@ enum { SESSION_TICKET = 35, PRE_SHARED_KEY = 41, KEY_SHARE = 51 };
 
 void wire_reset(struct wire *wire) {
     wire->records = 0;
+    wire->largest_record = 0;
     wire->left_in_record = wire->header_bytes = wire->head_length = 0;
     wire->head_whole = false;
 }
@@ -43,6 +44,25 @@ static void keep_head(struct wire *wire, const unsigned char *bytes, size_t leng
     wire->head_whole = wire->head_length == end;
 }
 
+void wire_datagram(struct wire *wire) {
+    wire->records += wire->counts_records;
+}
+
+/* The first message gets a record's header, which QUIC does without. */
+void wire_feed_initial(struct wire *wire, const unsigned char *bytes, size_t length) {
+    enum { MESSAGE_HEADER = 4 };
+    if (wire->head_whole)
+        return;
+    if (wire->head_length == 0 && length >= MESSAGE_HEADER) {
+        size_t message = MESSAGE_HEADER + number(bytes + 1, MESSAGE_HEADER - 1);
+        unsigned char header[RECORD_HEADER] = {HANDSHAKE_RECORD, 3, 3, (unsigned char)(message >> 8),
+                                               (unsigned char)message};
+        keep_head(wire, header, sizeof header);
+    }
+    if (wire->head_length > 0)
+        keep_head(wire, bytes, length);
+}
+
 void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length) {
     if (!wire->head_whole)
         keep_head(wire, bytes, length);
@@ -62,6 +82,8 @@ void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length) {
             wire->header_bytes = 0;
             wire->records++;
             wire->left_in_record = (size_t)wire->header[3] << 8 | wire->header[4];
+            if (wire->left_in_record > wire->largest_record)
+                wire->largest_record = wire->left_in_record;
         }
     }
 }

@@ -15,8 +15,9 @@ enum { WIRE_HEAD_BYTES = 4096 };
 extern const unsigned char WIRE_HELLO_RETRY_RANDOM[32];
 
 struct wire {
-    bool counts_records; /* else the first record is all that is read, which costs no more than its copy */
-    uint64_t records;
+    bool counts_records;   /* else the first record is all that is read, which costs no more than its copy */
+    uint64_t records;      /* or datagrams */
+    size_t largest_record; /* bytes behind the header, since this was last set to 0 */
     size_t left_in_record; /* of the record that is being written */
     size_t header_bytes;   /* how much of the next record's header was seen */
     unsigned char header[5];
@@ -45,6 +46,11 @@ struct server_hello {
 
 void wire_reset(struct wire *wire);
 void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length);
+
+/* Of QUIC: that a datagram was written; and what the CRYPTO frames of the direction's Initial packets hold,
+ * in order, as whoever got them decrypted them (RFC 9001, section 5.2). */
+void wire_datagram(struct wire *wire);
+void wire_feed_initial(struct wire *wire, const unsigned char *bytes, size_t length);
 
 /* False: the head holds no whole message of this kind. */
 bool wire_client_hello(const struct wire *wire, struct client_hello *out);

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { expectGolden } from "@/testing/golden";
 import { candidatesOf, isRefusedCaller, troubleOf } from "./problem";
 
 it("shows an API problem as it is", () => {
@@ -12,9 +13,16 @@ it("shows an API problem as it is", () => {
   expect(troubleOf(problem)).toBe(problem);
 });
 
-it("tells a lost connection from an answer that is no result", () => {
-  expect(troubleOf(new TypeError("Failed to fetch")).title).toBe("No answer");
-  expect(troubleOf("<html>Bad Gateway</html>").title).toBe("Unexpected answer");
+it("errors in words", async () => {
+  const lines = (error: unknown) => {
+    const { title, detail, remedy } = troubleOf(error);
+    return [title, detail, remedy].filter((line) => line != null);
+  };
+  await expectGolden("problem", {
+    "a lost connection": lines(new TypeError("Failed to fetch")),
+    "a proxy’s error page": lines("<html>Bad Gateway</html>"),
+    "another error": lines(new Error("the error’s message")),
+  });
 });
 
 it("asks for another token where the caller is refused, and not where the run is", () => {

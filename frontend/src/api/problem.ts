@@ -1,4 +1,4 @@
-// What went wrong, whatever was thrown: an API problem, a proxy's page or a lost connection.
+// The error of any exception: an API problem, a proxy’s page or a lost connection.
 import type { Candidate, Problem } from "./generated";
 
 export type Trouble = Pick<Problem, "title" | "detail" | "remedy">;
@@ -7,28 +7,28 @@ export function troubleOf(error: unknown): Trouble {
   if (isProblem(error)) return error;
   if (error instanceof TypeError) {
     return {
-      title: "No answer",
-      detail: "The service did not answer.",
+      title: "No response",
+      detail: "The service did not respond.",
       remedy: "Check that `kexbench serve` is running, then try again.",
     };
   }
   return {
-    title: "Unexpected answer",
-    detail: error instanceof Error ? error.message : "The service answered with something that is no result.",
+    title: "Unexpected response",
+    detail: error instanceof Error ? error.message : "The service did not return a result.",
   };
 }
 
-/** Whether the same may be asked with another token. */
+/** Whether the same request may succeed with another token. */
 export function isRefusedCaller(error: unknown): boolean {
   return isProblem(error) && (error.status === 401 || error.status === 403);
 }
 
-/** Whether there is nothing of what was asked for. */
+/** Whether the requested thing does not exist. */
 export function isNotFound(error: unknown): boolean {
   return isProblem(error) && error.status === 404;
 }
 
-/** What an ambiguous question may mean. */
+/** The possible meanings of an ambiguous request. */
 export function candidatesOf(error: unknown): Candidate[] {
   return isProblem(error) ? (error.candidates ?? []) : [];
 }

@@ -1,4 +1,4 @@
-// Cases x subjects as a grid of links: the arrow keys walk it, each cell opens its history.
+// Cases x subjects as a grid of links: the arrow keys move between cells, and each cell opens its trend.
 import { Link } from "@tanstack/react-router";
 import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
 import type { Metric, SubjectView } from "@/api/generated";
@@ -16,7 +16,7 @@ interface Props {
 }
 
 const HINT =
-  "Point at a cell for its numbers, open it for its history; a version opens what the upgrade to it cost.";
+  "Point to a cell to see its numbers. Select a cell to see its trend, or a version to see its upgrade report.";
 
 export function Heatmap({ label, model, metric, host }: Props) {
   const detail = useRef<HTMLParagraphElement>(null);
@@ -107,14 +107,14 @@ interface VersionProps {
   host: HostChoice;
 }
 
-/** Leads to what the step to it cost in all cases. */
+/** A link to the report of the upgrade to this version. */
 function Version({ subject, prior, host }: VersionProps) {
   const name = versionText(subject);
   if (!prior) return name;
   return (
     <Link
       {...paths.upgrade(subject.library, prior.subject, subject.subject, host)}
-      title={`What the upgrade from ${versionText(prior)} to ${name} cost`}
+      title={`Upgrade report: ${versionText(prior)} → ${name}`}
     >
       {name}
     </Link>

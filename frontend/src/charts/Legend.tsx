@@ -17,11 +17,11 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
         Each cell: <b>{rateTitle(metric)}</b>, then{" "}
         {versus ? (
           <>
-            its cost as a multiple of <b>{versus.title}</b> with the same library.
+            its cost as a multiple of the cost of <b>{versus.title}</b> with the same library.
           </>
         ) : (
           <>
-            the change of {noun} against <b>the version before it</b>.
+            the change in {noun} from <b>the previous version</b>.
           </>
         )}
       </p>
@@ -42,14 +42,14 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
         </li>
         {!versus && (
           <li>
-            <i className="unresolved" aria-hidden /> can’t resolve: the interval is too wide, or the change
-            too small for so many invocations on this machine
+            <i className="unresolved" aria-hidden /> unresolved: not significant, or smaller than the
+            resolution (a real change smaller than this would probably be missed)
           </li>
         )}
         <li>
-          <i className="outcome" aria-hidden /> no number, with the reason
+          <i className="outcome" aria-hidden /> no result, with the reason
         </li>
-        {!versus && <li>† compare with care: the cell says why</li>}
+        {!versus && <li>† comparison with a caveat: point to the cell to read it</li>}
       </ul>
     </div>
   );

@@ -1,4 +1,4 @@
-// Moves of cost, each a row: dots with their 95% intervals on one scale, and the same in words.
+// Changes of cost, one per row: dots with 95% confidence intervals on one scale, and the same in words.
 import type { CSSProperties, ReactNode } from "react";
 import type { Move } from "@/api/generated";
 import { percent } from "@/format";

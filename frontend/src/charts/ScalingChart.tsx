@@ -1,4 +1,5 @@
-// Handshakes per second over thread counts: a line a subject, its interval, and dashed what one thread promises.
+// A rate by thread count or by connections at once: one line per subject with its intervals, and of threads the ideal
+// rate as a dashed line.
 import type { CSSProperties } from "react";
 import { significant } from "@/format";
 import { originText, versionText } from "@/subjects";
@@ -11,24 +12,25 @@ interface Props {
 }
 
 const SIZE = { width: 440, height: 280, left: 64, right: 20, top: 24, bottom: 40 };
-/** Subjects stand beside each other at a thread count, this many pixels apart. */
+/** The distance in pixels between subjects at the same place. */
 const DODGE = 7;
 const MARK = 4.5;
 
 export function ScalingChart({ title, model }: Props) {
-  const { threads, ticks, top, curves } = model;
-  const [first = 1, last = 1] = [threads[0], threads.at(-1)];
+  const { words, places, ticks, top, curves } = model;
+  const scaled = model.doubling ? Math.log2 : (at: number) => at;
+  const [first = 1, last = 1] = [places[0], places.at(-1)].map((place = 1) => scaled(place));
   const inner = { width: SIZE.width - SIZE.left - SIZE.right, height: SIZE.height - SIZE.top - SIZE.bottom };
   const pad = 0.1 * inner.width;
   const x = (at: number) =>
-    SIZE.left + pad + ((at - first) / Math.max(1, last - first)) * (inner.width - 2 * pad);
+    SIZE.left + pad + ((scaled(at) - first) / Math.max(1, last - first)) * (inner.width - 2 * pad);
   const y = (rate: number) => SIZE.top + inner.height * (1 - rate / top);
   return (
     <figure className="scaling">
       <svg
         viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
         role="img"
-        aria-label={`${title}: handshakes per second over threads. The table has the numbers.`}
+        aria-label={`${title}: ${words.rate} by ${words.at}. The table lists the values.`}
       >
         {ticks.map((tick) => (
           <g key={tick}>
@@ -39,19 +41,21 @@ export function ScalingChart({ title, model }: Props) {
           </g>
         ))}
         <text x={4} y={12}>
-          handshakes per second
+          {words.rate}
         </text>
-        {threads.map((count) => (
+        {places.map((count) => (
           <text key={count} x={x(count)} y={SIZE.height - SIZE.bottom + 16} textAnchor="middle">
             {count}
           </text>
         ))}
         <text x={SIZE.left + inner.width / 2} y={SIZE.height - 6} textAnchor="middle">
-          threads
+          {words.at}
         </text>
         {curves.map((curve, index) => {
           const dodge = (index - (curves.length - 1) / 2) * DODGE;
-          return <Drawn key={curve.subject.subject} {...{ curve, y }} x={(at) => x(at) + dodge} />;
+          return (
+            <Drawn key={curve.subject.subject} {...{ curve, y }} at={words.at} x={(at) => x(at) + dodge} />
+          );
         })}
       </svg>
       <figcaption className="key">
@@ -64,7 +68,10 @@ export function ScalingChart({ title, model }: Props) {
               {subject.library} {versionText(subject)} <small>{originText(subject)}</small>
             </li>
           ))}
-          <li>Dashed: ideal, as many times the rate of one thread. Bars: 95% intervals.</li>
+          <li>
+            {curves.some(({ ideal }) => ideal) && "Dashed line: ideal scaling from one thread. "}
+            Bars: 95% confidence intervals.
+          </li>
         </ul>
       </figcaption>
     </figure>
@@ -73,38 +80,51 @@ export function ScalingChart({ title, model }: Props) {
 
 interface DrawnProps {
   curve: Curve;
-  x: (threads: number) => number;
+  at: string;
+  x: (at: number) => number;
   y: (rate: number) => number;
 }
 
-function Drawn({ curve: { hue, shape, points, ideal }, x, y }: DrawnProps) {
-  const path = points.map((one) => `${x(one.threads)},${y(one.rate)}`).join(" ");
+function Drawn({ curve: { hue, shape, points, ideal }, at, x, y }: DrawnProps) {
+  const path = points.map((point) => `${x(point.at)},${y(point.rate)}`).join(" ");
   return (
     <g className="curve" style={{ "--hue": `var(--hue-${hue % 4})` } as CSSProperties}>
       {ideal && (
         <line
           className="ideal"
-          x1={x(ideal.from.threads)}
+          x1={x(ideal.from.at)}
           y1={y(ideal.from.rate)}
-          x2={x(ideal.to.threads)}
+          x2={x(ideal.to.at)}
           y2={y(ideal.to.rate)}
         />
       )}
       <polyline points={path} />
-      {points.map((one) => (
-        <g key={one.threads}>
-          {one.low !== null && one.high !== null && (
-            <line x1={x(one.threads)} x2={x(one.threads)} y1={y(one.low)} y2={y(one.high)} />
+      {points.map((point) => (
+        <g key={point.at}>
+          {point.low !== null && point.high !== null && (
+            <line x1={x(point.at)} x2={x(point.at)} y1={y(point.low)} y2={y(point.high)} />
           )}
-          <Mark shape={shape} x={x(one.threads)} y={y(one.rate)} point={one} />
+          <Mark shape={shape} x={x(point.at)} y={y(point.rate)} point={point} at={at} />
         </g>
       ))}
     </g>
   );
 }
 
-function Mark({ shape, x, y, point }: { shape: number; x: number; y: number; point: CurvePoint }) {
-  const title = <title>{`${point.threads} threads: ${significant(point.rate)}/s`}</title>;
+function Mark({
+  shape,
+  x,
+  y,
+  point,
+  at,
+}: {
+  shape: number;
+  x: number;
+  y: number;
+  point: CurvePoint;
+  at: string;
+}) {
+  const title = <title>{`${point.at} ${at}: ${significant(point.rate)}/s`}</title>;
   switch (shape % SHAPES.length) {
     case 0:
       return (

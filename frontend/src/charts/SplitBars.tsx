@@ -1,4 +1,4 @@
-// Who pays: the client's and the server's share of a handshake, per version.
+// The client's and the server's share of a handshake's CPU time, per version.
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
 import { splitsOf } from "./splits";
@@ -10,12 +10,12 @@ interface Props {
 
 export function SplitBars({ client, server }: Props) {
   const splits = splitsOf(client, server);
-  const longest = Math.max(...splits.map((one) => one.clientNs + one.serverNs));
+  const longest = Math.max(...splits.map((split) => split.clientNs + split.serverNs));
   return (
     <div className="splits">
       <p className="key">
-        <i className="client" aria-hidden /> client <i className="server" aria-hidden /> server, CPU time per
-        handshake
+        CPU time per handshake: <i className="client" aria-hidden /> client{" "}
+        <i className="server" aria-hidden /> server
       </p>
       <ul>
         {splits.map(({ subject, label, clientNs, serverNs }) => {
@@ -28,7 +28,7 @@ export function SplitBars({ client, server }: Props) {
                 <i className="server" style={{ width: `${(100 * serverNs) / longest}%` }} />
               </span>
               <span className="value">
-                client {format.time(clientNs)}, server {format.time(serverNs)}: {share}% server
+                client {format.time(clientNs)}, server {format.time(serverNs)} ({share}% of the total)
               </span>
             </li>
           );

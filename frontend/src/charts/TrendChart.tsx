@@ -1,4 +1,4 @@
-// The trend over versions, with the 95% band, every invocation's median and what separates the builds.
+// The trend over versions, with 95% confidence intervals, the median of every invocation and the change points.
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -50,7 +50,7 @@ export function TrendChart({ series, show }: Props) {
         <div
           ref={target}
           role="img"
-          aria-label={`${series.case.title}: ${yLabel} over versions. The table has the numbers.`}
+          aria-label={`${series.case.title}: ${yLabel} by version. The table lists the values.`}
         />
         {hover && (
           <div
@@ -93,16 +93,15 @@ function Key({ model }: { model: SeriesModel }) {
             {line.label}
           </li>
         ))}
-        <li>Bars and bands: 95% intervals; small dots: invocations.</li>
-        {model.steps.length > 0 && <li>Dotted upright lines: where the level moved for good.</li>}
+        <li>Bars and bands: 95% confidence intervals. Small dots: invocations.</li>
+        {model.steps.length > 0 && <li>Dotted vertical lines: change points.</li>}
         {model.throughSentinel && (
-          <li>
-            Where the level moved is judged relative to the frozen sentinel: a machine that became slower is
-            no move.
-          </li>
+          <li>Change points are relative to the frozen sentinel. Machine slowdowns are excluded.</li>
         )}
         {model.connectors.length > 0 && (
-          <li>Dashed: the build changes with the version, so that not all of a step is the library’s.</li>
+          <li>
+            Dashed lines: the build changes with the version. The build may cause part of the difference.
+          </li>
         )}
       </ul>
     </figcaption>

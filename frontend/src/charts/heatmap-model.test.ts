@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aCase, aCell, aChange, aNegotiated, anEstimate, aSubject } from "@/testing/build";
-import { heatModel } from "./heatmap-model";
+import { expectGolden } from "@/testing/golden";
+import { type HeatChoice, heatModel } from "./heatmap-model";
 
 const gnutls = aSubject("gnutls", "3.8.9");
 const older = aSubject("openssl", "1");
@@ -58,9 +59,9 @@ describe("the heatmap's model", () => {
     expect(model.rows.map((row) => row.cells.length)).toEqual([3, 3]);
   });
 
-  it("shows the rate and the change in words, coloured by the size of the change", () => {
+  it("shows the rate, coloured by the size of the change", () => {
     const cell = heatModel(input).rows[0]?.cells[2];
-    expect(cell).toMatchObject({ headline: "909/s", note: "10.0% more time", tone: "more" });
+    expect(cell).toMatchObject({ headline: "909/s", tone: "more" });
     expect(cell?.strength).toBeGreaterThan(0.4);
   });
 
@@ -72,7 +73,6 @@ describe("the heatmap's model", () => {
     expect(heatModel(input).rows[1]?.cells[2]).toMatchObject({
       tone: "unresolved",
       strength: 0,
-      note: "can’t resolve",
     });
   });
 
@@ -83,41 +83,27 @@ describe("the heatmap's model", () => {
       headline: "unsupported",
       note: "no such group",
     });
-    expect(second?.cells[0]).toMatchObject({ tone: "missing", note: "not measured" });
+    expect(second?.cells[0]).toMatchObject({ tone: "missing" });
   });
 
   it("passes on every reason to be careful", () => {
     const [first, second] = heatModel(input).rows;
     expect(first?.cells[2]?.cautions).toEqual(["different build profile"]);
-    expect(second?.cells[2]?.cautions).toEqual(["not interleaved"]);
-  });
-
-  it("says all of a cell in one sentence", () => {
-    expect(heatModel(input).rows[0]?.cells[2]?.sentence).toBe(
-      "TLS 1.2 RSA, RSA 2048, openssl 2 (debian/trixie): 909/s, 1,100 µs [1,090, 1,110] µs; 10 invocations; " +
-        "10.0% more time [+9.0%, +11.0%] than 1 (debian/trixie). With care: different build profile.",
-    );
+    expect(second?.cells[2]?.cautions).toHaveLength(1);
   });
 
   it("keeps a number although some invocations failed, and says so", () => {
     const outcome = { kind: "crashed" as const, reason: "signal 11", detail: null, invocations: 2 };
     const cells = [aCell("rsa", older, { estimate: anEstimate(1000), outcome })];
     const cell = heatModel({ ...input, cells }).rows[0]?.cells[1];
-    expect(cell).toMatchObject({ tone: "neutral", cautions: ["2 invocations crashed: signal 11"] });
+    expect(cell).toMatchObject({ tone: "neutral" });
+    expect(cell?.cautions).toHaveLength(1);
   });
 
   it("paints no verdict between runs that share nothing", () => {
     const cells = [aCell("rsa", newer, { estimate: anEstimate(1000), apart_from: older.subject })];
     const cell = heatModel({ ...input, cells }).rows[0]?.cells[2];
-    expect(cell).toMatchObject({ tone: "neutral", note: "measured apart", strength: 0 });
-    expect(cell?.sentence).toContain("not compared with 1, whose run shares no subject with this one");
-  });
-
-  it("says why client and server are not told apart, beside the number of both", () => {
-    const spoilt = { kind: "disturbed" as const, reason: "other programs ran", detail: null, invocations: 7 };
-    const cells = [aCell("rsa", older, { estimate: anEstimate(1000), sides_outcome: spoilt })];
-    const cell = heatModel({ ...input, cells }).rows[0]?.cells[1];
-    expect(cell?.cautions).toEqual(["client and server apart: 7 invocations disturbed: other programs ran"]);
+    expect(cell).toMatchObject({ tone: "neutral", strength: 0 });
   });
 
   it("filters cases by words in any order and any case", () => {
@@ -138,32 +124,83 @@ describe("the heatmap's model", () => {
     expect(ids()).toHaveLength(3);
   });
 
-  it("says what the cost is of the sentinel’s, and what default settings chose", () => {
-    const cells = [
-      aCell("rsa", older, {
-        estimate: anEstimate(1_000_000),
-        to_sentinel: { ratio: 1.234, low: 1.2, high: 1.26 },
-        negotiated: aNegotiated({
-          protocol: "TLSv1.3",
-          cipher: "AES-256-GCM",
-          group: "X25519",
-          key_shares: 1,
-          tickets: 2,
-        }),
-      }),
-    ];
-    expect(heatModel({ ...input, cells }).rows[0]?.cells[1]?.sentence).toBe(
-      "TLS 1.2 RSA, RSA 2048, openssl 1 (debian/trixie): 1,000/s, 1,000 µs [1,000, 1,000] µs; 10 invocations; " +
-        "1.23× [1.20, 1.26] the sentinel’s cost; chose TLSv1.3, AES-256-GCM, X25519, 1 client key share, 2 tickets.",
-    );
-  });
-
-  it("compares with another case of the same subject when asked to, even one that the filter hides", () => {
+  it("compares with another case of the same subject, even if the filter hides that case", () => {
     const model = heatModel(input, { versus: "rsa", q: "ecdhe" });
-    expect(model.rows[0]?.cells[1]).toMatchObject({ tone: "less", note: "0.250× the cost", strength: 1 });
-    expect(heatModel(input, { versus: "rsa" }).rows[0]?.cells[1]).toMatchObject({
-      tone: "neutral",
-      note: "reference",
-    });
+    expect(model.rows[0]?.cells[1]).toMatchObject({ tone: "less", strength: 1 });
+    expect(heatModel(input, { versus: "rsa" }).rows[0]?.cells[1]?.tone).toBe("neutral");
+  });
+});
+
+it("cells in words", async () => {
+  const measured = anEstimate(1_100_000, 1_090_000, 1_110_000);
+  const failure = { kind: "crashed" as const, reason: "signal 11", detail: null, invocations: 2 };
+  const disturbed = {
+    kind: "disturbed" as const,
+    reason: "other programs ran",
+    detail: null,
+    invocations: 7,
+  };
+  const words = (cell: Partial<Parameters<typeof aCell>[2]>, choice: HeatChoice = {}) => {
+    const cells = [aCell("rsa", older, { estimate: anEstimate(1_000_000) }), aCell("rsa", newer, cell)];
+    const shown = heatModel({ ...input, cells }, choice).rows[0]?.cells[2];
+    return [`note: ${shown?.note}`, `sentence: ${shown?.sentence}`];
+  };
+  const changed = (change: Parameters<typeof aChange>[0], cell = {}) =>
+    words({ estimate: measured, change: aChange(change), ...cell });
+  const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
+  const versus = heatModel(input, { versus: "rsa" }).rows;
+  await expectGolden("heatmap-model", {
+    slower: changed({ ratio: 1.1, low: 1.09, high: 1.11, verdict: "more" }),
+    faster: changed({ ratio: 0.95, low: 0.94, high: 0.96, verdict: "less" }),
+    "no change": changed({ ratio: 1.0002, low: 0.999, high: 1.001, verdict: "same" }),
+    "unresolved: no significant change": changed({
+      ratio: 1.008,
+      low: 0.999,
+      high: 1.017,
+      verdict: "unresolved",
+      resolves: 0.012,
+    }),
+    "unresolved: the interval excludes 0, the change is not relevant": changed({
+      ratio: 1.009,
+      low: 1.008,
+      high: 1.011,
+      verdict: "unresolved",
+    }),
+    "not comparable": changed({ ratio: 1.3, low: 1.2, high: 1.4, verdict: "unlike" }),
+    "not compared": words({ estimate: measured, apart_from: older.subject }),
+    caveats: changed({
+      ratio: 1.1,
+      low: 1.09,
+      high: 1.11,
+      verdict: "more",
+      warnings: ["different build profile"],
+    }),
+    "not interleaved": changed({ ratio: 1.1, low: 1.09, high: 1.11, verdict: "more", paired: false }),
+    "a changed dependency": changed({
+      ratio: 1.1,
+      low: 1.09,
+      high: 1.11,
+      verdict: "more",
+      components: [nettle],
+    }),
+    "first version": words({ estimate: measured }),
+    "some invocations failed": words({ estimate: measured, outcome: failure }),
+    "no client/server split": words({ estimate: measured, sides_outcome: disturbed }),
+    "no result": words({
+      outcome: { kind: "unsupported", reason: "no such group", detail: "error 42", invocations: 10 },
+    }),
+    "not measured": heatModel({ ...input, cells: [] }).rows[0]?.cells[2]?.sentence ?? "",
+    "relative to the sentinel, with negotiated settings": words({
+      estimate: measured,
+      to_sentinel: { ratio: 1.234, low: 1.2, high: 1.26 },
+      negotiated: aNegotiated({
+        protocol: "TLSv1.3",
+        cipher: "AES-256-GCM",
+        group: "X25519",
+        key_shares: 1,
+        tickets: 2,
+      }),
+    }),
+    "compared with a case": versus.flatMap((row) => [row.cells[1]?.note ?? "", row.cells[1]?.sentence ?? ""]),
   });
 });

@@ -19,7 +19,7 @@ export interface HeatCell {
   note: string;
   /** why the comparison needs care */
   cautions: string[];
-  /** all of it in words, for screen readers and the line under the heatmap */
+  /** the whole cell in words, for screen readers and the line below the heatmap */
   sentence: string;
 }
 
@@ -31,7 +31,7 @@ export interface HeatRow {
 export interface HeatModel {
   groups: { library: string; subjects: SubjectView[] }[];
   subjects: SubjectView[];
-  /** of a subject the one that its changes are against */
+  /** maps a subject to the subject that it is compared with */
   priors: Map<string, SubjectView>;
   rows: HeatRow[];
 }
@@ -44,10 +44,10 @@ export interface HeatInput {
 }
 
 export interface HeatChoice {
-  /** words that must all stand in a case's title */
+  /** words that a case's title must contain */
   q?: string;
   variation?: Variation;
-  /** compare every case with this one, instead of with the version before */
+  /** compare every case with this case, instead of with the previous version */
   versus?: string;
 }
 
@@ -62,7 +62,7 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
       const base = { caseView, subject, cell, strength: 0, cautions: [], headline: "", note: "" };
       if (!cell) return described({ ...base, tone: "missing", headline: "–", note: "not measured" });
       if (!cell.estimate) {
-        const kind = cell.outcome?.kind ?? "no number";
+        const kind = cell.outcome?.kind ?? "no result";
         return described({ ...base, tone: "outcome", headline: kind, note: cell.outcome?.reason ?? "" });
       }
       const shown = {
@@ -72,7 +72,8 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
       };
       if (reference) {
         const against = byPlace.get(place(reference.id, subject.subject))?.estimate?.value;
-        return described(versusCase(shown, cell.estimate.value, against, reference));
+        const ratio = against && caseView.id !== reference.id ? cell.estimate.value / against : undefined;
+        return described(versusCase(shown, ratio, reference), ratio);
       }
       return described(versusVersion(shown, input.metric));
     }),
@@ -86,31 +87,32 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
       .map(row),
   };
 
-  function described(cell: Omit<HeatCell, "sentence">): HeatCell {
-    return { ...cell, sentence: sentence(cell, input.metric, named) };
+  /** `ratio`: to the reference case, if the cells are compared with one */
+  function described(cell: Omit<HeatCell, "sentence">, ratio?: number): HeatCell {
+    return { ...cell, sentence: sentence(cell, input.metric, named, ratio) };
   }
 }
 
-/** Of each subject the one that most of its changes are against: together they are an upgrade. */
+/** For each subject, the subject that most of its cells are compared with: the two form an upgrade. */
 export function priorsOf({
   subjects,
   cells,
 }: Pick<HeatInput, "subjects" | "cells">): Map<string, SubjectView> {
-  const found = new Map<string, SubjectView>();
+  const priors = new Map<string, SubjectView>();
   for (const { subject } of subjects) {
     const against = cells.flatMap((cell) => (cell.subject === subject ? (cell.change?.against ?? []) : []));
-    const amount = (name: string) => against.filter((one) => one === name).length;
+    const amount = (name: string) => against.filter((other) => other === name).length;
     const [most] = [...new Set(against)].sort((a, b) => amount(b) - amount(a));
-    const prior = subjects.find((one) => one.subject === most);
-    if (prior) found.set(subject, prior);
+    const prior = subjects.find((candidate) => candidate.subject === most);
+    if (prior) priors.set(subject, prior);
   }
-  return found;
+  return priors;
 }
 
-/** A number can stand although some invocations failed. */
+/** A cell can have a result although some invocations failed. */
 function troubles({ outcome, sides_outcome: sides }: Cell): string[] {
-  const told = outcome ? [inWords(outcome)] : [];
-  return sides ? [...told, `client and server apart: ${inWords(sides)}`] : told;
+  const failures = outcome ? [inWords(outcome)] : [];
+  return sides ? [...failures, `no client/server split: ${inWords(sides)}`] : failures;
 }
 
 function inWords({ invocations, kind, reason }: OutcomeView): string {
@@ -121,29 +123,23 @@ type Drawn = Omit<HeatCell, "sentence" | "tone">;
 
 function versusVersion(shown: Drawn, metric: Metric): Drawn & { tone: Tone } {
   const change = shown.cell?.change;
-  if (!change) return { ...shown, tone: "neutral", note: shown.cell?.apart_from ? "measured apart" : "" };
+  if (!change) return { ...shown, tone: "neutral", note: shown.cell?.apart_from ? "not compared" : "" };
   const drawn = { ...shown, cautions: [...shown.cautions, ...cautionsOf(change)], tone: change.verdict };
   switch (change.verdict) {
     case "same":
       return { ...drawn, note: "no change" };
     case "unresolved":
-      return { ...drawn, note: "can’t resolve" };
+      return { ...drawn, note: "unresolved" };
     case "unlike":
-      return { ...drawn, note: "not alike" };
+      return { ...drawn, note: "not comparable" };
     default:
       return { ...drawn, strength: strength(change.ratio), note: format.changeInWords(change.ratio, metric) };
   }
 }
 
-function versusCase(
-  shown: Drawn,
-  value: number,
-  against: number | undefined,
-  reference: CaseView,
-): Drawn & { tone: Tone } {
+function versusCase(shown: Drawn, ratio: number | undefined, reference: CaseView): Drawn & { tone: Tone } {
   if (shown.caseView.id === reference.id) return { ...shown, tone: "neutral", note: "reference" };
-  if (!against) return { ...shown, tone: "neutral", note: "no reference" };
-  const ratio = value / against;
+  if (ratio === undefined) return { ...shown, tone: "neutral", note: "no reference" };
   return {
     ...shown,
     tone: ratio > 1 ? "more" : "less",
@@ -156,13 +152,14 @@ function sentence(
   shown: Omit<HeatCell, "sentence">,
   metric: Metric,
   named: Map<string, SubjectView>,
+  ratio: number | undefined,
 ): string {
   const { caseView, subject, cell } = shown;
   const head = `${caseView.title}, ${subject.library} ${versionText(subject)} (${originText(subject)})`;
   if (!cell) return `${head}: not measured.`;
   if (!cell.estimate) {
     const detail = cell.outcome?.detail ? ` (${cell.outcome.detail})` : "";
-    return `${head}: ${cell.outcome?.kind ?? "no number"}: ${cell.outcome?.reason ?? "no reason given"}${detail}.`;
+    return `${head}: ${cell.outcome?.kind ?? "no result"}: ${cell.outcome?.reason ?? "no reason given"}${detail}.`;
   }
   const { estimate, change } = cell;
   const cost = `${format.cost(estimate.value, metric)} ${format.interval(estimate, metric)}`;
@@ -171,19 +168,21 @@ function sentence(
     format.count(estimate.invocations, "invocation"),
   ];
   const apart = cell.apart_from ? named.get(cell.apart_from) : undefined;
-  if (apart) parts.push(`not compared with ${versionText(apart)}, whose run shares no subject with this one`);
-  if (shown.note.endsWith("the cost")) parts.push(`${shown.note} of the reference case`);
+  if (apart) parts.push(`not compared with ${versionText(apart)}: the two runs share no subject`);
+  if (ratio !== undefined) parts.push(`${format.factor(ratio)} the cost of the reference case`);
   else if (change) {
     parts.push(changeSentence(cell, metric, named));
-    if (change.components.length > 0) parts.push(`with ${change.components.map(componentText).join(", ")}`);
+    if (change.components.length > 0) {
+      parts.push(`also changed: ${change.components.map(componentText).join(", ")}`);
+    }
   }
   if (cell.to_sentinel) {
     parts.push(
-      `${format.factor(cell.to_sentinel.ratio)} ${format.plainInterval(cell.to_sentinel)} the sentinel’s cost`,
+      `${format.factor(cell.to_sentinel.ratio)} ${format.plainInterval(cell.to_sentinel)} the cost of the sentinel`,
     );
   }
-  if (cell.negotiated) parts.push(`chose ${choiceText(cell.negotiated)}`);
-  const cautions = shown.cautions.length > 0 ? ` With care: ${shown.cautions.join("; ")}.` : "";
+  if (cell.negotiated) parts.push(`negotiated ${choiceText(cell.negotiated)}`);
+  const cautions = shown.cautions.length > 0 ? ` Caveats: ${shown.cautions.join("; ")}.` : "";
   return `${head}: ${parts.join("; ")}.${cautions}`;
 }
 
@@ -193,13 +192,15 @@ function count(number: number | null | undefined, noun: string): string | null {
     : `${String(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** What a library picked where it was free to: "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, signature rsa_pss_rsae_sha256". */
+/** What a library chose by itself: "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, signature rsa_pss_rsae_sha256". */
 export function choiceText(negotiated: Negotiated): string {
   const { protocol, cipher, group, signature, key_shares: shares, tickets } = negotiated;
-  const known = [protocol, cipher, group].filter((one) => one !== null && one !== "-");
+  const algorithms = [protocol, cipher, group].filter((part) => part !== null && part !== "-");
   const signed = signature && signature !== "-" ? [`signature ${signature}`] : [];
-  const counted = [count(shares, "client key share"), count(tickets, "ticket")].filter((one) => one !== null);
-  return [...known, ...signed, ...counted].join(", ");
+  const counted = [count(shares, "client key share"), count(tickets, "ticket")].filter(
+    (part) => part !== null,
+  );
+  return [...algorithms, ...signed, ...counted].join(", ");
 }
 
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
@@ -209,16 +210,25 @@ export function changeSentence(cell: Cell, metric: Metric, named: Map<string, Su
   const other = named.get(change.against);
   const against = other ? `${versionText(other)} (${originText(other)})` : change.against;
   const range = format.percentInterval(change.low, change.high);
+  const numbers = `${format.percent(change.ratio)} ${range}`;
   switch (change.verdict) {
     case "same":
-      return `no change ${range} from ${against}`;
-    case "unresolved":
-      return `the change from ${against} can’t be resolved (${format.percent(change.ratio)} ${range})`;
+      return `no change from ${against}: ${numbers}`;
+    case "unresolved": {
+      const resolution = change.resolves === null ? "" : `, resolution ${format.share(change.resolves)}`;
+      return `${unresolvedText(change)} from ${against}: ${numbers}${resolution}`;
+    }
     case "unlike":
-      return `did not do the same as ${against} (${format.percent(change.ratio)} ${range})`;
+      return `not comparable with ${against}, the handshakes differ: ${numbers}`;
     default:
       return `${format.changeInWords(change.ratio, metric)} ${range} than ${against}`;
   }
+}
+
+/** A change whose interval excludes 0 may still be unresolved, for example if it is too small to be relevant. */
+function unresolvedText({ low, high }: Change): string {
+  const isOneSided = low !== null && high !== null && (low > 1 || high < 1);
+  return isOneSided ? "unresolved change" : "no significant change";
 }
 
 function groupedByLibrary(subjects: SubjectView[]): HeatModel["groups"] {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ScalingLine } from "@/api/generated";
 import { anEstimate, aSubject } from "@/testing/build";
-import { coherencyGap, scalingModel } from "./scaling-model";
+import { expectGolden } from "@/testing/golden";
+import { coherencyGap, loadModel, scalingModel } from "./scaling-model";
 
 const gnutls = aSubject("gnutls", "3");
 const older = aSubject("openssl", "1");
@@ -38,7 +39,7 @@ describe("the model of scaling curves", () => {
         [4, 300],
       ]),
     ];
-    expect(scalingModel({ lines }, subjects).curves[0]?.ideal?.to).toEqual({ threads: 4, rate: 400 });
+    expect(scalingModel({ lines }, subjects).curves[0]?.ideal?.to).toEqual({ at: 4, rate: 400 });
   });
 
   it("draws no ideal where one thread was not measured", () => {
@@ -61,19 +62,36 @@ describe("the model of scaling curves", () => {
     const model = scalingModel({ lines }, subjects);
     expect(model.ticks).toEqual([0, 500, 1000, 1500, 2000]);
     expect(model.top).toBe(2000);
-    expect(model.threads).toEqual([1, 2]);
+    expect(model.places).toEqual([1, 2]);
   });
 });
 
-describe("a coherency that is not there", () => {
+describe("the model of a web server's rates", () => {
+  it("draws connections at once, without an ideal that one process could not reach", () => {
+    const points = [1, 8, 32].map((concurrency) => ({
+      concurrency,
+      rate: anEstimate(100 * concurrency),
+      server_share: 0.9,
+      client_share: 0.5,
+    }));
+    const greatest = points[2];
+    if (!greatest) throw new Error("there are three points");
+    const line = { subject: older.subject, points, greatest, remark: null };
+    const model = loadModel({ lines: [line] }, subjects);
+    expect(model.places).toEqual([1, 8, 32]);
+    expect(model.top).toBe(4000);
+    expect(model.curves.map(({ ideal }) => ideal)).toEqual([null]);
+  });
+});
+
+describe("a missing coherency", () => {
   const line = aScalingLine("s", [[1, 100]]);
 
-  it("says that two thread counts are too few", () => {
-    expect(coherencyGap(line)).toBe("two thread counts cannot tell coherency from contention");
-  });
-
-  it("is told from no fit at all", () => {
-    expect(coherencyGap({ ...line, contention: null })).toBe("no fit");
+  it("has a reason", async () => {
+    await expectGolden("scaling-model", {
+      "two thread counts": coherencyGap(line) ?? "",
+      "no fit": coherencyGap({ ...line, contention: null }) ?? "",
+    });
     expect(coherencyGap({ ...line, coherency: { value: 0, low: 0, high: 0.1 } })).toBeNull();
   });
 });

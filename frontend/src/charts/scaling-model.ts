@@ -1,8 +1,9 @@
 // From a case's scaling curves to what the chart draws: axes, lines, ideals. Pure.
-import type { ScalingCase, ScalingLine, ScalingPoint, SubjectView } from "@/api/generated";
+import type { Estimate, LoadCase, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
 
 export interface CurvePoint {
-  threads: number;
+  /** threads, or connections at once */
+  at: number;
   rate: number;
   low: number | null;
   high: number | null;
@@ -15,13 +16,18 @@ export interface Curve {
   /** the subject's place among its library's: decides the marker */
   shape: number;
   points: CurvePoint[];
-  /** the rate that as many threads would make as one makes alone; null where one thread was not measured */
-  ideal: { from: CurvePoint; to: { threads: number; rate: number } } | null;
+  /** the rate that as many threads would make as one makes alone; null where one thread was not measured, and for
+   * connections at once, which share one thread */
+  ideal: { from: CurvePoint; to: { at: number; rate: number } } | null;
 }
 
 export interface ScalingModel {
-  threads: number[];
-  /** handshakes per second, from 0 to above everything that was measured */
+  /** of what the rate is, and over what */
+  words: { rate: string; at: string };
+  /** a step to the right doubles, as connections at once do */
+  doubling: boolean;
+  places: number[];
+  /** a rate, from 0 to above everything that was measured */
   top: number;
   ticks: number[];
   curves: Curve[];
@@ -30,49 +36,68 @@ export interface ScalingModel {
 const TICKS = 4;
 
 export function scalingModel({ lines }: Pick<ScalingCase, "lines">, subjects: SubjectView[]): ScalingModel {
-  const libraries = [...new Set(subjects.map((one) => one.library))];
-  const threads = [...new Set(lines.flatMap((line) => line.points.map((one) => one.threads)))].sort(
-    (a, b) => a - b,
-  );
+  const measured = lines.map(({ subject, points }) => ({
+    subject,
+    points: points.map(({ threads, rate }) => curvePoint(threads, rate)),
+  }));
+  const words = { rate: "handshakes per second", at: "threads" };
+  return { words, doubling: false, ...drawn(measured, subjects, idealOf) };
+}
+
+export function loadModel({ lines }: Pick<LoadCase, "lines">, subjects: SubjectView[]): ScalingModel {
+  const measured = lines.map(({ subject, points }) => ({
+    subject,
+    points: points.map(({ concurrency, rate }) => curvePoint(concurrency, rate)),
+  }));
+  const words = { rate: "connections per second", at: "connections at once" };
+  return { words, doubling: true, ...drawn(measured, subjects, () => null) };
+}
+
+function drawn(
+  lines: { subject: string; points: CurvePoint[] }[],
+  subjects: SubjectView[],
+  ideal: (points: CurvePoint[]) => Curve["ideal"],
+) {
+  const libraries = [...new Set(subjects.map((candidate) => candidate.library))];
+  const places = [...new Set(lines.flatMap((line) => line.points.map(({ at }) => at)))].sort((a, b) => a - b);
   const curves = subjects.flatMap((subject): Curve[] => {
-    const line = lines.find((one) => one.subject === subject.subject);
+    const line = lines.find((candidate) => candidate.subject === subject.subject);
     if (!line) return [];
-    const own = subjects.filter((one) => one.library === subject.library);
-    const points = line.points.map(curvePoint);
+    const sameLibrary = subjects.filter((candidate) => candidate.library === subject.library);
     return [
       {
         subject,
         hue: libraries.indexOf(subject.library),
-        shape: own.indexOf(subject),
-        points,
-        ideal: idealOf(points),
+        shape: sameLibrary.indexOf(subject),
+        points: line.points,
+        ideal: ideal(line.points),
       },
     ];
   });
   const step = tickStep(Math.max(...curves.flatMap(highest)));
   const top = step * Math.ceil(Math.max(...curves.flatMap(highest)) / step);
   const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
-  return { threads, top, ticks, curves };
+  return { places, top, ticks, curves };
 }
 
-/** What a reader is told of the coherency, where the law could not be fitted or not wholly. */
+/** Shown instead of the coherency if the scaling law could not be fitted completely. */
 export function coherencyGap({ contention, coherency }: ScalingLine): string | null {
   if (coherency) return null;
-  return contention ? "two thread counts cannot tell coherency from contention" : "no fit";
+  return contention ? "needs at least three thread counts" : "no fit";
 }
 
-function curvePoint({ threads, rate }: ScalingPoint): CurvePoint {
-  return { threads, rate: rate.value, low: rate.low, high: rate.high };
+function curvePoint(at: number, rate: Estimate): CurvePoint {
+  return { at, rate: rate.value, low: rate.low, high: rate.high };
 }
 
 function idealOf(points: CurvePoint[]): Curve["ideal"] {
-  const from = points.find((one) => one.threads === 1);
+  const from = points.find((point) => point.at === 1);
   const last = points.at(-1);
-  return from && last ? { from, to: { threads: last.threads, rate: from.rate * last.threads } } : null;
+  return from && last ? { from, to: { at: last.at, rate: from.rate * last.at } } : null;
 }
 
 function highest({ points, ideal }: Curve): number[] {
-  return [...points.map((one) => one.high ?? one.rate), ideal?.to.rate ?? 0];
+  return [...points.map((point) => point.high ?? point.rate), ideal?.to.rate ?? 0];
 }
 
 /** 1, 2 or 5 times a power of ten, so that about four steps reach the top. */

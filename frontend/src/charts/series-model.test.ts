@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SeriesLine } from "@/api/generated";
 import { aCell, aLine, anEstimate, aSeries, aSubject } from "@/testing/build";
+import { expectGolden } from "@/testing/golden";
 import { seriesModel } from "./series-model";
 import { splitsOf, withoutSplit } from "./splits";
 
@@ -67,9 +68,9 @@ describe("the series' model", () => {
   it("knows whether steps are of costs relative to the sentinel", () => {
     const line = aLine("openssl", "a", [["1", flat]]);
     const through = { ...line, through_sentinel: true };
-    const told = (...lines: SeriesLine[]) => seriesModel(aSeries(lines), "rate").throughSentinel;
-    expect(told(line, line)).toBe(false);
-    expect(told(line, through)).toBe(true);
+    const throughSentinel = (...lines: SeriesLine[]) => seriesModel(aSeries(lines), "rate").throughSentinel;
+    expect(throughSentinel(line, line)).toBe(false);
+    expect(throughSentinel(line, through)).toBe(true);
   });
 
   it("joins versions of different builds by a dashed connector only", () => {
@@ -112,7 +113,7 @@ describe("the client's and the server's share", () => {
 });
 
 describe("subjects without a split", () => {
-  it("are named with the reason, of the case alone", () => {
+  it("are named with the reason, for this case only", async () => {
     const spoilt = aSubject("openssl", "3.5.4");
     const outcome = {
       kind: "disturbed" as const,
@@ -120,17 +121,16 @@ describe("subjects without a split", () => {
       detail: null,
       invocations: 7,
     };
-    const known = { estimate: flat };
+    const measured = { estimate: flat };
     const matrix = {
       subjects: [spoilt, aSubject("openssl", "3.0.17")],
       cells: [
         aCell("a", spoilt, { estimate: null, outcome }),
-        aCell("a", aSubject("openssl", "3.0.17"), known),
+        aCell("a", aSubject("openssl", "3.0.17"), measured),
         aCell("b", spoilt, { estimate: null, outcome }),
       ],
     };
-    const label = spoilt.build_profile_label;
-    expect(withoutSplit(matrix, "a")).toEqual([`openssl 3.5.4 (${label}): disturbed: other programs ran`]);
+    await expectGolden("splits", { "one disturbed subject": withoutSplit(matrix, "a") });
     expect(withoutSplit(undefined, "a")).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ export interface Connector {
   to: PlotPoint;
 }
 
-/** Where the level of a line moved for good: between two of its points. */
+/** A change point of a line, between two of its points. */
 export interface Step {
   hue: number;
   x: number;
@@ -52,23 +52,27 @@ export interface SeriesModel {
   lines: PlotLine[];
   connectors: Connector[];
   steps: Step[];
-  /** of some line steps are of costs relative to the sentinel, while its points are as measured */
+  /** whether the change points of a line are relative to the sentinel; its points never are */
   throughSentinel: boolean;
 }
 
-/** Builds of one version stand beside each other, this far apart. */
+/** The distance between builds of the same version. */
 const DODGE = 0.12;
 
 export function seriesModel(series: Series, show: Show): SeriesModel {
   const slots = slotsOf(series);
   const libraries = [...new Set(slots.map((slot) => slot.library))];
   const lines = libraries.flatMap((library, hue) => {
-    const own = series.lines.filter((line) => line.library === library);
-    return own.map((line, shape): PlotLine => {
+    const builds = series.lines.filter((line) => line.library === library);
+    return builds.map((line, shape): PlotLine => {
       const points = line.points.map((point) => {
-        const slot = slots.find((one) => one.library === library && one.place === placeOf(point));
-        const builds = own.filter((one) => one.points.some((other) => placeOf(other) === placeOf(point)));
-        const offset = (builds.indexOf(line) - (builds.length - 1) / 2) * DODGE;
+        const slot = slots.find(
+          (candidate) => candidate.library === library && candidate.place === placeOf(point),
+        );
+        const sharing = builds.filter((build) =>
+          build.points.some((other) => placeOf(other) === placeOf(point)),
+        );
+        const offset = (sharing.indexOf(line) - (sharing.length - 1) / 2) * DODGE;
         return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
       });
       const label = `${library}, ${line.build_profile_label}`;
@@ -92,15 +96,15 @@ function scaleOf(series: Series, show: Show): (value: number) => number {
 }
 
 function slotsOf(series: Series): Slot[] {
-  const found = new Map<string, Omit<Slot, "x">>();
+  const slots = new Map<string, Omit<Slot, "x">>();
   for (const line of series.lines) {
     for (const point of line.points) {
       const place = placeOf(point);
       const named = { library: line.library, version: versionText(point), versionKey: point.version_key };
-      found.set(`${line.library} ${place}`, { ...named, place });
+      slots.set(`${line.library} ${place}`, { ...named, place });
     }
   }
-  const ordered = [...found.values()].sort(
+  const ordered = [...slots.values()].sort(
     (a, b) => compare(a.library, b.library) || compare(a.versionKey, b.versionKey),
   );
   let x = 0;
@@ -136,8 +140,8 @@ function connectorsOf(slots: Slot[], lines: PlotLine[]): Connector[] {
     const before = slots[index] as Slot;
     const spanned = lines.some(
       (line) =>
-        line.points.some((one) => key(one) <= before.versionKey) &&
-        line.points.some((one) => key(one) >= slot.versionKey),
+        line.points.some((point) => key(point) <= before.versionKey) &&
+        line.points.some((point) => key(point) >= slot.versionKey),
     );
     const from = pointAt(lines, before);
     const to = pointAt(lines, slot);
@@ -146,11 +150,11 @@ function connectorsOf(slots: Slot[], lines: PlotLine[]): Connector[] {
 }
 
 function pointAt(lines: PlotLine[], slot: Slot): PlotPoint | undefined {
-  return lines.flatMap((line) => line.points).find((one) => key(one) === slot.versionKey);
+  return lines.flatMap((line) => line.points).find((point) => key(point) === slot.versionKey);
 }
 
-function key(one: PlotPoint): string {
-  return one.point.version_key;
+function key(point: PlotPoint): string {
+  return point.point.version_key;
 }
 
 function compare(a: string, b: string): number {

@@ -26,18 +26,17 @@ export function splitsOf(client: Series, server: Series): Split[] {
     });
 }
 
-/** "openssl 3.5.4 (debian shared): disturbed: other programs ran in between", of subjects that have no split of a case. */
+/** "openssl 3.5.4 (debian shared) has no client/server split: other programs ran", for each subject without a split. */
 export function withoutSplit(
   matrix: Pick<Matrix, "cells" | "subjects"> | undefined,
   caseId: string,
 ): string[] {
-  const named = new Map((matrix?.subjects ?? []).map((one) => [one.subject, one]));
+  const named = new Map((matrix?.subjects ?? []).map((subject) => [subject.subject, subject]));
   return (matrix?.cells ?? []).flatMap(({ case_id, subject, estimate, outcome }) => {
     const view = named.get(subject);
     if (case_id !== caseId || estimate || !outcome || !view) return [];
-    return [
-      `${view.library} ${versionText(view)} (${view.build_profile_label}): ${outcome.kind}: ${outcome.reason}`,
-    ];
+    const name = `${view.library} ${versionText(view)} (${view.build_profile_label})`;
+    return [`${name} has no client/server split: ${outcome.reason}`];
   });
 }
 

@@ -19,13 +19,13 @@ function slots(count: number, version: (index: number) => string, libraries = ["
 function leastGap({ texts, rotate }: TrendLabels, places: { x: number }[], width: number): number {
   const slot = width / ((places.at(-1)?.x ?? 0) + 1);
   const shown = texts.flatMap((text, index) => (text ? [{ text, at: (places[index]?.x ?? 0) * slot }] : []));
-  const gaps = shown.slice(1).map((one, index) => {
+  const gaps = shown.slice(1).map((label, index) => {
     const before = shown[index];
     if (!before) return Number.POSITIVE_INFINITY;
-    const distance = one.at - before.at;
+    const distance = label.at - before.at;
     if (rotate) return distance * Math.sin((rotate * Math.PI) / 180) - LINE;
     const half = (text: string) => (LETTER * Math.max(...text.split("\n").map((line) => line.length))) / 2;
-    return distance - half(one.text) - half(before.text);
+    return distance - half(label.text) - half(before.text);
   });
   return Math.min(...gaps);
 }

@@ -1,15 +1,15 @@
-// Where the names of versions stand below a trend, so that none overlaps another. Pure.
+// The positions of version names below a trend, without overlaps. Pure.
 import type { SeriesModel } from "./series-model";
 
 const LETTER_WIDTH = 7;
 const LABEL_GAP = 12;
-/** Degrees at which labels stand that do not fit beside each other. */
+/** The angle in degrees of labels that do not fit side by side. */
 const ASLANT = 50;
-/** Where aslant ones are closer than this, some are left out; the table has them all. */
+/** If slanted labels are closer than this, some are left out; the table has them all. */
 const LABEL_HEIGHT = 16;
 
 export interface TrendLabels {
-  /** one a slot; empty where there is no room for it */
+  /** one per slot; empty if there is no room */
   texts: string[];
   /** degrees, 0 for level */
   rotate: number;
@@ -23,7 +23,7 @@ type Named = Pick<SeriesModel["slots"][number], "library" | "version" | "x">;
 export function trendLabels(slots: readonly Named[], width: number): TrendLabels {
   const libraries = new Set(slots.map((slot) => slot.library));
   const lines = slots.map(({ library, version }) => (libraries.size > 1 ? [version, library] : [version]));
-  const room = Math.max(1, width) / ((slots.at(-1)?.x ?? 0) + 1); // a slot is one wide, and gaps are beside
+  const room = Math.max(1, width) / ((slots.at(-1)?.x ?? 0) + 1); // a slot has width 1, and gaps between libraries are wider
   const widest = LETTER_WIDTH * Math.max(0, ...lines.flat().map((line) => line.length));
   if (room >= widest + LABEL_GAP) return { texts: lines.map((line) => line.join("\n")), rotate: 0, size: 44 };
   const every = Math.ceil(LABEL_HEIGHT / room);

@@ -22,7 +22,7 @@ const REACH_PX = 40;
 
 export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
   const { model, palette, width, yLabel, stepText, hover } = settings;
-  const xs = [...new Set(model.lines.flatMap((line) => line.points.map((one) => one.x)))].sort(
+  const xs = [...new Set(model.lines.flatMap((line) => line.points.map((point) => point.x)))].sort(
     (a, b) => a - b,
   );
   const hue = (index: number) => palette.hues[index % palette.hues.length] ?? palette.text;
@@ -77,14 +77,14 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
 
 /** `undefined` is another line's place and is joined over; null is an interval that is missing. */
 function aligned(line: PlotLine, xs: number[]): (number | null | undefined)[][] {
-  const at = new Map(line.points.map((one) => [one.x, one]));
+  const at = new Map(line.points.map((point) => [point.x, point]));
   return [xs.map((x) => at.get(x)?.y), xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)];
 }
 
 /** All that is drawn, with room around it; noise of a flat history is not blown up to full height. */
 function extent(model: SeriesModel): [number, number] {
   const values = model.lines.flatMap((line) =>
-    line.points.flatMap((one) => [one.y, one.low ?? one.y, one.high ?? one.y, ...one.medians]),
+    line.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y, ...point.medians]),
   );
   const low = Math.min(...values);
   const high = Math.max(...values);
@@ -95,7 +95,7 @@ function extent(model: SeriesModel): [number, number] {
 function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => string): void {
   const { ctx } = plot;
   const ratio = uPlot.pxRatio;
-  const x = (one: PlotPoint) => plot.valToPos(one.x, "x", true);
+  const x = (point: PlotPoint) => plot.valToPos(point.x, "x", true);
   const y = (value: number) => plot.valToPos(value, "y", true);
   ctx.save();
   ctx.lineWidth = 1.5 * ratio;
@@ -108,21 +108,21 @@ function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => stri
   for (const line of model.lines) {
     ctx.strokeStyle = hue(line.hue);
     ctx.fillStyle = hue(line.hue);
-    for (const one of line.points) {
+    for (const point of line.points) {
       ctx.globalAlpha = 0.35;
-      for (const value of one.medians) {
+      for (const value of point.medians) {
         ctx.beginPath();
-        ctx.arc(x(one) + 7 * ratio, y(value), 1.8 * ratio, 0, 2 * Math.PI);
+        ctx.arc(x(point) + 7 * ratio, y(value), 1.8 * ratio, 0, 2 * Math.PI);
         ctx.fill();
       }
       ctx.globalAlpha = 1;
-      if (one.low !== null && one.high !== null) {
+      if (point.low !== null && point.high !== null) {
         const half = 4 * ratio;
-        stroke(ctx, [x(one), y(one.low)], [x(one), y(one.high)]);
-        stroke(ctx, [x(one) - half, y(one.low)], [x(one) + half, y(one.low)]);
-        stroke(ctx, [x(one) - half, y(one.high)], [x(one) + half, y(one.high)]);
+        stroke(ctx, [x(point), y(point.low)], [x(point), y(point.high)]);
+        stroke(ctx, [x(point) - half, y(point.low)], [x(point) + half, y(point.low)]);
+        stroke(ctx, [x(point) - half, y(point.high)], [x(point) + half, y(point.high)]);
       }
-      marker(ctx, line.shape, x(one), y(one.y), 4.5 * ratio);
+      marker(ctx, line.shape, x(point), y(point.y), 4.5 * ratio);
     }
   }
   ctx.restore();

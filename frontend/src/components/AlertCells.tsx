@@ -1,4 +1,4 @@
-// The cells of an alert: what each costs more, and whose CPU time it is.
+// The cells of an alert: how much slower each is, and on which side.
 import { Link } from "@tanstack/react-router";
 import type { AlertCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
@@ -10,15 +10,15 @@ import { bySize, isOnSeveral, keyOf } from "./upgrade-model";
 
 export function AlertCells({ cells }: { cells: AlertCell[] }) {
   const several = isOnSeveral(cells);
-  const [one] = cells;
+  const [first] = cells;
   return (
     <>
       <p>
-        CPU time of a handshake, both sides together, with 95% intervals
-        {!several && one && `, on ${hostLabel(one)}`}.
+        CPU time per handshake, client and server together, with 95% confidence intervals
+        {!several && first && `, on ${hostLabel(first)}`}.
       </p>
       <MoveChart
-        label="What costs more"
+        label="Slower cases"
         lines={bySize(cells).map((cell) => ({
           key: keyOf(cell),
           name: (

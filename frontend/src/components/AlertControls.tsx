@@ -1,4 +1,4 @@
-// What may be done to an alert: each asks for what it needs and says what the reader had seen.
+// The actions on an alert. Each request says which version of the alert the reader had seen.
 import { useQuery } from "@tanstack/react-query";
 import { type AlertDetail, changeAlert } from "@/api/generated";
 import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
@@ -7,17 +7,17 @@ import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { type Action, actionMeaning, actionTitle, changeOf, needsNote } from "./alert-model";
 import { TokenDialog } from "./TokenDialog";
-import { useAsking } from "./use-asking";
+import { useTokenRequest } from "./use-token-request";
 
-export function AlertControls({ found: { alert, actions } }: { found: AlertDetail }) {
+export function AlertControls({ detail: { alert, actions } }: { detail: AlertDetail }) {
   const { alert_id, version } = alert;
-  const known = useQuery(filtersOptions()).data?.host_kinds ?? [];
-  const measured = alert.cells.length > 0 ? alert.cells : known;
-  const { shown, press, close, send, isBusy, refusal, trouble } = useAsking(
+  const allHostKinds = useQuery(filtersOptions()).data?.host_kinds ?? [];
+  const hostKinds = alert.cells.length > 0 ? alert.cells : allHostKinds;
+  const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
     ({ action, form }: { action: Action; form?: FormData }) =>
       changeAlert({
         path: { alert_id },
-        // What happened meanwhile is told and read again: what is asked then is asked by who has seen it.
+        // If the alert has changed meanwhile, the API refuses and says what happened; then the alert is read again.
         body: changeOf(action, form ?? new FormData(), version),
         auth: knownToken(),
         throwOnError: true,
@@ -25,28 +25,28 @@ export function AlertControls({ found: { alert, actions } }: { found: AlertDetai
     undefined,
     true,
   );
-  const action = shown?.asked.action;
+  const action = shown?.request.action;
   return (
     <>
       <p className="actions">
-        {actions.map((one) => (
-          <button key={one} type="button" onClick={() => press({ action: one }, true)}>
-            {actionTitle(one)}
+        {actions.map((possible) => (
+          <button key={possible} type="button" onClick={() => press({ action: possible }, true)}>
+            {actionTitle(possible)}
           </button>
         ))}
       </p>
       {action && (
         <TokenDialog
           title={actionTitle(action)}
-          asksToken={shown.asksToken}
-          isLocal={measured.every(({ pool }) => pool === LOCAL)}
+          needsToken={shown.needsToken}
+          isLocal={hostKinds.every(({ pool }) => pool === LOCAL)}
           refusal={refusal}
           isBusy={isBusy}
           confirm={(form) => send({ action, form })}
           close={close}
         >
           <p>{actionMeaning(action)}</p>
-          <Asked action={action} alert={alert} />
+          <ActionFields action={action} alert={alert} />
           {trouble !== null && <Failed error={trouble} />}
         </TokenDialog>
       )}
@@ -54,7 +54,7 @@ export function AlertControls({ found: { alert, actions } }: { found: AlertDetai
   );
 }
 
-function Asked({ action, alert }: { action: Action; alert: AlertDetail["alert"] }) {
+function ActionFields({ action, alert }: { action: Action; alert: AlertDetail["alert"] }) {
   const needed = needsNote(action);
   return (
     <>
@@ -78,19 +78,19 @@ function Asked({ action, alert }: { action: Action; alert: AlertDetail["alert"] 
       )}
       {action === "ignored" && (
         <label className="field">
-          <span>Until, or empty for good (UTC)</span>
+          <span>Until (UTC; empty means permanently)</span>
           <input type="date" name="until" min={tomorrow()} />
         </label>
       )}
       <label className="field">
-        <span>{action === "noted" ? "Note" : needed ? "Reason" : "Note, if there is something to say"}</span>
+        <span>{action === "noted" ? "Note" : needed ? "Reason" : "Note (optional)"}</span>
         <textarea name="note" rows={3} required={needed} maxLength={4000} />
       </label>
     </>
   );
 }
 
-/** In UTC, as dates of alerts are. */
+/** In UTC, like all dates of alerts. */
 function tomorrow(): string {
   return new Date(Date.now() + 24 * 3600 * 1000).toISOString().slice(0, 10);
 }

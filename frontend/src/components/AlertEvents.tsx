@@ -1,4 +1,4 @@
-// What happened to an alert, oldest first: who, when, and what they said.
+// The events of an alert, oldest first: who did what, when, and their notes.
 import { Link } from "@tanstack/react-router";
 import type { AlertEvent } from "@/api/generated";
 import { dateTime } from "@/format";
@@ -8,8 +8,8 @@ import { deedOf } from "./alert-model";
 export function AlertEvents({ events }: { events: AlertEvent[] }) {
   return (
     <section>
-      <h2 id="what-happened">What happened</h2>
-      <div role="log" aria-labelledby="what-happened">
+      <h2 id="events">Events</h2>
+      <div role="log" aria-labelledby="events">
         <ol className="events">
           {events.map((event) => (
             <li key={event.number}>
@@ -17,7 +17,7 @@ export function AlertEvents({ events }: { events: AlertEvent[] }) {
               <b>
                 {event.author} {deedOf(event)}
               </b>
-              <Words event={event} />
+              <Note event={event} />
             </li>
           ))}
         </ol>
@@ -26,7 +26,7 @@ export function AlertEvents({ events }: { events: AlertEvent[] }) {
   );
 }
 
-function Words({ event: { note, finding } }: { event: AlertEvent }) {
+function Note({ event: { note, finding } }: { event: AlertEvent }) {
   if (!note && !finding) return null;
   return (
     <p>

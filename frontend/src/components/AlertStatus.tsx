@@ -1,6 +1,6 @@
-// Where an alert stands.
-import { chipOf, type Status } from "./alert-model";
+// The status of an alert.
+import { chipOf, type Status, statusText } from "./alert-model";
 
 export function AlertStatus({ status }: { status: Status }) {
-  return <span className={`chip ${chipOf(status)}`}>{status}</span>;
+  return <span className={`chip ${chipOf(status)}`}>{statusText(status)}</span>;
 }

@@ -1,17 +1,17 @@
-// Cancelling and resuming a bisection, where the API offers it.
+// Cancels or resumes a bisection, if the API offers it.
 import { type BisectionDetail, cancelBisection, resumeBisection } from "@/api/generated";
 import { knownToken } from "@/api/token";
 import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { TokenDialog } from "./TokenDialog";
-import { useAsking } from "./use-asking";
+import { useTokenRequest } from "./use-token-request";
 
 type Control = BisectionDetail["controls"][number];
 
 const TITLES: Record<Control, string> = { cancel: "Cancel bisection", resume: "Resume bisection" };
 
-export function BisectionControls({ found: { summary, controls } }: { found: BisectionDetail }) {
-  const { shown, press, close, send, isBusy, refusal, trouble } = useAsking((control: Control) => {
+export function BisectionControls({ bisection: { summary, controls } }: { bisection: BisectionDetail }) {
+  const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest((control: Control) => {
     const request = {
       path: { bisection_id: summary.bisection_id },
       auth: knownToken(),
@@ -33,15 +33,15 @@ export function BisectionControls({ found: { summary, controls } }: { found: Bis
       {trouble !== null && <Failed error={trouble} />}
       {shown && (
         <TokenDialog
-          title={TITLES[shown.asked]}
-          asksToken={shown.asksToken}
+          title={TITLES[shown.request]}
+          needsToken={shown.needsToken}
           isLocal={summary.pool === LOCAL}
           refusal={refusal}
           isBusy={isBusy}
-          confirm={() => send(shown.asked)}
+          confirm={() => send(shown.request)}
           close={close}
         >
-          {shown.asked === "cancel" && <p>What is known by then is kept, and it can be resumed.</p>}
+          {shown.request === "cancel" && <p>Results so far are kept. The bisection can be resumed.</p>}
         </TokenDialog>
       )}
     </>

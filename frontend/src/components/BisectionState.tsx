@@ -1,6 +1,6 @@
-// What a bisection is at.
-import { chipOf, type State } from "./bisection-model";
+// The state of a bisection.
+import { chipOf, type State, stateText } from "./bisection-model";
 
 export function BisectionState({ state }: { state: State }) {
-  return <span className={`chip ${chipOf(state)}`}>{state}</span>;
+  return <span className={`chip ${chipOf(state)}`}>{stateText(state)}</span>;
 }

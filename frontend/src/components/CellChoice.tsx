@@ -1,4 +1,4 @@
-// Heatmap or table, of which metric and which cases: the controls that every view of cells has.
+// The controls of every view of cells: metric, heatmap or table, and variation.
 import type { CaseView, MetricView } from "@/api/generated";
 import { metricChoices } from "@/metrics";
 import { type CellView, DEFAULT_METRIC } from "@/search";
@@ -20,7 +20,7 @@ export function CellChoice({ metrics, cases, metric = DEFAULT_METRIC, choice, ch
     <>
       <MetricSelect metrics={metrics} metric={metric} choose={(next) => change({ metric: next })} />
       <Toggle
-        label="Show as"
+        label="View"
         value={view ?? "heatmap"}
         choices={[
           { value: "heatmap", label: "Heatmap" },

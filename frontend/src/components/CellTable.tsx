@@ -1,4 +1,4 @@
-// The heatmap's twin: every number of every cell, sortable.
+// The heatmap as a sortable table with every number.
 import { Link } from "@tanstack/react-router";
 import type { CaseView, Metric, SideMove } from "@/api/generated";
 import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-model";
@@ -16,15 +16,15 @@ interface Props {
   metric: Metric;
   host: HostChoice;
   choice: CellView;
-  /** the case that all are compared with, instead of with the version before */
+  /** the case that all cases are compared with, instead of with the previous version */
   versus?: CaseView | undefined;
   sortBy: (choice: Pick<CellView, "sort" | "order">) => void;
 }
 
 export function CellTable({ label, model, metric, host, choice, versus, sortBy }: Props) {
-  const time = format.unitOf(metric) === "ns";
+  const time = format.isRate(metric);
   const rows = cellRows(model, choice);
-  const sentinel = rows.some((one) => one.cell?.to_sentinel);
+  const sentinel = rows.some((row) => row.cell?.to_sentinel);
   const sides =
     !versus && rows.some(({ cell }) => cell?.change?.client || cell?.change?.server || cell?.sides_outcome);
   const header = (sort: Sort, title: string, className?: string) => (
@@ -45,10 +45,10 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
             {header("cost", format.costTitle(metric), "number")}
             {header("invocations", "Invocations", "number")}
             {versus ? (
-              <th scope="col">Against {versus.title}</th>
+              <th scope="col">Cost relative to {versus.title}</th>
             ) : (
               <>
-                {header("change", "Change of cost", "number")}
+                {header("change", "Change in cost", "number")}
                 {header("verdict", "Verdict")}
                 {sides && (
                   <>
@@ -64,7 +64,7 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
             )}
             {sentinel && (
               <th scope="col" className="number">
-                To the sentinel
+                Sentinel ratio
               </th>
             )}
           </tr>
@@ -89,20 +89,21 @@ interface RowProps {
   metric: Metric;
   host: HostChoice;
   time: boolean;
-  /** whether any row has a ratio to it */
+  /** whether any row has a ratio to the sentinel */
   sentinel: boolean;
-  /** whether any row tells of client and server apart */
+  /** whether any row has a client/server split */
   sides: boolean;
-  /** with a case, instead of with the version before */
+  /** compared with a case, instead of with the previous version */
   compared: boolean;
-  /** what stands for a verdict where a number is compared with none */
+  /** shown instead of a verdict if there is no comparison */
   withoutChange: string;
 }
 
 function Row({ cell: shown, metric, host, time, sentinel, sides, compared, withoutChange }: RowProps) {
   const { caseView, subject, cell, note, cautions } = shown;
   const estimate = cell?.estimate;
-  const along = cell?.change?.components.map(componentText).join(", ");
+  const absent = cell?.sides_outcome ? "no result" : "–";
+  const dependencies = cell?.change?.components.map(componentText).join(", ");
   return (
     <tr>
       <th scope="row">
@@ -110,7 +111,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
       </th>
       <td>
         {subject.library} {versionText(subject)} <small>{originText(subject)}</small>
-        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
+        {cell?.negotiated && <small className="below">negotiated {choiceText(cell.negotiated)}</small>}
       </td>
       {estimate ? (
         <>
@@ -123,7 +124,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
         </>
       ) : (
         <td colSpan={time ? 3 : 2} className="absent">
-          {cell?.outcome?.reason ?? "no number"}{" "}
+          {cell?.outcome?.reason ?? "no result"}{" "}
           {cell?.outcome?.detail && <small>{cell.outcome.detail}</small>}
         </td>
       )}
@@ -151,19 +152,19 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
               />
             ) : estimate ? (
               cell?.apart_from ? (
-                "measured apart"
+                "not compared"
               ) : (
                 withoutChange
               )
             ) : (
               cell?.outcome?.kind
             )}
-            {along && <small className="below">with {along}</small>}
+            {dependencies && <small className="below">also changed: {dependencies}</small>}
           </td>
           {sides && (
             <>
-              <SideCell side={cell?.change?.client} absent={cell?.sides_outcome?.kind} metric={metric} />
-              <SideCell side={cell?.change?.server} absent={cell?.sides_outcome?.kind} metric={metric} />
+              <SideCell side={cell?.change?.client} absent={absent} metric={metric} />
+              <SideCell side={cell?.change?.server} absent={absent} metric={metric} />
             </>
           )}
         </>
@@ -186,14 +187,14 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
 
 interface SideProps {
   side: SideMove | null | undefined;
-  /** the kind of outcome that stands in for it */
-  absent: string | undefined;
+  /** shown instead */
+  absent: string;
   metric: Metric;
 }
 
 /** The change of one side with its own interval and verdict. */
 function SideCell({ side, absent, metric }: SideProps) {
-  if (!side) return <td className="number">{absent ?? "–"}</td>;
+  if (!side) return <td className="number">{absent}</td>;
   return (
     <td className="number">
       {format.percent(side.ratio)}{" "}

@@ -1,4 +1,4 @@
-// Before a run is cancelled or resumed: what that means, and who asks for it.
+// The dialog before a run is cancelled or resumed.
 import type { RunDetail } from "@/api/generated";
 import { TokenDialog } from "./TokenDialog";
 
@@ -10,20 +10,20 @@ export function controlTitle(control: Control): string {
 
 interface Props {
   control: Control;
-  asksToken: boolean;
-  /** whether it is measured by the service's own machine */
+  needsToken: boolean;
+  /** whether the service measures on its own machine */
   isLocal: boolean;
-  /** why the token that was shown last would not do */
+  /** why the last token was refused */
   refusal: unknown;
   isBusy: boolean;
   confirm: () => void;
   close: () => void;
 }
 
-export function ControlDialog({ control, ...asking }: Props) {
+export function ControlDialog({ control, ...dialog }: Props) {
   return (
-    <TokenDialog title={controlTitle(control)} {...asking}>
-      {control === "cancel" && <p>What is measured by then is kept, and the run can be resumed.</p>}
+    <TokenDialog title={controlTitle(control)} {...dialog}>
+      {control === "cancel" && <p>Measurements so far are kept. The run can be resumed.</p>}
     </TokenDialog>
   );
 }

@@ -1,4 +1,4 @@
-// What ran beside the measuring, where it was enough to be in the numbers.
+// Notices about other work on the machine, if there was enough of it to affect the results.
 import type { RunDetail } from "@/api/generated";
 import { share } from "@/format";
 
@@ -6,23 +6,21 @@ export function DisturbanceNotices({ steal, sibling }: Pick<RunDetail, "steal" |
   return (
     <>
       {steal?.disturbs && (
-        <div className="note moved" role="note" aria-label="The hypervisor took CPU time">
+        <div className="note moved" role="note" aria-label="CPU steal">
           <p>
-            <b>The hypervisor gave {share(steal.share)} of the CPU time to others.</b>
+            <b>The hypervisor gave {share(steal.share)} of the CPU time to other virtual machines.</b>
           </p>
-          <p>It may be in the numbers. Measure again at another hour, or on a host of your own.</p>
+          <p>This may affect the results. Measure again at another time, or use a dedicated host.</p>
         </div>
       )}
       {sibling?.disturbs && (
-        <div className="note moved" role="note" aria-label="The core was shared">
+        <div className="note moved" role="note" aria-label="Shared core">
           <p>
-            <b>
-              The other thread of the measuring core was busy for {share(sibling.busy_share)} of the time.
-            </b>
+            <b>The SMT sibling of the measuring core was busy for {share(sibling.busy_share)} of the time.</b>
           </p>
           <p>
-            What runs there slows handshakes down. Give kexbench whole cores, two of them, or turn SMT off
-            while it measures.
+            Work on the sibling slows handshakes down. Give kexbench two whole cores, or turn SMT off while it
+            measures.
           </p>
         </div>
       )}

@@ -1,4 +1,4 @@
-// What happened to a run, oldest first. While it is open, what is new is read out.
+// The events of a run, oldest first. Screen readers announce new events of an open run.
 import type { RunEvent } from "@/api/generated";
 import { dateTimeSeconds } from "@/format";
 import { type EventLine, eventLines, isEventful } from "./event-lines";
@@ -8,14 +8,14 @@ export function EventSection({ events }: { events: RunEvent[] }) {
   if (!isEventful(events)) return null;
   return (
     <section>
-      <h2 id="what-happened">What happened</h2>
-      <div role="log" aria-labelledby="what-happened">
+      <h2 id="events">Events</h2>
+      <div role="log" aria-labelledby="events">
         <ol className="events">
           {eventLines(events).map((line) => (
             <li key={`${line.first} ${line.state}`}>
               <time dateTime={line.first}>{dateTimeSeconds(line.first)}</time>
               <RunState state={line.state} />
-              <Words line={line} />
+              <Detail line={line} />
             </li>
           ))}
         </ol>
@@ -24,14 +24,14 @@ export function EventSection({ events }: { events: RunEvent[] }) {
   );
 }
 
-function Words({ line: { detail, times, last } }: { line: EventLine }) {
+function Detail({ line: { detail, times, last } }: { line: EventLine }) {
   if (!detail && times === 1) return null;
   return (
     <p>
       {detail}
       {times > 1 && (
         <small className="below">
-          {times} times, last <time dateTime={last}>{dateTimeSeconds(last)}</time>
+          {times} times, last on <time dateTime={last}>{dateTimeSeconds(last)}</time>
         </small>
       )}
     </p>

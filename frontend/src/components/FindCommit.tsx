@@ -1,4 +1,4 @@
-// "Find the commit": the dialog that begins a bisection between two commits which differ, wherever that was seen.
+// The button and dialog that start a bisection between two commits with different costs.
 import { useNavigate } from "@tanstack/react-router";
 import { type BisectionWanted, beginBisection } from "@/api/generated";
 import { knownToken } from "@/api/token";
@@ -7,29 +7,29 @@ import { paths } from "@/paths";
 import { Failed } from "@/ui/Notes";
 import { type Question, shortHash } from "./bisection-model";
 import { TokenDialog } from "./TokenDialog";
-import { useAsking } from "./use-asking";
+import { useTokenRequest } from "./use-token-request";
 
 const TITLE = "Find the commit";
 
 interface Props {
   question: Question;
-  /** whose cases they are */
+  /** the spec that the cases come from */
   specText: string;
   pools: string[];
 }
 
 export function FindCommit({ question, specText, pools }: Props) {
   const navigate = useNavigate();
-  const { shown, press, close, send, isBusy, refusal, trouble } = useAsking(
+  const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
     async (body: BisectionWanted) =>
       (await beginBisection({ body, auth: knownToken(), throwOnError: true })).data,
     ({ bisection_id }) => void navigate(paths.bisection(bisection_id)),
   );
-  const wanted = { ...question, spec_text: specText, pool: pools[0] ?? null };
+  const request = { ...question, spec_text: specText, pool: pools[0] ?? null };
   return (
     <>
       <p className="actions">
-        <button type="button" onClick={() => press(wanted, true)}>
+        <button type="button" onClick={() => press(request, true)}>
           {TITLE} between {nameOf(question.good)} and {nameOf(question.bad)}
         </button>
       </p>
@@ -37,21 +37,21 @@ export function FindCommit({ question, specText, pools }: Props) {
       {shown && (
         <TokenDialog
           title={TITLE}
-          asksToken={shown.asksToken}
+          needsToken={shown.needsToken}
           isLocal={pools.includes(LOCAL)}
           refusal={refusal}
           isBusy={isBusy}
-          confirm={(form) => send(asFilledIn(wanted, form))}
+          confirm={(form) => send(asFilledIn(request, form))}
           close={close}
         >
           <p>
-            Some of the commits between the two are built, and each is measured beside both in{" "}
-            {count(question.cases.length, "case")} that {question.cases.length === 1 ? "differs" : "differ"}.
-            Building takes minutes a commit; everything has its turn in the queue.
+            kexbench builds some of the commits between these two. It measures each of them together with both
+            ends, in the {count(question.cases.length, "case")} with a different cost. Building takes minutes
+            per commit. The runs wait in the queue.
           </p>
           <p className="said">{question.repository}</p>
-          <End name="good" label="Good, the earlier commit" value={question.good} />
-          <End name="bad" label="Bad, the later one" value={question.bad} />
+          <End name="good" label="Good commit (earlier)" value={question.good} />
+          <End name="bad" label="Bad commit (later)" value={question.bad} />
         </TokenDialog>
       )}
     </>
@@ -67,17 +67,17 @@ function End({ name, label, value }: { name: "good" | "bad"; label: string; valu
   );
 }
 
-function asFilledIn(wanted: BisectionWanted, form: FormData): BisectionWanted {
-  const { good, bad } = wanted;
-  return { ...wanted, good: textOf(form, "good", good), bad: textOf(form, "bad", bad) };
+function asFilledIn(request: BisectionWanted, form: FormData): BisectionWanted {
+  const { good, bad } = request;
+  return { ...request, good: textOf(form, "good", good), bad: textOf(form, "bad", bad) };
 }
 
-function textOf(form: FormData, name: string, usual: string): string {
+function textOf(form: FormData, name: string, fallback: string): string {
   const typed = form.get(name);
-  return typeof typed === "string" && typed.trim() ? typed.trim() : usual;
+  return typeof typed === "string" && typed.trim() ? typed.trim() : fallback;
 }
 
-/** A branch or tag as it is, a hash shortened. */
+/** A branch or tag unchanged, a hash shortened. */
 function nameOf(name: string): string {
   return /^[0-9a-f]{40}$/.test(name) ? shortHash(name) : name;
 }

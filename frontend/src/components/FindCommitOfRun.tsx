@@ -1,4 +1,4 @@
-// Between two commits of a library that a run compared, the one that did it can be searched for.
+// If a run compared two commits of a library, a bisection can find the commit that changed the cost.
 import { useQuery } from "@tanstack/react-query";
 import type { RunDetail } from "@/api/generated";
 import { runOptions, upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";

@@ -1,4 +1,4 @@
-// Which machines: numbers of different CPU models are never mixed.
+// The choice of a host kind: results of different CPU models are never mixed.
 import type { HostKind } from "@/api/generated";
 import type { HostChoice } from "@/search";
 import { Select } from "@/ui/Fields";
@@ -7,7 +7,7 @@ interface Props {
   hostKinds: HostKind[];
   current: HostKind | null | undefined;
   choose: (choice: HostChoice) => void;
-  /** whether several may be shown, each for itself */
+  /** whether all host kinds may be shown together */
   all?: boolean;
 }
 

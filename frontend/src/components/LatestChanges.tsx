@@ -1,4 +1,4 @@
-// The answer in words: what the newest version of each library costs against the one before.
+// The answer in words: the change of each library from its previous version to its newest.
 import type { Matrix, Series } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { changeSentence } from "@/charts/heatmap-model";
@@ -16,7 +16,7 @@ export function LatestChanges({ series, matrix }: Props) {
   const changes = [...shown].flatMap((library) => {
     const newest = matrix.subjects.findLast((subject) => subject.library === library);
     const cell = matrix.cells.find(
-      (one) => one.case_id === series.case.id && one.subject === newest?.subject,
+      (candidate) => candidate.case_id === series.case.id && candidate.subject === newest?.subject,
     );
     if (!newest || !cell?.change) return [];
     const text = changeSentence(cell, series.metric, named);

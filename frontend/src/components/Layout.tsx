@@ -1,6 +1,7 @@
-// What every page has: name, navigation, the service's state.
+// The frame of every page: name, navigation and the service's state.
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
+import { Children, type ReactNode, useId } from "react";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -15,33 +16,48 @@ export function Layout() {
         <Link {...paths.home()} className="brand">
           kexbench
         </Link>
-        <nav aria-label="Pages">
-          <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
-            Matrix
-          </Link>
-          <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
-            Upgrades
-          </Link>
-          <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
-            Alerts <OpenAlerts />
-          </Link>
-          <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
-            Scaling
-          </Link>
-          <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
-            Machine
-          </Link>
-          <Link {...paths.queue()}>Queue</Link>
-          <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
-            Runs
-          </Link>
-          <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
-            Commits
-          </Link>
-          <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
-            Bisections
-          </Link>
-          <Link {...paths.scorecard()}>Scorecard</Link>
+        <nav className="nav-groups" aria-label="Pages">
+          <Group title="Results">
+            <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
+              Matrix
+            </Link>
+            <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
+              Upgrades
+            </Link>
+            <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
+              Alerts <OpenAlerts />
+            </Link>
+          </Group>
+          <Group title="Questions">
+            <Link {...paths.forwardSecrecy()} activeOptions={{ includeSearch: false }}>
+              Forward secrecy
+            </Link>
+            <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
+              Scaling
+            </Link>
+            <Link {...paths.capacity()} activeOptions={{ includeSearch: false }}>
+              Capacity
+            </Link>
+            <Link {...paths.articles()}>Articles</Link>
+          </Group>
+          <Group title="Measuring">
+            <Link {...paths.queue()}>Queue</Link>
+            <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
+              Runs
+            </Link>
+            <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
+              Commits
+            </Link>
+            <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
+              Bisections
+            </Link>
+          </Group>
+          <Group title="Trust">
+            <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
+              Machine
+            </Link>
+            <Link {...paths.scorecard()}>Scorecard</Link>
+          </Group>
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
@@ -54,7 +70,23 @@ export function Layout() {
   );
 }
 
-/** How many are open: what somebody should look at. */
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <div>
+      <span className="nav-title" id={id}>
+        {title}
+      </span>
+      <ul className="nav-links" aria-labelledby={id}>
+        {Children.map(children, (link) => (
+          <li>{link}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The number of open alerts. */
 function OpenAlerts() {
   const { data } = useQuery({ ...alertsOptions({ query: { limit: 1 } }), refetchInterval: 60_000 });
   const open = data?.counts.open ?? 0;
@@ -74,16 +106,16 @@ function ServiceState() {
     return (
       <>
         <p>
-          kexbench {version}, {engine ?? "store not reached"}: {status}.{" "}
+          kexbench {version}. Store: {engine ?? "unreachable"}. Status: {status}.{" "}
           <a href="/api/v1/openapi.json">API</a>
         </p>
         {troubles.map(({ part, since, reason }) => (
           <p key={part} role="alert">
-            {part} does not work since {dateTime(since)}: {reason}
+            {part} has been failing since {dateTime(since)}: {reason}
           </p>
         ))}
       </>
     );
   }
-  return <p>{health.isError ? "The service doesn’t answer." : "Asking the service…"}</p>;
+  return <p>{health.isError ? "The service is not responding." : "Connecting to the service…"}</p>;
 }

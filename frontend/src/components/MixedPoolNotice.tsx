@@ -1,11 +1,11 @@
-// Nodes of a pool that are not comparable, and what tells them apart.
+// Nodes of a pool that are not comparable, and how they differ.
 import type { MixedPool } from "@/api/generated";
 
 export function MixedPoolNotice({ mixed }: { mixed: MixedPool }) {
   return (
     <div className="note moved" role="note" aria-label={`Nodes of pool ${mixed.pool} differ`}>
       <p>
-        <b>Nodes of pool {mixed.pool} are not comparable: their numbers are kept apart.</b>
+        <b>Nodes of pool {mixed.pool} are not comparable. Their results are kept separate.</b>
       </p>
       <ul>
         {mixed.kinds.map(({ nodes, traits }) => (
@@ -14,7 +14,7 @@ export function MixedPoolNotice({ mixed }: { mixed: MixedPool }) {
           </li>
         ))}
       </ul>
-      <p>Set these nodes up alike, or give each kind a pool of its own.</p>
+      <p>Configure these nodes alike, or give each host kind its own pool.</p>
     </div>
   );
 }

@@ -17,3 +17,9 @@ it("is counted where any cell has one, and shows the reasons of the usual metric
   expect(isUncounted({ metric: "client_cycles", cells: [unsupported, counted] })).toBe(false);
   expect(isUncounted({ metric: "cpu_ns", cells: [unsupported] })).toBe(false);
 });
+
+it("shows the reasons of the metric that a counted run has by default", () => {
+  const cells = [unsupported];
+  expect(isUncounted({ metric: "counted_instructions", cells }, "counted_instructions")).toBe(false);
+  expect(isUncounted({ metric: "cpu_ns", cells }, "counted_instructions")).toBe(true);
+});

@@ -1,10 +1,10 @@
-// What an A/A run proved of each library and case.
+// The results of A/A runs for each library and case.
 import { Link } from "@tanstack/react-router";
 import type { QualificationRow } from "@/api/generated";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
-import { decidedBy } from "./machine-model";
+import { limitedBy } from "./machine-model";
 
 export function QualificationTable({ label, rows }: { label: string; rows: QualificationRow[] }) {
   return (
@@ -15,7 +15,7 @@ export function QualificationTable({ label, rows }: { label: string; rows: Quali
             <th scope="col">Library</th>
             <th scope="col">Case</th>
             <th scope="col" className="number">
-              Cannot resolve below
+              Resolution
             </th>
             <th scope="col" className="number">
               Smallest detectable change
@@ -24,7 +24,7 @@ export function QualificationTable({ label, rows }: { label: string; rows: Quali
               Layout floor
             </th>
             <th scope="col" className="number">
-              False positives
+              False positive rate
             </th>
             <th scope="col" className="number">
               Coefficient of variation
@@ -48,7 +48,8 @@ function Row({ row }: { row: QualificationRow }) {
       <td>{row.library}</td>
       <th scope="row">{row.case.title}</th>
       <td className="number">
-        <b>{format.share(row.cannot_resolve_below)}</b> <small className="below">by {decidedBy(row)}</small>
+        <b>{format.share(row.cannot_resolve_below)}</b>{" "}
+        <small className="below">limited by {limitedBy(row)}</small>
       </td>
       <td className="number">{format.share(row.smallest_detectable_change)}</td>
       <td className="number">

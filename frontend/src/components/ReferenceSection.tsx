@@ -1,56 +1,152 @@
-// Published tables beside the measured ones, and where the order of their rows differs.
-import type { ReferenceRowView, ReferenceTableView, RunDetail, SideCosts, SwapView } from "@/api/generated";
+// Published figures next to the measured ones, and the cases that rank differently.
+import type {
+  CaseView,
+  ReferenceRatiosView,
+  ReferenceRatioView,
+  ReferenceRowView,
+  ReferenceTableView,
+  ReferenceView,
+  SideCosts,
+  SubjectView,
+  SwapView,
+} from "@/api/generated";
 import { significant, time } from "@/format";
 import { Frame } from "@/ui/Frame";
 
 type Names = Map<string, string>;
 
-export function ReferenceSection({ run }: { run: RunDetail }) {
-  if (!run.reference) return null;
-  const cases: Names = new Map(run.cases.map((one) => [one.id, one.title]));
-  const subjects: Names = new Map(run.subjects.map((one) => [one.subject, `${one.library} ${one.version}`]));
+interface Props {
+  reference: ReferenceView;
+  cases: CaseView[];
+  subjects: SubjectView[];
+  /** of its heading */
+  level?: 2 | 3;
+}
+
+export function ReferenceSection({ reference, cases: caseViews, subjects: subjectViews, level = 2 }: Props) {
+  const [Heading, Subheading] = level === 2 ? (["h2", "h3"] as const) : (["h3", "h4"] as const);
+  const cases: Names = new Map(caseViews.map((caseView) => [caseView.id, caseView.title]));
+  const subjects: Names = new Map(
+    subjectViews.map((subject) => [subject.subject, `${subject.library} ${subject.version}`]),
+  );
   return (
     <section>
-      <h2>Beside {run.reference.title}</h2>
-      <p>Handshakes per second as published, per CPU-second as measured.</p>
-      {run.reference.tables.map((table) => (
-        <PublishedTable key={table.title} {...{ table, cases, subjects }} />
+      <Heading>Comparison with {reference.title}</Heading>
+      {reference.tables.length > 0 && (
+        <p>Published rates are handshakes per second. Measured rates are handshakes per CPU-second.</p>
+      )}
+      {reference.tables.map((table) => (
+        <PublishedTable key={table.title} {...{ table, cases, subjects, Subheading }} />
       ))}
-      <Swaps tables={run.reference.tables} {...{ cases, subjects }} />
-      {run.reference.notes && <p>{run.reference.notes}</p>}
+      {reference.tables.length > 0 && (
+        <Swaps tables={reference.tables} {...{ cases, subjects, Subheading }} />
+      )}
+      {reference.ratios.map((ratios) => (
+        <PublishedRatios key={ratios.title} {...{ ratios, cases, subjects, Subheading }} />
+      ))}
+      {reference.notes && <p>{reference.notes}</p>}
     </section>
   );
 }
 
-function PublishedTable({
-  table,
-  cases,
-  subjects,
-}: {
-  table: ReferenceTableView;
+const WHOSE = { both: "client and server together", client: "the client", server: "the server" };
+
+interface Shared {
   cases: Names;
   subjects: Names;
+  Subheading: "h3" | "h4";
+}
+
+/** One column for the published figures, and one for each subject. */
+function Head({
+  first,
+  columns,
+  subjects,
+}: {
+  first: string;
+  columns: { subject: string }[];
+  subjects: Names;
 }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{first}</th>
+        <th scope="col" className="number">
+          Published
+        </th>
+        {columns.map(({ subject }) => (
+          <th key={subject} scope="col" className="number">
+            {subjects.get(subject) ?? subject}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function PublishedRatios({ ratios, cases, subjects, Subheading }: Shared & { ratios: ReferenceRatiosView }) {
+  const rows = ratios.columns[0]?.rows ?? [];
+  return (
+    <>
+      <Subheading>{ratios.title}</Subheading>
+      <p>
+        How many times as fast the first case is as the second. Measured ratios are of the CPU time of{" "}
+        {WHOSE[ratios.side]}, with their 95% confidence intervals.
+      </p>
+      <Frame label={ratios.title}>
+        <table className="numbers">
+          <Head first="Cases" columns={ratios.columns} subjects={subjects} />
+          <tbody>
+            {rows.map((published, position) => (
+              <tr key={`${published.case_id} ${published.relative_to}`}>
+                <th scope="row">
+                  {cases.get(published.case_id) ?? published.case_id}
+                  <br />
+                  <small>compared with {cases.get(published.relative_to) ?? published.relative_to}</small>
+                </th>
+                <td className="number">{published.published_ratio.toFixed(2)}</td>
+                {ratios.columns.map(({ subject, rows: measured }) => (
+                  <MeasuredRatio key={subject} row={measured[position]} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Frame>
+    </>
+  );
+}
+
+function MeasuredRatio({ row }: { row: ReferenceRatioView | undefined }) {
+  if (row?.ratio == null) return <td className="number">no result</td>;
+  return (
+    <td className="number">
+      {ratioText(row)}
+      {row.order === "opposite" && (
+        <>
+          <br />
+          <strong>the other way round</strong>
+        </>
+      )}
+      {row.order === "unresolved" && (
+        <>
+          <br />
+          <small>order not certain</small>
+        </>
+      )}
+    </td>
+  );
+}
+
+function PublishedTable({ table, cases, subjects, Subheading }: Shared & { table: ReferenceTableView }) {
   const rows = table.columns[0]?.rows ?? [];
   return (
     <>
-      <h3>{table.title}</h3>
-      <p>Below each rate its ratio to {cases.get(table.baseline) ?? table.baseline}.</p>
+      <Subheading>{table.title}</Subheading>
+      <p>The number below each rate is its ratio to {cases.get(table.baseline) ?? table.baseline}.</p>
       <Frame label={table.title}>
         <table className="numbers">
-          <thead>
-            <tr>
-              <th scope="col">Case</th>
-              <th scope="col" className="number">
-                Published
-              </th>
-              {table.columns.map(({ subject }) => (
-                <th key={subject} scope="col" className="number">
-                  {subjects.get(subject) ?? subject}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Head first="Case" columns={table.columns} subjects={subjects} />
           <tbody>
             {rows.map((published, position) => (
               <tr key={published.case_id}>
@@ -73,7 +169,7 @@ function PublishedTable({
 }
 
 function Measured({ row }: { row: ReferenceRowView | undefined }) {
-  if (!row?.rate) return <td className="number">none</td>;
+  if (!row?.rate) return <td className="number">no result</td>;
   return (
     <td className="number">
       {significant(row.rate)}
@@ -83,7 +179,7 @@ function Measured({ row }: { row: ReferenceRowView | undefined }) {
   );
 }
 
-export function ratioText({ ratio, ratio_low, ratio_high }: Partial<ReferenceRowView>): string {
+export function ratioText({ ratio, ratio_low, ratio_high }: Partial<ReferenceRatioView>): string {
   if (ratio == null) return "no ratio";
   const bounds =
     ratio_low == null || ratio_high == null || ratio_low === ratio_high
@@ -92,14 +188,14 @@ export function ratioText({ ratio, ratio_low, ratio_high }: Partial<ReferenceRow
   return ratio.toFixed(2) + bounds;
 }
 
-function Swaps({ tables, cases, subjects }: { tables: ReferenceTableView[]; cases: Names; subjects: Names }) {
+function Swaps({ tables, cases, subjects, Subheading }: Shared & { tables: ReferenceTableView[] }) {
   const swaps = tables.flatMap(({ columns }) =>
     columns.flatMap((column) => column.swaps.map((swap) => ({ subject: column.subject, swap }))),
   );
-  if (swaps.length === 0) return <p>All rows stand in the published order.</p>;
+  if (swaps.length === 0) return <p>All cases rank in the published order.</p>;
   return (
     <>
-      <h3>Where the order differs</h3>
+      <Subheading>Different ranking</Subheading>
       <ul>
         {swaps.map(({ subject, swap }) => (
           <li key={`${subject} ${swap.faster_here} ${swap.slower_here}`}>
@@ -114,13 +210,13 @@ function Swaps({ tables, cases, subjects }: { tables: ReferenceTableView[]; case
 export function swapText(swap: SwapView, cases: Names): string {
   const name = (id: string) => cases.get(id) ?? id;
   return (
-    `${name(swap.faster_here)} is ${swap.ratio.toFixed(2)} times as fast as ${name(swap.slower_here)}; ` +
-    `it costs ${costs(swap.faster_costs)} against ${costs(swap.slower_costs)}.`
+    `${name(swap.faster_here)} is ${swap.ratio.toFixed(2)} times as fast as ${name(swap.slower_here)}. ` +
+    `It costs ${costs(swap.faster_costs)}, compared with ${costs(swap.slower_costs)}.`
   );
 }
 
 function costs(sides: SideCosts | null): string {
-  if (!sides) return "an unknown amount, client and server not told apart";
+  if (!sides) return "an unknown amount (no client/server split)";
   const { client_cpu_ns, server_cpu_ns } = sides;
   return `${time(client_cpu_ns + server_cpu_ns)} (client ${time(client_cpu_ns)}, server ${time(server_cpu_ns)})`;
 }

@@ -5,23 +5,25 @@ import { knownToken } from "@/api/token";
 import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { type Control, ControlDialog, controlTitle } from "./ControlDialog";
-import { useAsking } from "./use-asking";
+import { useTokenRequest } from "./use-token-request";
 
 interface Props {
   run: RunDetail;
-  /** gets the focus when a button is gone with what it asked for */
+  /** gets the focus when a button disappears after its request */
   heading: RefObject<HTMLElement | null>;
 }
 
 export function RunControls({ run, heading }: Props) {
-  const { shown, press, close, send, isBusy, isDone, refusal, trouble } = useAsking((control: Control) => {
-    const request = {
-      path: { run_id: run.summary.run_id },
-      auth: knownToken(),
-      throwOnError: true,
-    } as const;
-    return control === "cancel" ? cancelRun(request) : resumeRun(request);
-  });
+  const { shown, press, close, send, isBusy, isDone, refusal, trouble } = useTokenRequest(
+    (control: Control) => {
+      const request = {
+        path: { run_id: run.summary.run_id },
+        auth: knownToken(),
+        throwOnError: true,
+      } as const;
+      return control === "cancel" ? cancelRun(request) : resumeRun(request);
+    },
+  );
   useEffect(() => {
     if (isDone) heading.current?.focus({ preventScroll: true });
   }, [isDone, heading]);
@@ -39,12 +41,12 @@ export function RunControls({ run, heading }: Props) {
       {trouble !== null && <Failed error={trouble} />}
       {shown && (
         <ControlDialog
-          control={shown.asked}
-          asksToken={shown.asksToken}
+          control={shown.request}
+          needsToken={shown.needsToken}
           isLocal={run.summary.pools.includes(LOCAL)}
           refusal={refusal}
           isBusy={isBusy}
-          confirm={() => send(shown.asked)}
+          confirm={() => send(shown.request)}
           close={close}
         />
       )}

@@ -1,4 +1,4 @@
-// What a run's numbers rest on: the host, the kits, and what has no number.
+// The background of a run's results: hosts, kits, missing results and skipped combinations.
 import type { HostView, RunDetail, Skipped, SubjectView } from "@/api/generated";
 import { count, memory } from "@/format";
 import { commitText, originText, versionText } from "@/subjects";
@@ -8,14 +8,17 @@ import { Frame } from "@/ui/Frame";
 export function OutcomeSection({ run }: { run: RunDetail }) {
   const absent = run.cells.filter((cell) => cell.outcome);
   if (absent.length === 0) return null;
-  const titles = new Map(run.cases.map((one) => [one.id, one.title]));
+  const titles = new Map(run.cases.map((caseView) => [caseView.id, caseView.title]));
   const names = new Map(
-    run.subjects.map((one) => [one.subject, `${one.library} ${versionText(one)} (${originText(one)})`]),
+    run.subjects.map((subject) => [
+      subject.subject,
+      `${subject.library} ${versionText(subject)} (${originText(subject)})`,
+    ]),
   );
   return (
     <section>
-      <h2>{count(absent.length, "cell")} without a number</h2>
-      <Frame label="Cells without a number">
+      <h2>{count(absent.length, "cell")} without a result</h2>
+      <Frame label="Cells without a result">
         <table className="numbers">
           <thead>
             <tr>
@@ -47,7 +50,7 @@ export function OutcomeSection({ run }: { run: RunDetail }) {
   );
 }
 
-/** Machines that are alike are told once; on a cluster with the nodes that they are. */
+/** Identical machines are shown once; on a cluster, with their nodes. */
 export function HostSection({ hosts }: { hosts: HostView[] }) {
   if (hosts.length === 0) return null;
   return (
@@ -64,7 +67,7 @@ function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }
   const onCluster: [string, string][] = [
     ["Pool", pools.join(", ")],
     ["Nodes", nodes.join(", ")],
-    ["CPUs of a job", isolation.join(", ")],
+    ["CPUs per job", isolation.join(", ")],
   ];
   return (
     <>
@@ -72,16 +75,16 @@ function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }
         facts={[
           ...(nodes.length > 0 ? onCluster : []),
           ["CPU", `${host.cpu_model}, ${host.architecture}`],
-          ["Family", known(host.cpu_family)],
-          ["Stepping", known(host.cpu_stepping)],
+          ["Family", orUnknown(host.cpu_family)],
+          ["Stepping", orUnknown(host.cpu_stepping)],
           ["CPUs", host.cpus],
           ["Memory", memory(host.memory_bytes)],
           ["Kernel", host.kernel],
-          ["Virtualisation", known(host.virtualisation)],
-          ["Governor", known(host.governor)],
+          ["Virtualisation", orUnknown(host.virtualisation)],
+          ["Governor", orUnknown(host.governor)],
           ["Turbo", onOff(host.turbo)],
           ["SMT", onOff(host.smt)],
-          ["Microcode", known(host.microcode)],
+          ["Microcode", orUnknown(host.microcode)],
         ]}
       />
       {host.cpu_flags && host.cpu_flags.length > 0 && (
@@ -101,7 +104,7 @@ export function KitSection({ run }: { run: RunDetail }) {
     <section>
       <h2>Libraries</h2>
       {run.subjects.map((subject) => {
-        const kit = kits.find((one) => one.kit_id === subject.kit_id);
+        const kit = kits.find((candidate) => candidate.kit_id === subject.kit_id);
         return (
           <details key={subject.subject}>
             <summary>
@@ -115,13 +118,13 @@ export function KitSection({ run }: { run: RunDetail }) {
               <Facts
                 facts={[
                   ["Kit", <code key="kit">{kit.kit_id}</code>],
-                  ["Library’s compiler", kit.build_profile.compiler],
-                  ["Library’s flags", kit.build_profile.flags],
-                  ["Stands on", standsOn(run, subject)],
-                  ["Worker’s compiler", `${kit.worker_compiler} ${kit.worker_flags}`],
+                  ["Library compiler", kit.build_profile.compiler],
+                  ["Library flags", kit.build_profile.flags],
+                  ["Dependencies", dependenciesOf(run, subject)],
+                  ["Worker compiler", `${kit.worker_compiler} ${kit.worker_flags}`],
                   [
                     "Packages",
-                    (kit.packages ?? []).map((one) => `${one.name} ${one.version}`).join(", ") || "none",
+                    (kit.packages ?? []).map((item) => `${item.name} ${item.version}`).join(", ") || "none",
                   ],
                   ["Files", count(Object.keys(kit.files).length, "file")],
                 ]}
@@ -135,12 +138,12 @@ export function KitSection({ run }: { run: RunDetail }) {
 }
 
 /** "nettle 3.8.1, gmp 6.2.1, libc 2.36" */
-function standsOn(run: RunDetail, { library, source }: SubjectView): string {
+function dependenciesOf(run: RunDetail, { library, source }: SubjectView): string {
   const components = run.components[`${library}@${source}`] ?? {};
   return (
     Object.entries(components)
-      .map((one) => one.join(" "))
-      .join(", ") || "not known"
+      .map((component) => component.join(" "))
+      .join(", ") || "unknown"
   );
 }
 
@@ -160,10 +163,10 @@ export function SkippedSection({ skipped }: { skipped: Skipped[] }) {
   );
 }
 
-function known(fact: string | null | undefined): string {
-  return fact ?? "not known";
+function orUnknown(fact: string | null | undefined): string {
+  return fact ?? "unknown";
 }
 
 function onOff(fact: boolean | null | undefined): string {
-  return fact === null || fact === undefined ? "not known" : fact ? "on" : "off";
+  return fact === null || fact === undefined ? "unknown" : fact ? "on" : "off";
 }

@@ -1,7 +1,7 @@
-// A run's state and how far it is.
+// A run's state and progress.
 import type { RunSummary } from "@/api/generated";
 
-/** Whether something is still to happen by itself, so that it is worth asking again. */
+/** Whether the run goes on by itself, so that its page polls. */
 export function isOpen(state: RunSummary["state"]): boolean {
   return state === "queued" || state === "building" || state === "running" || state === "cancelling";
 }
@@ -10,7 +10,7 @@ export function RunState({ state }: { state: RunSummary["state"] }) {
   return <span className={`chip ${state}`}>{state}</span>;
 }
 
-/** What is said of the state; red once a run has ended with it, unless somebody wanted that. */
+/** The detail of the state; red if the run ended, unless somebody cancelled it. */
 export function RunNote({ summary: { detail, state } }: { summary: Pick<RunSummary, "detail" | "state"> }) {
   const isBad = !isOpen(state) && state !== "cancelled";
   return detail && <p className={isBad ? "said bad" : "said"}>{detail}</p>;

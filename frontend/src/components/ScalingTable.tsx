@@ -1,4 +1,4 @@
-// The scaling chart's twin: rates, efficiencies and the fitted law of every subject.
+// The scaling chart as a table: rates, efficiencies and the fitted scaling law of every subject.
 import type { CoefficientView, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
 import { coherencyGap } from "@/charts/scaling-model";
 import * as format from "@/format";
@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function ScalingTable({ scaling, subjects }: Props) {
-  const named = new Map(subjects.map((one) => [one.subject, one]));
+  const named = new Map(subjects.map((subject) => [subject.subject, subject]));
   return (
     <Frame label={`Numbers of ${scaling.case.title}`}>
       <table className="numbers tight">
@@ -57,22 +57,22 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
           <td className="number">
             {format.perSecond(rate.value)} <small className="below">{format.plainInterval(rate)}</small>
           </td>
-          <td className="number">{efficiency ? <Share found={efficiency} digits={3} /> : "–"}</td>
+          <td className="number">{efficiency ? <Share coefficient={efficiency} digits={3} /> : "–"}</td>
           {index === 0 && (
             <>
               <td className="number" rowSpan={rows}>
-                {line.contention ? <Share found={line.contention} /> : "no fit"}
+                {line.contention ? <Share coefficient={line.contention} /> : "no fit"}
               </td>
               <td rowSpan={rows}>
                 {line.coherency ? (
-                  <Share found={line.coherency} />
+                  <Share coefficient={line.coherency} />
                 ) : (
                   <small className="below">{coherencyGap(line)}</small>
                 )}
                 {line.peak_threads !== null && (
                   <small className="below">
                     {" "}
-                    most throughput with {format.significant(line.peak_threads, 2)} threads
+                    peak throughput at {format.significant(line.peak_threads, 2)} threads
                   </small>
                 )}
               </td>
@@ -84,11 +84,11 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
   );
 }
 
-function Share({ found, digits = 2 }: { found: CoefficientView; digits?: number }) {
+function Share({ coefficient, digits = 2 }: { coefficient: CoefficientView; digits?: number }) {
   return (
     <>
-      {format.share(found.value, digits)}{" "}
-      <small className="below">{format.shareInterval(found, digits)}</small>
+      {format.share(coefficient.value, digits)}{" "}
+      <small className="below">{format.shareInterval(coefficient, digits)}</small>
     </>
   );
 }

@@ -45,7 +45,7 @@ interface FigureProps {
 }
 
 function Figure({ cell: { text, value, low, high }, scale, ours }: FigureProps) {
-  const at = (one: number) => `${(100 * (scale?.(one) ?? 0)).toFixed(1)}%`;
+  const at = (figure: number) => `${(100 * (scale?.(figure) ?? 0)).toFixed(1)}%`;
   return (
     <>
       {ours ? <b>{text}</b> : text}

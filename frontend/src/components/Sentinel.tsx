@@ -1,24 +1,24 @@
-// The frozen subject of a run: whether the machine itself moved.
+// The frozen subject of a run, which shows whether the speed of the machine changed.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { SentinelView } from "@/api/generated";
-import { count, dateTime, moveInWords, percent, percentInterval } from "@/format";
+import { count, dateTime, machineChange, percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 
-/** Only there when the machine moved: a reader must not take that for a library's doing. */
+/** Shown only if the machine's speed changed, so that nobody takes it for a change of a library. */
 export function SentinelNotice({ sentinel }: { sentinel: SentinelView | null }) {
   const move = sentinel?.move;
   if (!sentinel || !move?.moved) return null;
   return (
-    <div className="note moved" role="note" aria-label="The machine moved">
+    <div className="note moved" role="note" aria-label="Machine speed changed">
       <p>
         <b>
-          The machine became {moveInWords(move.ratio)} since run{" "}
-          <Link {...paths.run(move.since_run)}>{move.since_run}</Link>: not a library’s doing.
+          The machine is {machineChange(move.ratio)} than in run{" "}
+          <Link {...paths.run(move.since_run)}>{move.since_run}</Link>. The machine changed, not a library.
         </b>
       </p>
       <p>
-        The cost of the sentinel, a frozen {sentinel.library} {sentinel.version}, changed by{" "}
+        The sentinel is a frozen {sentinel.library} {sentinel.version}. Its cost changed by{" "}
         {percent(move.ratio)} {percentInterval(move.low, move.high)} since {dateTime(move.since)}, over{" "}
         {count(move.cases, "case")}.
       </p>
@@ -34,7 +34,7 @@ export function sentinelFact(sentinel: SentinelView | null): ReactNode {
       {library} {version}, kit <code>{kit_id}</code>;{" "}
       {move ? (
         <>
-          {move.moved ? "the machine moved" : "the machine has not moved"}{" "}
+          {move.moved ? "machine speed changed" : "machine speed unchanged"}{" "}
           {percentInterval(move.low, move.high)} since{" "}
           <Link {...paths.run(move.since_run)}>{dateTime(move.since)}</Link>
         </>

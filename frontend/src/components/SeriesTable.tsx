@@ -1,4 +1,4 @@
-// The trend's twin: the exact numbers of every version and build, with the run they are from.
+// The trend as a table: the exact results of every version and build, with their run.
 import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
@@ -16,13 +16,13 @@ interface Props {
 }
 
 export function SeriesTable({ series, matrix }: Props) {
-  const time = format.unitOf(series.metric) === "ns";
+  const time = format.isRate(series.metric);
   const cells = (matrix?.cells ?? []).filter((cell) => cell.case_id === series.case.id);
   const rows = series.lines
     .flatMap((line) => line.points.map((point) => ({ line, point })))
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   return (
-    <Frame label={`Numbers of ${series.case.title}`}>
+    <Frame label={`Results of ${series.case.title}`}>
       <table className="numbers history">
         <thead>
           <tr>
@@ -37,13 +37,13 @@ export function SeriesTable({ series, matrix }: Props) {
               {format.costTitle(series.metric)}
             </th>
             <th scope="col" className="number">
-              95% interval
+              95% confidence interval
             </th>
             <th scope="col" className="number">
               Invocations
             </th>
             <th scope="col" className="number">
-              Change of cost
+              Change in cost
             </th>
             <th scope="col">Verdict</th>
             <th scope="col">Run</th>
@@ -75,16 +75,14 @@ function Row({ line, point, metric, time, cell }: RowProps) {
   const { estimate } = point;
   const change = cell?.change;
   const cautions = change ? cautionsOf(change) : [];
-  const step = line.change_points.find((one) => line.points[one.index] === point);
+  const step = line.change_points.find((changePoint) => line.points[changePoint.index] === point);
   return (
     <tr>
       <th scope="row">
         {line.library} {versionText(point)}
         {point.commit && <small className="below">{commitText(point.commit)}</small>}
-        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
-        {step && (
-          <small className="below">the level moves here: {format.changeInWords(step.ratio, metric)}</small>
-        )}
+        {cell?.negotiated && <small className="below">negotiated {choiceText(cell.negotiated)}</small>}
+        {step && <small className="below">change point: {format.changeInWords(step.ratio, metric)}</small>}
       </th>
       <td className="profile">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}

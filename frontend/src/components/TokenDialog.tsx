@@ -1,4 +1,4 @@
-// Before the service is asked for something that not everybody may do: what that means, and who asks for it.
+// The dialog before an action that requires an access token.
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { keepToken } from "@/api/token";
 import { Dialog } from "@/ui/Dialog";
@@ -9,10 +9,10 @@ const TOKEN = "token";
 interface Props {
   /** of the dialog and of the button that confirms it */
   title: string;
-  asksToken: boolean;
-  /** whether it is measured by the service's own machine */
+  needsToken: boolean;
+  /** whether the service measures on its own machine */
   isLocal: boolean;
-  /** why the token that was shown last would not do */
+  /** why the last token was refused */
   refusal: unknown;
   isBusy: boolean;
   confirm: (form: FormData) => void;
@@ -20,7 +20,16 @@ interface Props {
   children?: ReactNode;
 }
 
-export function TokenDialog({ title, asksToken, isLocal, refusal, isBusy, confirm, close, children }: Props) {
+export function TokenDialog({
+  title,
+  needsToken,
+  isLocal,
+  refusal,
+  isBusy,
+  confirm,
+  close,
+  children,
+}: Props) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isBusy) return;
@@ -34,7 +43,7 @@ export function TokenDialog({ title, asksToken, isLocal, refusal, isBusy, confir
       <form onSubmit={submit} aria-busy={isBusy}>
         {children}
         {refusal !== null && <Failed error={refusal} />}
-        {asksToken && <TokenField isLocal={isLocal} refusal={refusal} />}
+        {needsToken && <TokenField isLocal={isLocal} refusal={refusal} />}
         <p className="actions">
           <button type="button" onClick={close}>
             Back
@@ -65,7 +74,7 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
           required
           // A header takes no other characters; around the token they are cut off.
           pattern="\s*[!-~]+\s*"
-          title="letters, digits and signs, without spaces between"
+          title="Letters, digits and symbols, without spaces"
           autoComplete="off"
           aria-describedby={help}
         />
@@ -74,23 +83,27 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
         {isLocal ? (
           <>
             <p>
-              Everybody may read, but only who owns the service may do this. On its machine a token is made by
+              Everybody can read this service, but only its owner can do this. Create an access token on the
+              machine of the service:
             </p>
             <pre>kexbench token</pre>
           </>
         ) : (
           <>
-            <p>Everybody may read, but only some accounts may do this. A token of one of them is made by</p>
+            <p>
+              Everybody can read this service, but only authorised accounts can do this. Create an access
+              token of such an account:
+            </p>
             <pre>
               kubectl create token ACCOUNT <span className="whole">--audience kexbench</span>{" "}
               <span className="whole">--duration 1h</span>
             </pre>
           </>
         )}
-        <p>It is kept in the memory of this page, not stored: reloading or closing the page forgets it.</p>
+        <p>The token stays in the memory of this page. Reloading or closing the page discards it.</p>
         {!window.isSecureContext && (
           <p>
-            <b>This page came over plain HTTP: whoever listens on the way can read the token.</b>
+            <b>This page was loaded over plain HTTP. Anybody on the network path can read the token.</b>
           </p>
         )}
       </div>

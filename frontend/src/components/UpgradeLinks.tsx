@@ -8,16 +8,16 @@ import { libraryTitle } from "./libraries";
 
 export function UpgradeLinks({ run }: { run: RunDetail }) {
   const priors = priorsOf(run);
-  const found = run.subjects.flatMap((subject) => {
+  const upgrades = run.subjects.flatMap((subject) => {
     const prior = priors.get(subject.subject);
     return prior ? [{ subject, prior }] : [];
   });
-  if (found.length === 0) return null;
+  if (upgrades.length === 0) return null;
   return (
     <section>
-      <h2>Upgrades that it measured</h2>
+      <h2>Upgrades in this run</h2>
       <ul className="plain">
-        {found.map(({ subject, prior }) => (
+        {upgrades.map(({ subject, prior }) => (
           <li key={subject.subject}>
             <Link {...paths.upgrade(subject.library, prior.subject, subject.subject)}>
               {libraryTitle(subject.library)} {versionText(prior)} → {versionText(subject)}

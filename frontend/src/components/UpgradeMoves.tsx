@@ -1,4 +1,4 @@
-// The cells of an upgrade that moved, drawn: both sides together, the client and the server.
+// A chart of the changed cells of an upgrade: both sides together, the client and the server.
 import { Link } from "@tanstack/react-router";
 import type { UpgradeCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
@@ -7,7 +7,7 @@ import { paths } from "@/paths";
 import { hostLabel } from "./HostSelect";
 import { isOnSeveral, keyOf, marksOf, sidesText } from "./upgrade-model";
 
-/** More would be no picture any more. */
+/** A chart of more rows would be hard to read. */
 const DRAWN = 40;
 
 export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
@@ -17,8 +17,8 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
     <>
       <ul className="legend-line">
         <li>
-          <i className="mark more" aria-hidden /> <i className="mark less" aria-hidden /> both sides together:
-          more time, less time
+          <i className="mark more" aria-hidden /> <i className="mark less" aria-hidden /> client and server
+          together: slower, faster
         </li>
         <li>
           <i className="mark client" aria-hidden /> client
@@ -26,10 +26,10 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
         <li>
           <i className="mark server" aria-hidden /> server
         </li>
-        <li>Bars: 95% intervals.</li>
+        <li>Bars: 95% confidence intervals.</li>
       </ul>
       <MoveChart
-        label="Cases that moved"
+        label="Changed cases"
         lines={cells.slice(0, DRAWN).map((cell) => ({
           key: keyOf(cell),
           name: (
@@ -50,7 +50,7 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
           ),
         }))}
       />
-      {left > 0 && <p>{count(left, "comparison")} moved less.</p>}
+      {left > 0 && <p>The table lists {count(left, "more comparison")} with smaller changes.</p>}
     </>
   );
 }

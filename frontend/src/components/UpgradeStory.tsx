@@ -1,4 +1,4 @@
-// What an upgrade came to, in one sentence: asked for when it comes into sight, since each compares all its cells.
+// The result of an upgrade in one sentence. Loaded when scrolled into view, because it compares all cells.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { UpgradeView } from "@/api/generated";

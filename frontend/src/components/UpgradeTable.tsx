@@ -1,4 +1,4 @@
-// Every number of some cells of an upgrade.
+// A table of cells of an upgrade with all their numbers.
 import { Link } from "@tanstack/react-router";
 import type { Move, UpgradeCell } from "@/api/generated";
 import { percent, percentInterval } from "@/format";
@@ -7,9 +7,9 @@ import { Frame } from "@/ui/Frame";
 import { hostLabel } from "./HostSelect";
 import {
   absentSide,
-  alongText,
-  careOf,
+  caveatsOf,
   coresText,
+  dependencyText,
   isOnSeveral,
   keyOf,
   type Verdict,
@@ -27,7 +27,7 @@ export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCe
             <th scope="col">Case</th>
             <th scope="col">Verdict</th>
             <th scope="col" className="number">
-              Change of time
+              Change in CPU time
             </th>
             <th scope="col" className="number">
               Client
@@ -36,7 +36,7 @@ export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCe
               Server
             </th>
             <th scope="col" className="number">
-              Cores for 10,000 handshakes/s
+              Server cores for 10,000 connections/s
             </th>
             <th scope="col" className="number">
               Invocations
@@ -55,8 +55,8 @@ export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCe
 }
 
 function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
-  const care = careOf(cell);
-  const along = alongText([cell]);
+  const caveats = caveatsOf(cell);
+  const dependencies = dependencyText([cell]);
   return (
     <tr>
       <th scope="row">
@@ -67,8 +67,8 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
       </th>
       <td>
         <span className={`verdict ${cell.verdict}`}>{verdictText(cell)}</span>
-        {care.length > 0 && <small> † {care.join("; ")}</small>}
-        {along && <small className="below">with {along}</small>}
+        {caveats.length > 0 && <small> † {caveats.join("; ")}</small>}
+        {dependencies && <small className="below">also changed: {dependencies}</small>}
       </td>
       <Moved move={cell.move} />
       <Moved move={cell.client} verdict={cell.client?.verdict} absent={absentSide(cell)} />
@@ -88,9 +88,9 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
 
 interface MovedProps {
   move: Move | null;
-  /** of a side; that of both together has a column of its own */
+  /** of a side; the verdict of both sides together has its own column */
   verdict?: Verdict | undefined;
-  /** what stands for a number that is missing */
+  /** shown instead of a missing number */
   absent?: string;
 }
 

@@ -1,11 +1,11 @@
-// A verdict in a word, with its colour, and what to be careful about.
+// A verdict in a word, with its colour and caveats.
 import type { Change, Metric } from "@/api/generated";
 import { unitOf } from "@/format";
 import { verdictText } from "./upgrade-model";
 
 interface Props {
   verdict: Change["verdict"];
-  /** the smallest change that could be told */
+  /** the resolution */
   resolves?: number | null;
   metric: Metric;
   cautions: string[];

@@ -1,4 +1,4 @@
-// Alerts in words: what each is about, where it stands, what was done to it and what may be. Pure.
+// Alerts in words: subject, status, history and possible actions. Pure.
 import type {
   Alert,
   AlertCell,
@@ -7,8 +7,8 @@ import type {
   AlertEvent,
   AlertSummary,
   Cause,
-  JudgedUpgrade,
   NotificationView,
+  ScreenedUpgrade,
 } from "@/api/generated";
 import { count, dateTime, day, percent, percentInterval } from "@/format";
 import { type AlertsSearch, STATUSES } from "@/search";
@@ -18,10 +18,14 @@ import { libraryTitle } from "./libraries";
 export type Status = AlertSummary["status"];
 export type Action = AlertDetail["actions"][number];
 
-/** Of these somebody has to do something. */
-const UNSETTLED: Status[] = ["open", "acknowledged", "confirmed"];
+/** Alerts with these statuses need attention. */
+const ACTIVE: Status[] = ["open", "acknowledged", "confirmed"];
 
-/** The colour of a status is that of the run's state that is most like it. */
+export function statusText(status: Status): string {
+  return status === "wrong" ? "false positive" : status;
+}
+
+/** A status has the colour of the run state that is closest to it. */
 export function chipOf(status: Status): string {
   switch (status) {
     case "open":
@@ -36,36 +40,37 @@ export function chipOf(status: Status): string {
   }
 }
 
-/** "OpenSSL 3.0.19 → 3.5.4", "Nothing new is measured of nightly, weekly" */
+/** "OpenSSL 3.0.19 → 3.5.4", "No new results for nightly, weekly" */
 export function subjectOf({ cause, spec_names }: { cause: Cause; spec_names: string[] }): string {
-  if (cause.kind === "stale") return `Nothing new is measured of ${spec_names.join(", ")}`;
+  if (cause.kind === "stale") return `No new results for ${spec_names.join(", ")}`;
   return `${libraryTitle(cause.library ?? "")} ${cause.before} → ${cause.after}`;
 }
 
-/** What the page of an upgrade knows both ends by: their subjects, since others may have the same versions. */
+/** Both ends of an upgrade in its page's address: subjects, because several subjects may have the same version. */
 export function endsOf({ cause, subjects }: Pick<Alert, "cause" | "subjects">): [string, string] {
   return subjects ?? [cause.before, cause.after];
 }
 
-/** Whose CPU time it is that moved; both sides' too where nothing tells them apart. */
+/** The side whose CPU time changed; "both" also if the sides cannot be separated. */
 export function sideText(side: AlertCell["side"]): string {
-  return side === "both" ? "both sides together" : `on the ${side}’s side`;
+  return side === "both" ? "client and server together" : `${side} side`;
 }
 
-/** What the API is asked for. */
-export function wantedOf(status: AlertsSearch["status"]): Status[] | undefined {
+/** The statuses to request from the API. */
+export function statusesOf(status: AlertsSearch["status"]): Status[] | undefined {
   if (status === "all") return undefined;
-  return status ? [status] : UNSETTLED;
+  return status ? [status] : ACTIVE;
 }
 
 type Counts = { [status in Status]?: number };
 
-/** With how many there are of each. */
+/** Each choice with its number of alerts. */
 export function statusChoices(counts: Counts): Choice<Status | "all" | "">[] {
-  const sum = (statuses: readonly Status[]) => statuses.reduce((all, one) => all + (counts[one] ?? 0), 0);
+  const sum = (statuses: readonly Status[]) =>
+    statuses.reduce((total, status) => total + (counts[status] ?? 0), 0);
   return [
-    { value: "", label: `needs somebody (${sum(UNSETTLED)})` },
-    ...STATUSES.map((value) => ({ value, label: `${value} (${sum([value])})` })),
+    { value: "", label: `active (${sum(ACTIVE)})` },
+    ...STATUSES.map((value) => ({ value, label: `${statusText(value)} (${sum([value])})` })),
     { value: "all", label: `all (${sum(STATUSES)})` },
   ];
 }
@@ -75,7 +80,7 @@ export interface Group {
   alerts: AlertSummary[];
 }
 
-/** By library, what is stale last; in each the open ones first, and of a status those that were raised last. */
+/** By library, stale specs last. In a group, open alerts first; within a status, the newest first. */
 export function groupsOf(alerts: readonly AlertSummary[]): Group[] {
   const titles = [...new Set(alerts.map(groupTitle))].sort(
     (a, b) => Number(a === STALE) - Number(b === STALE),
@@ -84,12 +89,12 @@ export function groupsOf(alerts: readonly AlertSummary[]): Group[] {
   return titles.map((title) => ({
     title,
     alerts: alerts
-      .filter((one) => groupTitle(one) === title)
+      .filter((alert) => groupTitle(alert) === title)
       .sort((a, b) => rank(a) - rank(b) || b.raised_at.localeCompare(a.raised_at)),
   }));
 }
 
-const STALE = "No longer measured";
+const STALE = "Stale specs";
 
 function groupTitle({ cause }: AlertSummary): string {
   return cause.kind === "stale" ? STALE : libraryTitle(cause.library ?? "");
@@ -107,44 +112,50 @@ export function dueText(due: string | null, today: string): string {
   return due < today ? `overdue since ${day(due)}` : `due ${day(due)}`;
 }
 
-/** Who has it, until when, and how it ended. */
+/** Assignee, due date and outcome. */
 export function termsOf(
   alert: Pick<AlertSummary, "assignee" | "due" | "ignored_until" | "status" | "fixed_in">,
   today: string,
 ): string[] {
   const { assignee, due, ignored_until, status, fixed_in } = alert;
-  const isSettled = !UNSETTLED.includes(status);
+  const isSettled = !ACTIVE.includes(status);
   return [
-    assignee ? `assigned to ${assignee}` : isSettled ? "" : "assigned to nobody",
+    assignee ? `assigned to ${assignee}` : isSettled ? "" : "unassigned",
     isSettled ? "" : dueText(due, today),
-    status === "ignored" ? (ignored_until ? `until ${dateTime(ignored_until)}` : "for good") : "",
+    status === "ignored"
+      ? ignored_until
+        ? `ignored until ${dateTime(ignored_until)}`
+        : "ignored permanently"
+      : "",
     fixed_in ? `fixed in ${fixed_in}` : "",
   ].filter(Boolean);
 }
 
-/** What an event did, without who and when: "ignored until 1 Dec 2026, 00:00". */
+/** What an event did, after the author's name: "ignored it until 1 Dec 2026, 00:00". */
 export function deedOf({ action, fixed_in, until, assignee, due }: AlertEvent): string {
   switch (action) {
     case "grew":
-      return "found more of it";
+      return "added new findings";
+    case "explained":
+      return "counted its instructions";
     case "fixed":
-      return fixed_in ? `found it fixed in ${fixed_in}` : "found it fixed";
+      return fixed_in ? `reported it fixed in ${fixed_in}` : "reported it fixed";
     case "ignored":
-      return until ? `ignored it until ${dateTime(until)}` : "ignored it for good";
+      return until ? `ignored it until ${dateTime(until)}` : "ignored it permanently";
     case "wrong":
-      return "called it wrong";
+      return "marked it as a false positive";
     case "assigned":
-      return assignee ? `assigned it to ${assignee}` : "assigned it to nobody";
+      return assignee ? `assigned it to ${assignee}` : "unassigned it";
     case "noted":
-      return "noted";
+      return "added a note";
     case "due":
-      return due ? `set it due ${day(due)}` : "took its due date away";
+      return due ? `set the due date to ${day(due)}` : "removed the due date";
     default:
       return `${action} it`;
   }
 }
 
-/** On the button, and the dialog's title. */
+/** The text of the button and the title of its dialog. */
 export function actionTitle(action: Action): string {
   switch (action) {
     case "acknowledged":
@@ -154,37 +165,37 @@ export function actionTitle(action: Action): string {
     case "ignored":
       return "Ignore";
     case "wrong":
-      return "Call it wrong";
+      return "Mark as false positive";
     case "reopened":
       return "Reopen";
     case "assigned":
       return "Assign";
     case "noted":
-      return "Add a note";
+      return "Add note";
     case "due":
-      return "Set a due date";
+      return "Set due date";
   }
 }
 
-/** What it means, for somebody who does it for the first time. */
+/** The explanation in an action's dialog. */
 export function actionMeaning(action: Action): string {
   switch (action) {
     case "acknowledged":
-      return "Somebody has seen it and looks into it.";
+      return "Somebody has seen the alert and is looking into it.";
     case "confirmed":
-      return "It is a regression, and is to be mended.";
+      return "This is a regression, and it should be fixed.";
     case "ignored":
-      return "Nobody has to do anything, until the day that is given, or for good.";
+      return "Nothing will be done about this alert, permanently or until a date.";
     case "wrong":
-      return "It is no regression: kexbench was mistaken. The reason helps to find out why.";
+      return "This is not a regression. Your reason helps to find the cause of the false alarm.";
     case "reopened":
-      return "Somebody has to do something after all.";
+      return "The alert needs attention again.";
     case "assigned":
-      return "Who is to look after it. Empty for nobody.";
+      return "Who takes care of this alert. Leave empty to unassign it.";
     case "noted":
-      return "For whoever reads this after you.";
+      return "Everybody who reads this alert sees the note.";
     case "due":
-      return "By when it is to be settled. Empty for no day.";
+      return "When this alert should be settled. Leave empty to remove the date.";
   }
 }
 
@@ -192,11 +203,11 @@ export function needsNote(action: Action): boolean {
   return action === "ignored" || action === "wrong" || action === "noted";
 }
 
-/** What a filled-in form asks for. */
+/** The request that a filled-in form makes. */
 export function changeOf(action: Action, form: FormData, saw: number): AlertChange {
   const text = (name: string) => {
-    const found = form.get(name);
-    return typeof found === "string" ? found.trim() : "";
+    const value = form.get(name);
+    return typeof value === "string" ? value.trim() : "";
   };
   const until = text("until");
   return {
@@ -209,9 +220,9 @@ export function changeOf(action: Action, form: FormData, saw: number): AlertChan
   };
 }
 
-type Outcome = JudgedUpgrade["outcome"];
+type Outcome = ScreenedUpgrade["outcome"];
 
-/** Its colour is that of the run's state that is most like it. */
+/** An outcome has the colour of the run state that is closest to it. */
 export function outcomeChip(outcome: Outcome): string {
   switch (outcome) {
     case "confirmed":
@@ -225,14 +236,22 @@ export function outcomeChip(outcome: Outcome): string {
   }
 }
 
-/** "of 12 comparisons none looked slower", "of 12 comparisons 2 looked slower, 1 faster, 3 can’t be resolved" */
-export function judgedText({ compared, more, less, unresolved }: JudgedUpgrade): string {
+/** "2 of 12 comparisons look slower, 1 looks faster, 3 are unresolved" */
+export function screenedText({ compared, more, less, unresolved }: ScreenedUpgrade): string {
+  const look = (amount: number) => (amount === 1 ? "looks" : "look");
+  const total = count(compared, "comparison");
+  const slower = more === 0 ? `none of ${total} looks slower` : `${more} of ${total} ${look(more)} slower`;
   const parts = [
-    `${more === 0 ? "none" : more} looked slower`,
-    less > 0 ? `${less} faster` : "",
-    unresolved > 0 ? `${unresolved} can’t be resolved` : "",
+    slower,
+    less > 0 ? `${less} ${look(less)} faster` : "",
+    unresolved > 0 ? `${unresolved} ${unresolved === 1 ? "is" : "are"} unresolved` : "",
   ];
-  return `of ${count(compared, "comparison")} ${parts.filter(Boolean).join(", ")}`;
+  return parts.filter(Boolean).join(", ");
+}
+
+/** The label of a screening's outcome. */
+export function outcomeLabel(outcome: Outcome): string {
+  return outcome === "quiet" ? "no suspicion" : outcome;
 }
 
 export function outcomeText(outcome: Outcome): string {
@@ -240,17 +259,21 @@ export function outcomeText(outcome: Outcome): string {
     case "quiet":
       return "nothing to confirm";
     case "confirming":
-      return "measured again, with more invocations";
+      return "a confirmation run measures it with more invocations";
     case "confirmed":
-      return "a run of its own confirmed it";
+      return "the confirmation run confirmed the regression";
     case "not confirmed":
-      return "a run of its own did not find it again";
+      return "the confirmation run did not find the regression";
     case "cannot confirm":
-      return "no run could confirm it";
+      return "the regression could not be confirmed or rejected";
   }
 }
 
-export function toldChip(state: NotificationView["state"]): string {
+export function deliveryText(state: NotificationView["state"]): string {
+  return state === "given up" ? "not delivered" : state;
+}
+
+export function deliveryChip(state: NotificationView["state"]): string {
   switch (state) {
     case "sent":
       return "finished";

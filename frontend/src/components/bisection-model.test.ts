@@ -7,15 +7,17 @@ import type {
   SubjectView,
 } from "@/api/generated";
 import { aCell, anEstimate, anUpgradeCell, aSubject } from "@/testing/build";
+import { expectGolden } from "@/testing/golden";
 import {
   chance,
   chipOf,
   commitPairsOf,
-  knownOf,
+  commitStatus,
   questionOf,
   rowsOf,
   runsOf,
   sentenceOf,
+  stateText,
 } from "./bisection-model";
 
 const ADDRESS = "https://example.org/openssl.git";
@@ -63,7 +65,7 @@ function aBisection(
       pool: "local",
       cases: [],
       state,
-      detail: "what is said of it",
+      detail: "the detail from the API",
       runs: 2,
     },
     events: [],
@@ -88,13 +90,25 @@ function aRunOf(...subjects: SubjectView[]) {
   return { metric: "cpu_ns", summary: { trigger: "api" }, subjects, cells } as unknown as RunDetail;
 }
 
-it("says the answer, or how far the search is", () => {
-  expect(sentenceOf(aBisection("asked", { searched: 0, most_builds: null }))).toBe(
-    "Its commits are being looked for.",
-  );
-  expect(sentenceOf(aBisection("searching"))).toBe("Searching 64 commits: 2 runs so far, at most 10 builds.");
+const STATES = ["asked", "searching", "waiting", "cancelled", "found", "cannot say", "not measured"] as const;
+
+it("a bisection in words", async () => {
+  await expectGolden("bisection-model", {
+    "sentence: just requested": sentenceOf(aBisection("asked", { searched: 0, most_builds: null })),
+    "sentence: searching": sentenceOf(aBisection("searching")),
+    "sentence: searching, without a limit": sentenceOf(aBisection("searching", { most_builds: null })),
+    states: STATES.map(stateText),
+    "commit: good end": commitStatus(aCommit(0), 9),
+    "commit: bad end": commitStatus(aCommit(9), 9),
+    "commit: not built": commitStatus(aCommit(4), 9),
+    "commit: measured": [1, 3].map((measurements) => commitStatus(aCommit(4, { measurements }), 9)),
+    "commit: does not build": commitStatus(aCommit(4, { fails: "make: it fails" }), 9),
+  });
+});
+
+it("shows the API’s detail when it does not search", () => {
   for (const state of ["found", "cannot say", "not measured", "waiting", "cancelled"] as const) {
-    expect(sentenceOf(aBisection(state))).toBe("what is said of it");
+    expect(sentenceOf(aBisection(state))).toBe("the detail from the API");
   }
 });
 
@@ -105,7 +119,7 @@ it("gives every state the colour of a run's state", () => {
   expect(chipOf("cannot say")).toBe("cancelled");
 });
 
-it("counts the commits between those that something is known of", () => {
+it("counts the untested commits between the tested ones", () => {
   const rows = rowsOf([aCommit(0), aCommit(1), aCommit(5), aCommit(7)]);
   expect(rows.map((row) => (row.kind === "gap" ? `${row.commits} more` : row.commit.number))).toEqual([
     0,
@@ -116,15 +130,6 @@ it("counts the commits between those that something is known of", () => {
     7,
   ]);
   expect(rowsOf([])).toEqual([]);
-});
-
-it("says what was done about a commit", () => {
-  expect(knownOf(aCommit(0), 9)).toBe("good end, in every run");
-  expect(knownOf(aCommit(9), 9)).toBe("bad end, in every run");
-  expect(knownOf(aCommit(4), 9)).toBe("not built");
-  expect(knownOf(aCommit(4, { measurements: 1 }), 9)).toBe("measured once");
-  expect(knownOf(aCommit(4, { measurements: 3 }), 9)).toBe("measured 3 times");
-  expect(knownOf(aCommit(4, { fails: "make: it fails" }), 9)).toBe("cannot be measured: make: it fails");
 });
 
 it("rounds no probability to certainty", () => {
@@ -146,7 +151,7 @@ const PAIR = {
   after: "main",
 } as const;
 
-it("asks about two commits of one repository in the cases in which they differ", () => {
+it("offers a bisection between two commits of one repository, in the cases that differ", () => {
   expect(commitPairsOf(aRunOf(aGitSubject("v1"), aGitSubject("main")))).toEqual([PAIR]);
   const cases = ["rsa", "ecdsa", "dsa", "dhe"].map((id) => ({ id }));
   const cells = [
@@ -156,12 +161,18 @@ it("asks about two commits of one repository in the cases in which they differ",
     anUpgradeCell("dhe", { verdict: "unresolved" }),
     anUpgradeCell("elsewhere", { verdict: "more" }),
   ];
-  const asked = { library: "openssl", repository: ADDRESS, good: "v1", bad: "main", cases: ["rsa", "dsa"] };
-  expect(questionOf(PAIR, { cells }, cases)).toEqual(asked);
+  const question = {
+    library: "openssl",
+    repository: ADDRESS,
+    good: "v1",
+    bad: "main",
+    cases: ["rsa", "dsa"],
+  };
+  expect(questionOf(PAIR, { cells }, cases)).toEqual(question);
   expect(questionOf(PAIR, { cells: cells.slice(2) }, cases)).toBeNull();
 });
 
-it("asks nothing where there is no history between two, or where it was asked already", () => {
+it("offers no bisection without a common history, or from a bisection’s own run", () => {
   const elsewhere = aGitSubject("v1", "https://example.org/fork.git");
   const main = aGitSubject("main");
   expect(commitPairsOf(aRunOf(aSubject("openssl", "3.5"), main))).toEqual([]);

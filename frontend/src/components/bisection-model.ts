@@ -1,4 +1,4 @@
-// A bisection in words and rows, and which comparisons of a run one can be begun from. Pure.
+// A bisection in words and rows, and the comparisons of a run that a bisection can start from. Pure.
 import type {
   BisectionCommit,
   BisectionDetail,
@@ -18,12 +18,26 @@ const SHORT_HASH = 12;
 
 export type State = BisectionSummary["state"];
 
-/** Whether something is still to happen by itself. */
+/** Whether the bisection goes on by itself. */
 export function isSearching(state: State): boolean {
   return state === "asked" || state === "searching";
 }
 
-/** The colour of a state is that of the run's state that is most like it. */
+/** The label of a state. */
+export function stateText(state: State): string {
+  switch (state) {
+    case "asked":
+      return "starting";
+    case "waiting":
+      return "waiting to be resumed";
+    case "cannot say":
+      return "inconclusive";
+    default:
+      return state;
+  }
+}
+
+/** A state has the colour of the run state that is closest to it. */
 export function chipOf(state: State): string {
   switch (state) {
     case "asked":
@@ -40,19 +54,19 @@ export function chipOf(state: State): string {
   }
 }
 
-/** What stands below the heading: the answer, or how far the search is. */
+/** The answer, or the progress of the search. */
 export function sentenceOf({ summary, searched, runs, most_builds }: BisectionDetail): string {
-  if (summary.state === "asked") return "Its commits are being looked for.";
+  if (summary.state === "asked") return "kexbench is listing the commits.";
   if (summary.state !== "searching") return summary.detail;
-  const most = most_builds === null ? "" : `, at most ${count(most_builds, "build")}`;
-  return `Searching ${count(searched, "commit")}: ${count(runs.length, "run")} so far${most}.`;
+  const limit = most_builds === null ? "" : ` The search takes at most ${count(most_builds, "build")}.`;
+  return `Searching ${count(searched, "commit")}; ${count(runs.length, "run")} so far.${limit}`;
 }
 
 export type Row =
   | { kind: "commit"; commit: BisectionCommit }
   | { kind: "gap"; commits: number; after: number };
 
-/** The commits in their order, and how many between them nothing is known of. */
+/** The commits in order, with the number of untested commits between them. */
 export function rowsOf(commits: BisectionCommit[]): Row[] {
   const rows: Row[] = [];
   let next = 0;
@@ -65,23 +79,23 @@ export function rowsOf(commits: BisectionCommit[]): Row[] {
   return rows;
 }
 
-/** What was done about a commit: "good end", "measured twice", "cannot be measured: make: it fails". */
-export function knownOf(commit: BisectionCommit, last: number): string {
+/** The status of a commit: "good commit, measured in every run", "measured once", "cannot be measured: make: it fails". */
+export function commitStatus(commit: BisectionCommit, last: number): string {
   if (commit.fails !== null) return `cannot be measured: ${commit.fails}`;
-  if (commit.number === 0) return "good end, in every run";
-  if (commit.number === last) return "bad end, in every run";
+  if (commit.number === 0) return "good commit, measured in every run";
+  if (commit.number === last) return "bad commit, measured in every run";
   if (commit.measurements === 0) return "not built";
   return `measured ${commit.measurements === 1 ? "once" : `${commit.measurements} times`}`;
 }
 
-/** A probability as far as it matters: "98.7%", "< 0.1%". */
+/** A probability with one decimal: "98.7%", "< 0.1%". */
 export function chance(probability: number): string {
   if (probability > 0 && probability < 0.001) return "< 0.1%";
   if (probability < 1 && probability > 0.999) return "> 99.9%";
   return `${(100 * probability).toFixed(1)}%`;
 }
 
-/** The runs that measured a commit, or tried to. */
+/** The runs that measured a commit or tried to. */
 export function runsOf(runs: BisectionRunView[], number: number): BisectionRunView[] {
   return runs.filter((run) => run.commit === number);
 }
@@ -114,7 +128,9 @@ export function commitPairsOf(
   const subjects = run.subjects.filter(({ subject }) => measured.has(subject));
   const commits = subjects.flatMap((subject) => commitOf(subject) ?? []);
   return commits.flatMap((bad, at) => {
-    const good = commits.slice(0, at).findLast((one) => one.place === bad.place && one.name !== bad.name);
+    const good = commits
+      .slice(0, at)
+      .findLast((commit) => commit.place === bad.place && commit.name !== bad.name);
     if (!good) return [];
     const { library, repository } = bad;
     return [

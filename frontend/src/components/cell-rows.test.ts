@@ -3,22 +3,22 @@ import { heatModel } from "@/charts/heatmap-model";
 import { aCase, aCell, anEstimate, aSubject } from "@/testing/build";
 import { cellRows } from "./cell-rows";
 
-const one = aSubject("openssl", "1");
-const two = aSubject("openssl", "2");
+const older = aSubject("openssl", "1");
+const newer = aSubject("openssl", "2");
 const model = heatModel({
   metric: "cpu_ns",
   cases: [aCase("a"), aCase("b")],
-  subjects: [one, two],
+  subjects: [older, newer],
   cells: [
-    aCell("a", one, { estimate: anEstimate(300) }),
-    aCell("b", one, { estimate: anEstimate(100) }),
-    aCell("b", two, { outcome: { kind: "error", reason: "no", detail: null, invocations: 1 } }),
+    aCell("a", older, { estimate: anEstimate(300) }),
+    aCell("b", older, { estimate: anEstimate(100) }),
+    aCell("b", newer, { outcome: { kind: "error", reason: "no", detail: null, invocations: 1 } }),
   ],
 });
 const places = (choice: Parameters<typeof cellRows>[1]) =>
   cellRows(model, choice).map((cell) => `${cell.caseView.id}${cell.subject.version}`);
 
-it("stands in the heatmap's order until another is asked for, without what was not measured", () => {
+it("keeps the heatmap’s order by default, and leaves out cells that were not measured", () => {
   expect(places({})).toEqual(["a1", "b1", "b2"]);
 });
 

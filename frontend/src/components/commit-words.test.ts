@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { aCheck, aCommit } from "@/testing/build";
+import { expectGolden } from "@/testing/golden";
 import {
   dryRunInWords,
   folding,
@@ -11,25 +12,37 @@ import {
   titleOf,
 } from "./commit-words";
 
-it("names a commit by the beginning of its hash, branch, repository and author", () => {
-  const commit = aCommit({ commit: `abc1234${"0".repeat(33)}`, author: "Ada Example" });
-  expect(shortHash(commit)).toBe("abc1234");
-  expect(originInWords(commit)).toBe("on main of benchmarks by Ada Example");
+const dry = {
+  cases: 18,
+  jobs: 4,
+  minutes: { a: 12, b: 48 },
+  runs_ahead: 1,
+  minutes_ahead: 25,
+  detects: 0.005,
+};
+
+it("commits in words", async () => {
+  const faulty = aCheck({ run_id: null });
+  const finished = aCheck({ state: "finished" });
+  await expectGolden("commit-words", {
+    "origin: with an author": originInWords(aCommit({ author: "Ada Example" })),
+    "origin: without an author": originInWords(aCommit({ author: "" })),
+    "title: with a message": titleOf(aCommit({ title: "Measure it" })),
+    "title: without a message": titleOf(aCommit({ title: "" })),
+    reasons: (["spec", "library"] as const).map(reasonInWords),
+    "plan: behind another run": dryRunInWords(dry),
+    "plan: one case, next in the queue": dryRunInWords({ ...dry, cases: 1, runs_ahead: 0, detects: null }),
+    "plan: pools with different nodes": dryRunInWords({ ...dry, mixed_pools: ["a", "b"] }),
+    "tally: several states, the most frequent first": tally([faulty, finished, finished]),
+    "tally: one spec": tally([finished]),
+  });
 });
 
-it("leaves out what a commit doesn't say", () => {
-  const commit = aCommit({ author: "", title: "" });
-  expect(originInWords(commit)).toBe("on main of benchmarks");
-  expect(titleOf(commit)).toBe("(without a title)");
-  expect(titleOf(aCommit({ title: "Measure it" }))).toBe("Measure it");
+it("shortens the hash of a commit", () => {
+  expect(shortHash(aCommit({ commit: `abc1234${"0".repeat(33)}` }))).toBe("abc1234");
 });
 
-it("says why a spec is measured", () => {
-  expect(reasonInWords("spec")).toBe("the spec changed");
-  expect(reasonInWords("library")).toBe("new version of a library it tracks");
-});
-
-it("tells a spec that has no run from one whose run is only just asked for", () => {
+it("distinguishes a spec without a run from a run that was just requested", () => {
   expect(
     stateOf(aCheck({ run_id: null, faults: [{ file: "quick.yaml", line: 1, column: 1, text: "no" }] })),
   ).toBe("not run");
@@ -37,30 +50,8 @@ it("tells a spec that has no run from one whose run is only just asked for", () 
   expect(stateOf(aCheck({ state: "failed" }))).toBe("failed");
 });
 
-it("tells a spec that is planned, and what measuring it would take", () => {
-  const dry = {
-    cases: 18,
-    jobs: 4,
-    minutes: { a: 12, b: 48 },
-    runs_ahead: 1,
-    minutes_ahead: 25,
-    detects: 0.005,
-  };
+it("knows a planned spec", () => {
   expect(stateOf(aCheck({ run_id: null, dry_run: dry }))).toBe("planned");
-  expect(dryRunInWords(dry)).toBe(
-    "would be 18 cases in 4 jobs, about 60 min; before it 1 run, about 25 min; detects 0.50%",
-  );
-  expect(dryRunInWords({ ...dry, cases: 1, runs_ahead: 0, detects: null })).toBe(
-    "would be 1 case in 4 jobs, about 60 min",
-  );
-  expect(dryRunInWords({ ...dry, mixed_pools: ["a", "b"] })).toMatch(/; unlike nodes in a, b$/);
-});
-
-it("counts the specs of a commit by what became of them, the most frequent first", () => {
-  const faulty = aCheck({ run_id: null });
-  const finished = aCheck({ state: "finished" });
-  expect(tally([faulty, finished, finished])).toBe("3 specs: 2 finished, 1 not run");
-  expect(tally([finished])).toBe("1 spec: 1 finished");
 });
 
 it("shows every spec of a commit that has few", () => {
@@ -68,7 +59,7 @@ it("shows every spec of a commit that has few", () => {
   expect(folding(few)).toEqual({ shown: few, folded: [] });
 });
 
-it("folds up the specs of a commit that has many, but for some that are in trouble", () => {
+it("folds the specs of a commit that has many, except some with problems", () => {
   const fine = Array.from({ length: 11 }, (_, number) => aCheck({ path: `${number}.yaml` }));
   const failed = aCheck({ path: "failed.yaml", state: "failed" });
   const faulty = aCheck({ path: "faulty.yaml", run_id: null });

@@ -17,27 +17,29 @@ export function originInWords({ branch, repository, author }: Commit): string {
 
 /** Some commits have no message. */
 export function titleOf(commit: Commit): string {
-  return commit.title || "(without a title)";
+  return commit.title || "(no title)";
 }
 
 export function reasonInWords(reason: CheckView["reason"]): string {
-  return reason === "spec" ? "the spec changed" : "new version of a library it tracks";
+  return reason === "spec" ? "the spec changed" : "a tracked library has a new version";
 }
 
-/** State of a spec's run; one that was only just asked for has none yet, one that is planned or at fault has no run. */
+/** The state of a spec's run. A run that was just requested has no state yet; a planned or faulty spec has no run. */
 export function stateOf(check: CheckView): NonNullable<CheckView["state"]> | "planned" | "not run" {
   if (check.run_id !== null) return check.state ?? "queued";
   return check.dry_run ? "planned" : "not run";
 }
 
-/** "would be 18 cases in 4 jobs, about 12 min; before it 2 runs, about 25 min; detects 0.50%" */
+/** "18 cases in 4 jobs, about 12 min; 2 runs ahead in the queue, about 25 min; resolution 0.50%" */
 export function dryRunInWords(dry: DryRun): string {
   const { cases, jobs, minutes, runs_ahead, minutes_ahead, detects, mixed_pools = [] } = dry;
-  const inAll = Object.values(minutes).reduce((sum, one) => sum + one, 0);
-  const parts = [`would be ${count(cases, "case")} in ${count(jobs, "job")}, about ${inMinutes(inAll)}`];
-  if (runs_ahead > 0) parts.push(`before it ${count(runs_ahead, "run")}, about ${inMinutes(minutes_ahead)}`);
-  if (detects !== null) parts.push(`detects ${share(detects)}`);
-  if (mixed_pools.length > 0) parts.push(`unlike nodes in ${mixed_pools.join(", ")}`);
+  const total = Object.values(minutes).reduce((sum, poolMinutes) => sum + poolMinutes, 0);
+  const parts = [`${count(cases, "case")} in ${count(jobs, "job")}, about ${inMinutes(total)}`];
+  if (runs_ahead > 0) {
+    parts.push(`${count(runs_ahead, "run")} ahead in the queue, about ${inMinutes(minutes_ahead)}`);
+  }
+  if (detects !== null) parts.push(`resolution ${share(detects)}`);
+  if (mixed_pools.length > 0) parts.push(`nodes differ in ${mixed_pools.join(", ")}`);
   return parts.join("; ");
 }
 
@@ -45,7 +47,7 @@ function inMinutes(minutes: number): string {
   return duration(minutes * S_PER_MIN);
 }
 
-/** What is shown of a commit's specs, and what is folded up where there are many: of those the troubled ones are shown. */
+/** Splits a commit's specs into shown and folded ones. With many specs, only those with problems are shown. */
 export function folding(checks: CheckView[]): { shown: CheckView[]; folded: CheckView[] } {
   if (checks.length <= SHOWN_SPECS) return { shown: checks, folded: [] };
   const troubled = checks.filter((check) => ["not run", "failed"].includes(stateOf(check)));
@@ -57,6 +59,6 @@ export function folding(checks: CheckView[]): { shown: CheckView[]; folded: Chec
 export function tally(checks: CheckView[]): string {
   const times = new Map<string, number>();
   for (const state of checks.map(stateOf)) times.set(state, (times.get(state) ?? 0) + 1);
-  const parts = [...times].sort(([, one], [, other]) => other - one);
+  const parts = [...times].sort(([, amount], [, otherAmount]) => otherAmount - amount);
   return `${count(checks.length, "spec")}: ${parts.map(([state, n]) => `${n} ${state}`).join(", ")}`;
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { anEvent } from "@/testing/build";
 import { eventLines, isEventful } from "./event-lines";
 
-it("tells what is said over and over once, with when it was said first and last", () => {
+it("joins repeated events, with the first and the last time", () => {
   const lines = eventLines([
     anEvent("queued", 0),
     anEvent("running", 1, "no node"),
@@ -16,7 +16,7 @@ it("tells what is said over and over once, with when it was said first and last"
   expect(lines[1]).toMatchObject({ first: "2026-01-01T00:01:00Z", last: "2026-01-01T00:09:00Z" });
 });
 
-it("keeps apart what is said again after something else, and the same words of another state", () => {
+it("keeps events apart that others interrupt, and the same detail of another state", () => {
   const events = [
     anEvent("building", 0, "no node"),
     anEvent("running", 1, "no node"),
@@ -31,12 +31,12 @@ it("keeps apart what is said again after something else, and the same words of a
   ]);
 });
 
-it("takes a run that just began and finished for uneventful", () => {
+it("treats a run that only started and finished as uneventful", () => {
   expect(isEventful([anEvent("running", 0)])).toBe(false);
   expect(isEventful([anEvent("running", 0), anEvent("finished", 5)])).toBe(false);
 });
 
-it("takes a run that waited, ended otherwise or has words for eventful", () => {
+it("treats a run that waited, ended otherwise or has details as eventful", () => {
   expect(isEventful([anEvent("queued", 0)])).toBe(true);
   expect(isEventful([anEvent("running", 0), anEvent("failed", 5)])).toBe(true);
   expect(isEventful([anEvent("running", 0), anEvent("finished", 5, "but a job failed")])).toBe(true);

@@ -1,16 +1,16 @@
-// What happened to a run, in lines that people read.
+// The events of a run, in lines that people read.
 import type { RunEvent } from "@/api/generated";
 
 export interface EventLine {
   state: RunEvent["state"];
   detail: string;
-  /** when it was told first, and last */
+  /** when it was first reported; `last`: most recently */
   first: string;
   last: string;
   times: number;
 }
 
-/** Events that follow each other and say the same are one line. */
+/** Consecutive events with the same state and detail become one line. */
 export function eventLines(events: RunEvent[]): EventLine[] {
   const lines: EventLine[] = [];
   for (const { state, detail = "", at } of events) {
@@ -25,7 +25,7 @@ export function eventLines(events: RunEvent[]): EventLine[] {
   return lines;
 }
 
-/** Whether a run has more to tell than when it began and finished. */
+/** Whether a run has events other than its start and its end. */
 export function isEventful(events: RunEvent[]): boolean {
   return events.some(({ state, detail }) => detail || (state !== "running" && state !== "finished"));
 }

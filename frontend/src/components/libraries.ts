@@ -4,7 +4,7 @@ import { LIBRARIES } from "@/api/generated/vocabulary.gen";
 export type Library = keyof typeof LIBRARIES;
 
 export function libraryOf(name: string | undefined): Library | undefined {
-  return (Object.keys(LIBRARIES) as Library[]).find((one) => one === name);
+  return (Object.keys(LIBRARIES) as Library[]).find((library) => library === name);
 }
 
 export function libraryTitle(name: string): string {

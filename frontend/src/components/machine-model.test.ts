@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { QualificationRow } from "@/api/generated";
 import { aCase } from "@/testing/build";
-import { abilityInWords, decidedBy, inOrder } from "./machine-model";
+import { expectGolden } from "@/testing/golden";
+import { inOrder, limitedBy, resolutionInWords } from "./machine-model";
 
 const aRow = (row: Partial<QualificationRow>): QualificationRow => ({
   library: "openssl",
@@ -23,16 +24,13 @@ const aRow = (row: Partial<QualificationRow>): QualificationRow => ({
 });
 const limits = (...values: number[]) => values.map((cannot_resolve_below) => aRow({ cannot_resolve_below }));
 
-it("says in a sentence what holds for at least half of the cases", () => {
-  expect(abilityInWords(limits(0.1, 0.004, 0.002))).toBe(
-    "With 10 invocations this machine tells changes of 0.40% or more for most cases.",
-  );
-  expect(abilityInWords(limits(0.002, 0.004))).toContain("of 0.40% or more");
-});
-
-it("does not speak of most cases where there is one, and says nothing of none", () => {
-  expect(abilityInWords(limits(0.01))).toContain("in the one case that was tried");
-  expect(abilityInWords([])).toBe("");
+it("the resolution of a machine in words", async () => {
+  await expectGolden("machine-model", {
+    "an odd number of cases": resolutionInWords(limits(0.1, 0.004, 0.002)),
+    "an even number of cases: the upper median": resolutionInWords(limits(0.002, 0.004)),
+    "one case": resolutionInWords(limits(0.01)),
+  });
+  expect(resolutionInWords([])).toBe("");
 });
 
 it("orders by library, then the worst case first", () => {
@@ -48,7 +46,7 @@ it("orders by library, then the worst case first", () => {
   ]);
 });
 
-it("names what decides", () => {
-  expect(decidedBy(aRow({ layout_floor: 0.02 }))).toBe("layout");
-  expect(decidedBy(aRow({ layout_floor: null }))).toBe("noise");
+it("names what limits the resolution", () => {
+  expect(limitedBy(aRow({ layout_floor: 0.02 }))).toBe("layout");
+  expect(limitedBy(aRow({ layout_floor: null }))).toBe("noise");
 });

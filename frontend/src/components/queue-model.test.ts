@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { it } from "vitest";
 import type { QueueEntry } from "@/api/generated";
 import { dateTime } from "@/format";
-import { turnOf, whyOf } from "./queue-model";
+import { expectGolden } from "@/testing/golden";
+import { positionReason, timingOf, triggerText } from "./queue-model";
 
 function anEntry(changes: Partial<QueueEntry> = {}): QueueEntry {
   return {
@@ -23,27 +24,36 @@ function anEntry(changes: Partial<QueueEntry> = {}): QueueEntry {
   };
 }
 
-it("says when a run that waits has its turn and how long it takes", () => {
-  expect(turnOf(anEntry())).toBe("next, takes about 4 min");
-  expect(turnOf(anEntry({ wait_s: 45 }))).toBe("begins in about 45 s, takes about 4 min");
-  expect(turnOf(anEntry({ wait_s: 7260, left_s: 10_800 }))).toBe("begins in about 2 h, takes about 3 h");
-});
+const TRIGGERS = [
+  "pull-request",
+  "commit",
+  "library",
+  "api",
+  "bisection",
+  "confirmation",
+  "explanation",
+  "schedule",
+  "backfill",
+] as const;
 
-it("promises no time on a cluster, where runs may be measured side by side", () => {
-  expect(turnOf(anEntry({ wait_s: null }))).toBe("takes about 4 min");
-});
-
-it("says what is done about a run that was begun", () => {
-  expect(turnOf(anEntry({ state: "running", wait_s: null }))).toBe("about 4 min left");
-  expect(turnOf(anEntry({ state: "building", wait_s: null }))).toBe("being prepared, takes about 4 min");
-  expect(turnOf(anEntry({ state: "cancelling", wait_s: null }))).toBe("ending");
-});
-
-it("says who asked, and of a run that waits when its spec had its last turn", () => {
+it("the queue in words", async () => {
   const begun = "2026-01-01T10:00:00Z";
-  expect(whyOf(anEntry())).toBe("Somebody asked for it; its spec was never measured");
-  expect(whyOf(anEntry({ trigger: "commit", spec_begun_at: begun }))).toBe(
-    `A commit; its spec was measured last ${dateTime(begun)}`,
-  );
-  expect(whyOf(anEntry({ trigger: "schedule", state: "running" }))).toBe("A schedule");
+  await expectGolden("queue-model", {
+    triggers: TRIGGERS.map(triggerText),
+    "timing: next": timingOf(anEntry()),
+    "timing: starts in seconds": timingOf(anEntry({ wait_s: 45 })),
+    "timing: starts in hours": timingOf(anEntry({ wait_s: 7260, left_s: 10_800 })),
+    "timing: queued on a cluster, where runs may be measured side by side": timingOf(
+      anEntry({ wait_s: null }),
+    ),
+    "timing: running": timingOf(anEntry({ state: "running", wait_s: null })),
+    "timing: building": timingOf(anEntry({ state: "building", wait_s: null })),
+    "timing: cancelling": timingOf(anEntry({ state: "cancelling", wait_s: null })),
+    "reason: new spec": positionReason(anEntry()),
+    "reason: known spec": positionReason(anEntry({ trigger: "commit", spec_begun_at: begun })).replace(
+      dateTime(begun),
+      "DATE",
+    ),
+    "reason: running": positionReason(anEntry({ trigger: "schedule", state: "running" })),
+  });
 });

@@ -9,12 +9,12 @@ describe("the scales of a scorecard’s columns", () => {
     const rows = [{ cells: [name, figure(0.5, 0.4, 0.6)] }, { cells: [name, figure(0.8, 0.7, 1)] }];
     const [first, second] = columnScales(rows);
     expect(first).toBeUndefined();
-    expect([0, 0.5, 1].map((one) => second?.(one))).toEqual([0, 0.5, 1]);
+    expect([0, 0.5, 1].map((figure) => second?.(figure))).toEqual([0, 0.5, 1]);
   });
 
   it("reach below none where a figure does", () => {
     const [scale] = columnScales([{ cells: [figure(-1)] }, { cells: [figure(1)] }]);
-    expect([-1, 0, 1].map((one) => scale?.(one))).toEqual([0, 0.5, 1]);
+    expect([-1, 0, 1].map((figure) => scale?.(figure))).toEqual([0, 0.5, 1]);
   });
 
   it("are none where there is nothing to compare", () => {

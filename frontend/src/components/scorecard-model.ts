@@ -14,7 +14,7 @@ export function columnScales(rows: readonly ScorecardRow[]): (ColumnScale | unde
 
 function scaleOf(cells: ScorecardCell[]): ColumnScale | undefined {
   const figures = cells.filter((cell) => cell.value != null);
-  const ends = figures.flatMap(({ value, low, high }) => [value, low, high].filter((one) => one != null));
+  const ends = figures.flatMap(({ value, low, high }) => [value, low, high].filter((bound) => bound != null));
   const [least, most] = [Math.min(0, ...ends), Math.max(...ends)];
   if (figures.length < 2 || most === least) return undefined;
   return (value) => Math.min(1, Math.max(0, (value - least) / (most - least)));

@@ -19,7 +19,7 @@ describe("the steps of a run", () => {
       [later.subject, after],
     ]);
     expect(stepsOf(priors, [before, after, later], cells)).toEqual([
-      { title: "GnuTLS 3.7.9 → 3.8.9", along: "nettle 3.8.1 → 3.10.1" },
+      { title: "GnuTLS 3.7.9 → 3.8.9", dependencies: "nettle 3.8.1 → 3.10.1" },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { expectGolden } from "@/testing/golden";
 import { timerLines } from "./timer-lines";
 
 const timer = (tick_source: string, tick_cost_ns: number, thread_cpu_clock_cost_ns: number) => ({
@@ -7,14 +8,11 @@ const timer = (tick_source: string, tick_cost_ns: number, thread_cpu_clock_cost_
   thread_cpu_clock_cost_ns,
 });
 
-it("says once for each source what a reading costs, as a range where subjects differ", () => {
+it("one line per tick source, with a range if subjects differ", async () => {
   const timers = { a: timer("tsc", 9.2, 230.1), b: timer("tsc", 8.9, 241), c: timer("monotonic", 40, 250) };
-  expect(timerLines(timers)).toEqual([
-    "tick counter monotonic 40 ns, CPU clock 250 ns a reading",
-    "tick counter tsc 9 ns, CPU clock 230 to 241 ns a reading",
-  ]);
+  await expectGolden("timer-lines", { "two tick sources": timerLines(timers) });
 });
 
-it("says nothing where nothing is known", () => {
+it("no lines without timers", () => {
   expect(timerLines({})).toEqual([]);
 });

@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { aMove, anAlert, anEnd, anUpgradeCell } from "@/testing/build";
+import { expectGolden } from "@/testing/golden";
 import {
   absentSide,
   alertOf,
-  alongText,
-  blindText,
   bySize,
-  careOf,
+  caveatsOf,
   coresText,
+  dependencyText,
   factorText,
   factorTitle,
   gapsOf,
   isOnSeveral,
   marksOf,
+  resolutionText,
   sidesText,
   sorted,
   storyOf,
@@ -23,105 +24,93 @@ import {
 
 const ends = { library: "openssl" as const, before: anEnd("3.0.19"), after: anEnd("3.5.4") };
 
-describe("an upgrade’s words", () => {
-  it("name the library once, and sources where versions are the same", () => {
-    expect(titleOf(ends)).toBe("OpenSSL 3.0.19 → 3.5.4");
-    expect(titleOf({ ...ends, after: anEnd("3.0.19", "system") })).toBe(
-      "OpenSSL 3.0.19 (debian/trixie) → 3.0.19 (system)",
-    );
-  });
+const gap = {
+  case_id: "d",
+  title: "d",
+  pool: "local",
+  cpu_model: "a CPU",
+  version: "3.5.4",
+  reason: "none",
+};
+const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
+const gmp = { component: "gmp", before: "6.2.1", after: "6.3.0" };
+const factor = {
+  dimension: "key exchange",
+  value: "DHE-RSA",
+  side: "server" as const,
+  ...aMove(1.062),
+  cells: 8,
+  moved: 6,
+  explained: 0.914,
+};
+const limits = (...values: number[]) => values.map((resolves) => anUpgradeCell("a", { resolves }));
+const verdicts = ["more", "less", "same", "unresolved", "unlike", "apart"] as const;
+const disturbedCell = (disturbed: number) => anUpgradeCell("a", { client: null, server: null, disturbed });
 
-  it("leave the versions out below a heading that names them", () => {
-    const sentence = "OpenSSL 3.0.19 → 3.5.4: nothing moved, of 8 cases: all of them.";
-    expect(storyOf({ sentence })).toBe("Nothing moved, of 8 cases: all of them.");
-    expect(storyOf({ sentence: "No run has finished." })).toBe("No run has finished.");
-  });
-
-  it("say below which change nothing is seen", () => {
-    expect(verdictText(anUpgradeCell("a", { verdict: "unresolved", resolves: 0.012 }))).toBe(
-      "can’t resolve below 1.2%",
-    );
-    expect(verdictText(anUpgradeCell("a", { verdict: "unresolved", resolves: null }))).toBe("can’t resolve");
-    const cells = [0.02, 0.005, 0.01].map((resolves) => anUpgradeCell("a", { resolves }));
-    expect(blindText(cells)).toBe("changes below 0.50% to 2.0% go unseen");
-    expect(blindText(cells.slice(0, 1))).toBe("changes below 2.0% go unseen");
-    expect(blindText([anUpgradeCell("a", { resolves: null })])).toBe("there are too few invocations");
-  });
-
-  it("count every verdict that there is", () => {
-    const cells = [
-      anUpgradeCell("a"),
-      anUpgradeCell("b", { verdict: "same" }),
-      anUpgradeCell("c", { verdict: "same" }),
-    ];
-    const gap = {
-      case_id: "d",
-      title: "d",
-      pool: "local",
-      cpu_model: "a CPU",
-      version: "3.5.4",
-      reason: "none",
-    };
-    expect(tallyOf({ cells, missing: [gap] }).map(([, words]) => words)).toEqual([
-      "1 slower",
-      "2 no change",
-      "1 without a number",
-    ]);
-  });
-
-  it("tell sides apart, and cores for a rate that people know", () => {
-    expect(coresText(anUpgradeCell("a"))).toBe("10.0 → 10.2");
-    expect(coresText({ before_ns: null, after_ns: 1 })).toBe("–");
-    expect(sidesText(anUpgradeCell("a"))).toBe(
-      "client: 0.0% [−1.0%, +1.0%] no change; server: +3.0% [+2.0%, +4.0%] slower; cores for 10,000 handshakes/s: 10.0 → 10.2",
-    );
-    expect(sidesText(anUpgradeCell("a", { client: null, before_ns: null }))).toBe(
-      "server: +3.0% [+2.0%, +4.0%] slower",
-    );
-  });
-
-  it("name once what changed along with the library", () => {
-    const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
-    const cells = [
+it("an upgrade’s words", async () => {
+  await expectGolden("upgrade-model", {
+    "title: two versions": titleOf(ends),
+    "title: one version from two sources": titleOf({ ...ends, after: anEnd("3.0.19", "system") }),
+    "story: below a heading with the versions": storyOf({
+      sentence: "OpenSSL 3.0.19 → 3.5.4: no significant change in 8 cases.",
+    }),
+    "story: a sentence without versions": storyOf({ sentence: "No run has finished." }),
+    verdicts: verdicts.map((verdict) => verdictText({ verdict, resolves: null })),
+    "verdict: unresolved, with the resolution": verdictText({ verdict: "unresolved", resolves: 0.012 }),
+    "tally: every verdict": tallyOf({
+      cells: verdicts.map((verdict) => anUpgradeCell(verdict, { verdict })),
+      missing: [gap],
+    }).map(([, words]) => words),
+    "resolution: a range": resolutionText(limits(0.02, 0.005, 0.01)),
+    "resolution: one value": resolutionText(limits(0.02)),
+    "resolution: too few invocations": resolutionText([anUpgradeCell("a", { resolves: null })]),
+    "sides: client and server": sidesText(anUpgradeCell("a")),
+    "sides: server only, costs unknown": sidesText(anUpgradeCell("a", { client: null, before_ns: null })),
+    "sides: a change that rounds to nothing": sidesText(
+      anUpgradeCell("a", {
+        client: { ratio: 0.9996, low: 0.9995, high: 1.0004, verdict: "same" },
+        server: null,
+        before_ns: null,
+      }),
+    ),
+    "dependencies: two, one of them in two cells": dependencyText([
       anUpgradeCell("a", { components: [nettle] }),
-      anUpgradeCell("b", { components: [nettle] }),
-    ];
-    expect(alongText(cells)).toBe("nettle 3.8.1 → 3.10.1");
-    expect(alongText([anUpgradeCell("a")])).toBe("");
+      anUpgradeCell("b", { components: [nettle, gmp] }),
+    ]),
+    "caveats: not interleaved": caveatsOf(anUpgradeCell("a", { paired: false })),
+    "caveats: from the API": caveatsOf(anUpgradeCell("a", { paired: false, warnings: ["other harness"] })),
+    "caveats: costs vary more": caveatsOf(
+      anUpgradeCell("a", { spread: { before: 0.012, after: 0.041, q: 0.01, verdict: "more" } }),
+    ),
+    "caveats: too few invocations": caveatsOf(anUpgradeCell("a", { move: null })),
+    "caveats: one disturbed invocation": caveatsOf(disturbedCell(1)),
+    "caveats: several disturbed invocations": caveatsOf(disturbedCell(7)),
+    "a side without a number": [absentSide(disturbedCell(7)), absentSide(anUpgradeCell("a"))],
+    "factor: with its own words": factorTitle({ ...factor, words: "an RSA certificate", side: "both" }),
+    "factor: with its dimension, on one side": factorTitle(factor),
+    "factor: the absence of something": factorTitle({
+      ...factor,
+      words: "any case without group P-256",
+      side: "both",
+    }),
+    "factor: every case": factorTitle({ ...factor, words: "every case", side: "client" }),
+    "factor: its numbers": factorText(factor),
+    "factor: one case": factorText({ ...factor, cells: 1, moved: 1 }),
+    "factor: others in exactly the same cases": factorText({ ...factor, alike: ["group X25519", "TLS 1.3"] }),
   });
+});
 
-  it("warn of what was not interleaved, or too little", () => {
-    expect(careOf(anUpgradeCell("a"))).toEqual([]);
-    expect(careOf(anUpgradeCell("a", { paired: false }))).toEqual(["not interleaved"]);
-    expect(careOf(anUpgradeCell("a", { paired: false, warnings: ["other harness"] }))).toEqual([
-      "other harness",
-    ]);
-    expect(careOf(anUpgradeCell("a", { move: null }))).toEqual(["too few invocations"]);
-  });
-
-  it("say where other programs left no number of the client and the server", () => {
-    const spoilt = anUpgradeCell("a", { client: null, server: null, disturbed: 7 });
-    expect(careOf(spoilt)).toEqual([
-      "other programs ran in between: 7 invocations do not tell client and server apart",
-    ]);
-    expect([absentSide(spoilt), absentSide(anUpgradeCell("a"))]).toEqual(["disturbed", "–"]);
-  });
-
-  it("say what moves share, by its own words or by its dimension", () => {
-    const factor = {
-      dimension: "key exchange",
-      value: "DHE-RSA",
-      side: "server" as const,
-      ...aMove(1.062),
-      cells: 8,
-      moved: 6,
-      explained: 0.914,
-    };
-    expect(factorTitle(factor)).toBe("key exchange DHE-RSA, the server’s CPU time");
-    expect(factorTitle({ ...factor, words: "an RSA certificate", side: "both" })).toBe("an RSA certificate");
-    expect(factorText(factor)).toBe(
-      "+6.2% [+5.2%, +7.2%]; 6 of the 8 that have it moved; explains 91% of all differences",
+describe("an upgrade’s numbers", () => {
+  it("give the cores for a rate that people know", () => {
+    expect(coresText(anUpgradeCell("a", { server_before_ns: 1e6, server_after_ns: 1.02e6 }))).toBe(
+      "10.0 → 10.2",
     );
+    expect(coresText({ server_before_ns: null, server_after_ns: 1 })).toBe("");
+  });
+
+  it("need no caveat if they are interleaved and undisturbed, and no dependencies if none changed", () => {
+    expect(caveatsOf(anUpgradeCell("a"))).toEqual([]);
+    expect(dependencyText([anUpgradeCell("a")])).toBe("");
   });
 });
 
@@ -158,7 +147,7 @@ describe("an upgrade’s cells", () => {
   });
 
   it("that miss a number for the same reason stand together, each case once", () => {
-    const gap = (title: string, pool: string, reason = "no such group") => ({
+    const gapOf = (title: string, pool: string, reason = "no such group") => ({
       case_id: title,
       title,
       pool,
@@ -166,7 +155,7 @@ describe("an upgrade’s cells", () => {
       version: "3.0.19",
       reason,
     });
-    const gaps = gapsOf([gap("a", "x"), gap("b", "x"), gap("a", "y"), gap("c", "x", "crashed")]);
+    const gaps = gapsOf([gapOf("a", "x"), gapOf("b", "x"), gapOf("a", "y"), gapOf("c", "x", "crashed")]);
     expect(gaps.map(({ reason, titles }) => [reason, titles])).toEqual([
       ["no such group", ["a", "b"]],
       ["crashed", ["c"]],

@@ -1,4 +1,5 @@
-// An upgrade in words and rows: what moved, what did not, what cannot be said. Pure.
+// An upgrade in words and rows: what changed, what did not, what is unresolved. Pure.
+
 import type {
   AlertSummary,
   ComponentChange,
@@ -9,12 +10,13 @@ import type {
   UpgradeCell,
   UpgradeReport,
 } from "@/api/generated";
+import { spreadText } from "@/charts/cautions";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
 import { count, percent, percentInterval, share, significant } from "@/format";
 import { componentText } from "@/subjects";
 import { libraryTitle } from "./libraries";
 
-const HANDSHAKES_PER_S = 10_000;
+const CONNECTIONS_PER_S = 10_000;
 const NS_PER_S = 1e9;
 
 type Ends = Pick<UpgradeReport, "library" | "before" | "after">;
@@ -25,7 +27,7 @@ export function titleOf(ends: Ends): string {
   return `${libraryTitle(ends.library)} ${namesOf(ends).join(" → ")}`;
 }
 
-/** As alerts name the versions: "3.0.19", of one version twice with its sources, "3.0.19 (debian/bookworm)". */
+/** As alerts name the versions: "3.0.19", or "3.0.19 (debian/bookworm)" if both versions are the same. */
 function namesOf({ before, after }: Ends): [string, string] {
   if (before.version !== after.version) return [before.version, after.version];
   return [`${before.version} (${before.source})`, `${after.version} (${after.source})`];
@@ -33,7 +35,7 @@ function namesOf({ before, after }: Ends): [string, string] {
 
 const NAMED = /^[^:]* → [^:]*: /;
 
-/** A sentence of an upgrade, below a heading that names the versions already. */
+/** A sentence about an upgrade, for display below a heading that already names the versions. */
 export function storyOf({ sentence }: { sentence: string }): string {
   const story = sentence.replace(NAMED, "");
   return story.charAt(0).toUpperCase() + story.slice(1);
@@ -48,15 +50,15 @@ export function verdictWord(verdict: Verdict): string {
     case "same":
       return "no change";
     case "unresolved":
-      return "can’t resolve";
+      return "unresolved";
     case "unlike":
-      return "not alike";
+      return "not comparable";
     case "apart":
       return "not compared";
   }
 }
 
-/** Those that moved furthest first; those without a ratio last. */
+/** The largest change first; cells without a ratio last. */
 export function bySize<C extends { move: Move | null }>(cells: readonly C[]): C[] {
   return [...cells].sort((a, b) => sizeOf(b.move) - sizeOf(a.move));
 }
@@ -84,19 +86,27 @@ export function sorted(cells: readonly UpgradeCell[]): Sorted {
   };
 }
 
-/** "6 slower", "20 no change", "1 without a number": what there is of each. */
+const TALLY: [Verdict, string][] = [
+  ["more", "slower"],
+  ["less", "faster"],
+  ["same", "unchanged"],
+  ["unresolved", "unresolved"],
+  ["unlike", "not comparable"],
+  ["apart", "not compared"],
+];
+
+/** "6 slower", "20 unchanged", "1 without a result": how many cells have each verdict. */
 export function tallyOf({ cells, missing }: Pick<UpgradeReport, "cells" | "missing">): [string, string][] {
-  const verdicts: Verdict[] = ["more", "less", "same", "unresolved", "unlike", "apart"];
-  const found = verdicts.map((verdict): [string, number, string] => [
+  const verdicts = TALLY.map(([verdict, word]): [string, number, string] => [
     verdict,
     cells.filter((cell) => cell.verdict === verdict).length,
-    verdictWord(verdict),
+    word,
   ]);
-  const all = [...found, ["missing", missing.length, "without a number"] as const];
-  return all.filter(([, amount]) => amount > 0).map(([kind, amount, word]) => [kind, `${amount} ${word}`]);
+  const tally = [...verdicts, ["missing", missing.length, "without a result"] as const];
+  return tally.filter(([, amount]) => amount > 0).map(([kind, amount, word]) => [kind, `${amount} ${word}`]);
 }
 
-/** A case is named with its machine where there are several. */
+/** With several host kinds, each case is shown with its host kind. */
 export function isOnSeveral(cells: readonly { pool: string; cpu_model: string }[]): boolean {
   return new Set(cells.map(({ pool, cpu_model }) => `${pool} ${cpu_model}`)).size > 1;
 }
@@ -105,82 +115,96 @@ export function keyOf(cell: { case_id: string; pool: string; cpu_model: string }
   return `${cell.case_id} ${cell.pool} ${cell.cpu_model}`;
 }
 
-/** Both sides together, and each alone. */
+/** Both sides together, then each side. */
 export function marksOf({ verdict, move, client, server }: UpgradeCell): MoveLine["marks"] {
   const marks: [Ink, Move | null][] = [
     [verdict === "more" || verdict === "less" ? verdict : "same", move],
     ["client", client],
     ["server", server],
   ];
-  return marks.flatMap(([ink, found]) => (found ? [{ ink, move: found }] : []));
+  return marks.flatMap(([ink, drawn]) => (drawn ? [{ ink, move: drawn }] : []));
 }
 
 export function moveText(move: Move): string {
   return `${percent(move.ratio)} ${percentInterval(move.low, move.high)}`;
 }
 
-/** "client: +0.2% [−0.1%, +0.5%] no change" */
+/** "client +0.2% [−0.1%, +0.5%], no change" */
 export function sideText(side: "client" | "server", move: SideMove): string {
-  return `${side}: ${moveText(move)} ${verdictWord(move.verdict)}`;
+  return `${side} ${moveText(move)}, ${verdictWord(move.verdict)}`;
 }
 
-/** "nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0": what changed along with the library in any of the cells. */
-export function alongText(cells: readonly { components?: readonly ComponentChange[] }[]): string {
+/** "nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0": dependencies that changed together with the library, in any cell. */
+export function dependencyText(cells: readonly { components?: readonly ComponentChange[] }[]): string {
   const changes = cells.flatMap((cell) => cell.components ?? []).map(componentText);
   return [...new Set(changes)].join(", ");
 }
 
-/** "client: +0.2% [−0.1%, +0.5%] no change; server: +9.8% [+9.5%, +10.1%] slower; cores for 10,000/s: 17.7 → 18.6" */
-export function sidesText(cell: Pick<UpgradeCell, "client" | "server" | "before_ns" | "after_ns">): string {
-  const { client, server, before_ns } = cell;
+/** "client +0.2% […], no change; server +9.8% […], slower; server 1.7 → 1.8 cores for 10,000 connections/s" */
+export function sidesText(
+  cell: Pick<UpgradeCell, "client" | "server" | "server_before_ns" | "server_after_ns">,
+): string {
+  const { client, server } = cell;
   const sides = [client && sideText("client", client), server && sideText("server", server)];
-  const own = sides.filter(Boolean).join("; ");
-  const needed = before_ns === null ? "" : `cores for 10,000 handshakes/s: ${coresText(cell)}`;
-  return [own, needed].filter(Boolean).join("; ");
+  const cores = coresText(cell);
+  const needed = cores && `server ${cores} cores for 10,000 connections/s`;
+  return [...sides, needed].filter(Boolean).join("; ");
 }
 
-/** CPU cores that so many handshakes a second keep busy: "17.7". */
+/** CPU cores that a server needs for 10,000 connections per second: "1.77". */
 export function cores(ns: number): string {
-  return significant((ns * HANDSHAKES_PER_S) / NS_PER_S);
+  return significant((ns * CONNECTIONS_PER_S) / NS_PER_S);
 }
 
-export function coresText({ before_ns, after_ns }: Pick<UpgradeCell, "before_ns" | "after_ns">): string {
-  return before_ns === null || after_ns === null ? "–" : `${cores(before_ns)} → ${cores(after_ns)}`;
+/** Empty if whole connections were not measured. */
+export function coresText({
+  server_before_ns: before,
+  server_after_ns: after,
+}: Pick<UpgradeCell, "server_before_ns" | "server_after_ns">): string {
+  return before == null || after == null ? "" : `${cores(before)} → ${cores(after)}`;
 }
 
-/** "slower", "can’t resolve below 1.2%" */
+/** "slower", "unresolved (resolution 1.2%)" */
 export function verdictText({ verdict, resolves }: Pick<UpgradeCell, "verdict" | "resolves">): string {
   const word = verdictWord(verdict);
-  return verdict === "unresolved" && resolves !== null ? `${word} below ${share(resolves)}` : word;
+  return verdict === "unresolved" && resolves !== null ? `${word} (resolution ${share(resolves)})` : word;
 }
 
-/** Why it is to be read with care, or there is nothing to read. */
-export function careOf({ paired, warnings, move, disturbed = 0 }: UpgradeCell): string[] {
+/** Caveats of a comparison, or why there is none. */
+export function caveatsOf({ paired, warnings, move, spread, disturbed = 0 }: UpgradeCell): string[] {
   const sides =
     disturbed > 0
       ? [
-          `other programs ran in between: ${count(disturbed, "invocation")} ` +
-            `${disturbed === 1 ? "does" : "do"} not tell client and server apart`,
+          `other programs ran during the measurement: ${count(disturbed, "invocation")} ` +
+            `${disturbed === 1 ? "has" : "have"} no client/server split`,
         ]
       : [];
-  if (warnings.length > 0 || (paired && move)) return [...warnings, ...sides];
-  return [move ? "not interleaved" : "too few invocations", ...sides];
+  const varies = spreadText(spread);
+  if (warnings.length > 0 || (paired && move)) return [...varies, ...warnings, ...sides];
+  return [...varies, move ? "not interleaved" : "too few invocations", ...sides];
 }
 
-/** What stands for the number of a side that has none. */
+/** Shown instead of the number of a side that has none. */
 export function absentSide({ disturbed = 0 }: Pick<UpgradeCell, "disturbed">): string {
-  return disturbed > 0 ? "disturbed" : "–";
+  return disturbed > 0 ? "no result" : "–";
 }
 
-/** "an RSA certificate, the server’s CPU time" */
+/** "An RSA certificate (server CPU time)" */
 export function factorTitle({ dimension, value, side, words }: Factor): string {
-  return `${words || `${dimension} ${value}`}${side === "both" ? "" : `, the ${side}’s CPU time`}`;
+  const name = words || `${dimension} ${value}`;
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  return side === "both" ? title : `${title} (${side} CPU time)`;
 }
 
-/** "+6.2% [+5.8%, +6.6%]; 6 of the 8 cases that have it moved; explains 91% of all differences" */
-export function factorText({ ratio, low, high, cells, moved = 0, explained }: Factor): string {
-  const having = `${moved} of the ${cells} that ${cells === 1 ? "has" : "have"} it moved`;
-  return `${moveText({ ratio, low, high })}; ${having}; explains ${Math.round(100 * explained)}% of all differences`;
+/** "+6.2% [+5.8%, +6.6%]; 6 of 8 cases changed; explains 91% of the variation" */
+export function factorText({ ratio, low, high, cells, moved = 0, explained, alike = [] }: Factor): string {
+  const parts = [
+    moveText({ ratio, low, high }),
+    `${moved} of ${count(cells, "case")} changed`,
+    `explains ${Math.round(100 * explained)}% of the variation`,
+  ];
+  if (alike.length > 0) parts.push(`cannot be separated from ${alike.join(" and ")}`);
+  return parts.join("; ");
 }
 
 export function factorInk({ side, ratio }: Factor): Ink {
@@ -193,32 +217,35 @@ export interface Gap {
   titles: string[];
 }
 
-/** Cases that miss a number for the same reason stand together. */
+/** Groups the cases that have no result for the same reason. */
 export function gapsOf(missing: readonly MissingCell[]): Gap[] {
-  const found = new Map<string, Gap>();
+  const gaps = new Map<string, Gap>();
   for (const { version, reason, title } of missing) {
     const key = `${version} ${reason}`;
-    const gap = found.get(key) ?? { version, reason, titles: [] };
+    const gap = gaps.get(key) ?? { version, reason, titles: [] };
     if (!gap.titles.includes(title)) gap.titles.push(title);
-    found.set(key, gap);
+    gaps.set(key, gap);
   }
-  return [...found.values()];
+  return [...gaps.values()];
 }
 
-/** "changes below 0.91% to 39% go unseen" */
-export function blindText(cells: readonly UpgradeCell[]): string {
+/** "The resolution is 0.91% to 39%, depending on the case: a real change below it would probably be missed." */
+export function resolutionText(cells: readonly UpgradeCell[]): string {
   const limits = cells.flatMap(({ resolves }) => resolves ?? []).sort((a, b) => a - b);
-  const ends = [
-    ...new Set([limits[0], limits.at(-1)].flatMap((one) => (one === undefined ? [] : share(one)))),
-  ];
-  return ends.length === 0 ? "there are too few invocations" : `changes below ${ends.join(" to ")} go unseen`;
+  const [lowest, highest] = [limits[0], limits.at(-1)];
+  if (lowest === undefined || highest === undefined) {
+    return "There are too few invocations to estimate the resolution.";
+  }
+  const [low, high] = [share(lowest), share(highest)];
+  const size = low === high ? low : `${low} to ${high}, depending on the case`;
+  return `The resolution is ${size}: a real change below it would probably be missed.`;
 }
 
 export function runIdsOf(cells: readonly UpgradeCell[]): string[] {
   return [...new Set(cells.flatMap((cell) => cell.run_ids))];
 }
 
-/** The alert that tells of it, if there is one. */
+/** The alert of this upgrade, if there is one. */
 export function alertOf(ends: Ends, alerts: readonly AlertSummary[]): AlertSummary | undefined {
   const [before, after] = namesOf(ends);
   return alerts.find(

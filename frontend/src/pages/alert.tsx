@@ -1,4 +1,4 @@
-// Alert: what costs more, what somebody may do about it, and everything that happened to it.
+// Alert: the slower cases, the possible actions, and the history of the alert.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertDetail } from "@/api/generated";
@@ -8,9 +8,12 @@ import { AlertControls } from "@/components/AlertControls";
 import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
 import { endsOf, subjectOf, termsOf } from "@/components/alert-model";
+import { Culprits } from "@/components/Culprits";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
+import type { Library } from "@/components/libraries";
 import { Notifications } from "@/components/Notifications";
 import { storyOf } from "@/components/upgrade-model";
+import { WhySection } from "@/components/WhySection";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Facts, Lines } from "@/ui/Fields";
@@ -21,19 +24,19 @@ const route = getRouteApi("/alerts/$alertId");
 
 export function AlertPage() {
   const { alertId } = route.useParams();
-  const found = useQuery(alertOptions({ path: { alert_id: alertId } }));
-  useTitle(found.data ? subjectOf(found.data.alert) : `Alert ${alertId}`);
+  const detail = useQuery(alertOptions({ path: { alert_id: alertId } }));
+  useTitle(detail.data ? subjectOf(detail.data.alert) : `Alert ${alertId}`);
   return (
     <>
       <p className="crumbs">
         <Link {...paths.alerts()}>All alerts</Link>
       </p>
-      {found.data ? (
-        <Findings found={found.data} />
-      ) : found.isError ? (
+      {detail.data ? (
+        <Findings detail={detail.data} />
+      ) : detail.isError ? (
         <>
           <h1>Alert {alertId}</h1>
-          <Failed error={found.error} retry={() => void found.refetch()} />
+          <Failed error={detail.error} retry={() => void detail.refetch()} />
         </>
       ) : (
         <Loading what="the alert" lines={10} />
@@ -42,8 +45,8 @@ export function AlertPage() {
   );
 }
 
-function Findings({ found }: { found: AlertDetail }) {
-  const { alert, events } = found;
+function Findings({ detail }: { detail: AlertDetail }) {
+  const { alert, events } = detail;
   const { cause } = alert;
   const today = new Date().toISOString().slice(0, 10);
   return (
@@ -52,30 +55,34 @@ function Findings({ found }: { found: AlertDetail }) {
         {subjectOf(alert)} <AlertStatus status={alert.status} />
       </h1>
       <p className="answer">{storyOf(alert)}</p>
+      <Culprits culprits={alert.culprits} />
       {cause.kind === "stale" && <p className="said bad">{cause.after}</p>}
-      {events.filter((one) => one.finding).length > 1 && alert.cells.length > 0 && (
-        <p>Found more than once: {count(alert.cells.length, "comparison")} by now.</p>
+      {events.filter((event) => event.finding).length > 1 && alert.cells.length > 0 && (
+        <p>
+          Several runs reported this regression. It covers {count(alert.cells.length, "comparison")} so far.
+        </p>
       )}
       <p>{termsOf(alert, today).join("; ")}</p>
-      <AlertControls key={alert.alert_id} found={found} />
+      <AlertControls key={alert.alert_id} detail={detail} />
       {alert.cells.length > 0 && (
         <section>
-          <h2>What costs more</h2>
+          <h2>Slower cases</h2>
           <AlertCells cells={alert.cells} />
         </section>
       )}
       {cause.kind === "upgrade" && cause.library && (
         <>
           <p>
-            <Link {...paths.upgrade(cause.library, ...endsOf(alert))}>Everything about this upgrade</Link>
+            <Link {...paths.upgrade(cause.library, ...endsOf(alert))}>Full upgrade report</Link>
           </p>
           <FindCommitOfRun runId={alert.run_ids[0]} />
+          {alert.subjects && <Why library={cause.library} subjects={alert.subjects} />}
         </>
       )}
       <AlertEvents events={events} />
       <Notifications alertId={alert.alert_id} />
       <section>
-        <h2>Alert</h2>
+        <h2>Details</h2>
         <Facts
           facts={[
             ["Raised", dateTime(alert.raised_at)],
@@ -89,14 +96,25 @@ function Findings({ found }: { found: AlertDetail }) {
                 </Link>
               )),
             ],
-            [
-              "Told at",
-              <Lines key="notify" lines={alert.notify.length > 0 ? alert.notify : ["no channel"]} />,
-            ],
+            ["Channels", <Lines key="notify" lines={alert.notify.length > 0 ? alert.notify : ["none"]} />],
             ["Id", <code key="id">{alert.alert_id}</code>],
           ]}
         />
       </section>
     </>
+  );
+}
+
+function Why({ library, subjects }: { library: Library; subjects: [string, string] }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <WhySection
+      library={library}
+      ends={subjects}
+      caseId={search.case}
+      choose={(next) => void navigate({ search: { case: next }, replace: true })}
+      uncounted="No instructions have been counted. kexbench counts for a new alert by itself, within minutes. For an older one, the full upgrade report has the command."
+    />
   );
 }

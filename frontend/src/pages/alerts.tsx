@@ -1,12 +1,12 @@
-// Alerts: what needs somebody, by library; then what was judged lately, and what people were told.
+// Alerts: by library; then recent screenings and notifications.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertPage, AlertSummary } from "@/api/generated";
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
-import { groupsOf, mostOf, statusChoices, subjectOf, termsOf, wantedOf } from "@/components/alert-model";
-import { Judgements } from "@/components/Judgements";
+import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
 import { Notifications } from "@/components/Notifications";
+import { Screenings } from "@/components/Screenings";
 import { storyOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -24,25 +24,25 @@ const EXAMPLE = `alerts:
 
 export function AlertsPage() {
   const { status, library, before } = route.useSearch();
-  const found = useQuery({
+  const alerts = useQuery({
     ...alertsOptions({
-      query: { status: wantedOf(status), library: library ? [library] : undefined, before, limit: PAGE },
+      query: { status: statusesOf(status), library: library ? [library] : undefined, before, limit: PAGE },
     }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });
   useTitle("Alerts");
-  const next = found.data?.next_before;
+  const next = alerts.data?.next_before;
   return (
     <>
-      <h1>What became slower</h1>
-      {found.data ? (
+      <h1>Alerts</h1>
+      {alerts.data ? (
         <>
-          <Choices page={found.data} />
-          <Alerts page={found.data} />
+          <Choices page={alerts.data} />
+          <Alerts page={alerts.data} />
         </>
-      ) : found.isError ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : alerts.isError ? (
+        <Failed error={alerts.error} retry={() => void alerts.refetch()} />
       ) : (
         <Loading what="the alerts" />
       )}
@@ -50,7 +50,7 @@ export function AlertsPage() {
         {before && <Link {...paths.alerts({ status, library })}>Newest</Link>}
         {next && <Link {...paths.alerts({ status, library, before: next })}>Older</Link>}
       </nav>
-      <Judgements />
+      <Screenings />
       <Notifications />
     </>
   );
@@ -63,7 +63,7 @@ function Choices({ page: { counts } }: { page: AlertPage }) {
   const change = (next: AlertsSearch) =>
     void navigate({ search: (now) => ({ ...now, before: undefined, ...next }), replace: true });
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <Select
         label="Status"
         value={status}
@@ -86,21 +86,21 @@ function Alerts({ page: { alerts, counts } }: { page: AlertPage }) {
   const { status } = route.useSearch();
   if (alerts.length === 0 && Object.keys(counts).length > 0) {
     return (
-      <Empty title={status ? "None of these" : "Nothing needs anybody"}>
+      <Empty title={status ? "No matching alerts" : "No active alerts"}>
         <p>
-          <Link {...paths.alerts({ status: "all" })}>All alerts</Link>
+          <Link {...paths.alerts({ status: "all" })}>Show all alerts</Link>
         </p>
       </Empty>
     );
   }
   if (alerts.length === 0) return <NothingYet />;
-  return groupsOf(alerts).map(({ title, alerts: own }) => (
+  return groupsOf(alerts).map(({ title, alerts: group }) => (
     <section key={title}>
       <h2>{title}</h2>
       <ul className="runs">
-        {own.map((one) => (
-          <li key={one.alert_id} className="commit">
-            <OneAlert alert={one} />
+        {group.map((alert) => (
+          <li key={alert.alert_id} className="commit">
+            <AlertItem alert={alert} />
           </li>
         ))}
       </ul>
@@ -108,7 +108,7 @@ function Alerts({ page: { alerts, counts } }: { page: AlertPage }) {
   ));
 }
 
-function OneAlert({ alert }: { alert: AlertSummary }) {
+function AlertItem({ alert }: { alert: AlertSummary }) {
   const today = new Date().toISOString().slice(0, 10);
   const { raised_at, cause } = alert;
   return (
@@ -136,13 +136,13 @@ function NothingYet() {
   return (
     <Empty title="No alerts">
       <p>
-        Upgrades are watched over where a spec has <code>alerts:</code>. What it measures slower is then
-        measured again, and told only if that confirms it:
+        To get alerts, add an <code>alerts:</code> section to a spec. If a version looks slower, kexbench
+        measures it again. Only confirmed regressions raise alerts.
       </p>
       <pre>{EXAMPLE}</pre>
-      <p>A spec that has such a rule, over all tracked versions of the libraries:</p>
+      <p>This spec has such a section and covers all tracked versions of the libraries:</p>
       <pre>kexbench run bench-specs/history.yaml</pre>
-      <p>What its rule suspects in the runs of it that are stored, without measuring anything:</p>
+      <p>Show what the section would suspect in the stored runs of this spec, without measuring:</p>
       <pre>kexbench alerts dry-run bench-specs/history.yaml</pre>
     </Empty>
   );

@@ -1,4 +1,4 @@
-// Bisection: the answer first, then every commit that something is known of, and the runs that it rests on.
+// Bisection: the answer first, then the tested commits and the runs.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { BisectionCommit, BisectionDetail, CaseStep } from "@/api/generated";
@@ -7,8 +7,8 @@ import { BisectionControls } from "@/components/BisectionControls";
 import { BisectionState } from "@/components/BisectionState";
 import {
   chance,
+  commitStatus,
   isSearching,
-  knownOf,
   rowsOf,
   runsOf,
   sentenceOf,
@@ -27,7 +27,7 @@ const POLL_MS = 5000;
 
 export function BisectionPage() {
   const { bisectionId } = route.useParams();
-  const found = useQuery({
+  const bisection = useQuery({
     ...bisectionOptions({ path: { bisection_id: bisectionId } }),
     refetchInterval: ({ state }) => state.data && isSearching(state.data.summary.state) && POLL_MS,
   });
@@ -37,12 +37,12 @@ export function BisectionPage() {
       <p className="crumbs">
         <Link {...paths.bisections()}>All bisections</Link>
       </p>
-      {found.data ? (
-        <Findings found={found.data} />
-      ) : found.isError ? (
+      {bisection.data ? (
+        <Findings bisection={bisection.data} />
+      ) : bisection.isError ? (
         <>
           <h1>Bisection {bisectionId}</h1>
-          <Failed error={found.error} retry={() => void found.refetch()} />
+          <Failed error={bisection.error} retry={() => void bisection.refetch()} />
         </>
       ) : (
         <Loading what="the bisection" lines={10} />
@@ -51,8 +51,8 @@ export function BisectionPage() {
   );
 }
 
-function Findings({ found }: { found: BisectionDetail }) {
-  const { summary, steps, runs } = found;
+function Findings({ bisection }: { bisection: BisectionDetail }) {
+  const { summary, steps, runs } = bisection;
   const isBad = summary.state === "waiting" || summary.state === "not measured";
   return (
     <>
@@ -60,22 +60,25 @@ function Findings({ found }: { found: BisectionDetail }) {
         {summary.library}: {summary.good} to {summary.bad} <BisectionState state={summary.state} />
       </h1>
       <p role="status" className={isBad ? "said bad" : "said"}>
-        <b>{sentenceOf(found)}</b>
+        <b>{sentenceOf(bisection)}</b>
       </p>
-      <BisectionControls key={summary.bisection_id} found={found} />
+      <BisectionControls key={summary.bisection_id} bisection={bisection} />
       {steps.length > 0 && <Steps steps={steps} />}
-      {found.commits.length > 0 && <Commits found={found} />}
-      {runs.length > 0 && <Runs found={found} />}
+      {bisection.commits.length > 0 && <Commits bisection={bisection} />}
+      {runs.length > 0 && <Runs bisection={bisection} />}
       <section>
-        <h2>Bisection</h2>
+        <h2>Details</h2>
         <Facts
           facts={[
-            ["Asked for", `${dateTime(summary.asked_at)}, ${summary.asked_by}`],
+            ["Requested", `${dateTime(summary.asked_at)}, ${summary.asked_by}`],
             ["Repository", summary.repository],
-            ["Commits", found.searched > 0 ? String(found.searched) : "not known yet"],
-            ["Builds", found.most_builds === null ? "not known yet" : `at most ${found.most_builds}`],
-            ["A measurement", `${count(found.invocations, "invocation")}, of the ends alone twice as many`],
-            ["Cases", <Lines key="cases" lines={summary.cases.map((one) => one.title)} />],
+            ["Commits", bisection.searched > 0 ? String(bisection.searched) : "unknown"],
+            ["Builds", bisection.most_builds === null ? "unknown" : `at most ${bisection.most_builds}`],
+            [
+              "Invocations",
+              `${bisection.invocations} per commit, ${2 * bisection.invocations} for a run of both ends`,
+            ],
+            ["Cases", <Lines key="cases" lines={summary.cases.map((caseView) => caseView.title)} />],
             ["Pool", summary.pool],
             ["Id", <code key="id">{summary.bisection_id}</code>],
           ]}
@@ -88,12 +91,12 @@ function Findings({ found }: { found: BisectionDetail }) {
 function Steps({ steps }: { steps: CaseStep[] }) {
   return (
     <section>
-      <h2>What the bad end costs against the good one</h2>
+      <h2>Cost of the bad commit relative to the good commit</h2>
       <ul>
         {steps.map((step) => (
           <li key={step.case_id}>
             {step.title}: <b>{percent(step.ratio)}</b> {percentInterval(step.low, step.high)}
-            {!step.changed && ", no change that the search could follow"}
+            {!step.changed && ", not used in the search"}
           </li>
         ))}
       </ul>
@@ -101,30 +104,30 @@ function Steps({ steps }: { steps: CaseStep[] }) {
   );
 }
 
-function Commits({ found }: { found: BisectionDetail }) {
+function Commits({ bisection }: { bisection: BisectionDetail }) {
   return (
     <section>
       <h2>Commits</h2>
-      <p>How likely each one is the first that costs what the bad end does.</p>
-      <Frame label="Commits in their order">
+      <p>Each row shows the probability that the commit introduced the change.</p>
+      <Frame label="Commits in order">
         <table className="numbers chances">
           <thead>
             <tr>
               <th scope="col">Commit</th>
-              <th scope="col">Likely</th>
-              <th scope="col">What is known</th>
+              <th scope="col">Probability</th>
+              <th scope="col">Status</th>
             </tr>
           </thead>
           <tbody>
-            {rowsOf(found.commits).map((row) =>
+            {rowsOf(bisection.commits).map((row) =>
               row.kind === "gap" ? (
                 <tr key={`gap ${row.after}`}>
                   <td colSpan={3} className="absent">
-                    {count(row.commits, "commit")} that nothing is known of
+                    {count(row.commits, "untested commit")}
                   </td>
                 </tr>
               ) : (
-                <CommitRow key={row.commit.number} commit={row.commit} found={found} />
+                <CommitRow key={row.commit.number} commit={row.commit} bisection={bisection} />
               ),
             )}
           </tbody>
@@ -134,8 +137,8 @@ function Commits({ found }: { found: BisectionDetail }) {
   );
 }
 
-function CommitRow({ commit, found }: { commit: BisectionCommit; found: BisectionDetail }) {
-  const runs = runsOf(found.runs, commit.number);
+function CommitRow({ commit, bisection }: { commit: BisectionCommit; bisection: BisectionDetail }) {
+  const runs = runsOf(bisection.runs, commit.number);
   return (
     <tr>
       <th scope="row">
@@ -153,7 +156,7 @@ function CommitRow({ commit, found }: { commit: BisectionCommit; found: Bisectio
         )}
       </td>
       <td>
-        {knownOf(commit, found.searched - 1)}
+        {commitStatus(commit, bisection.searched - 1)}
         {runs.map((run) => (
           <Link key={run.run_id} {...paths.run(run.run_id)} className="below">
             run {run.number}
@@ -164,12 +167,12 @@ function CommitRow({ commit, found }: { commit: BisectionCommit; found: Bisectio
   );
 }
 
-function Runs({ found }: { found: BisectionDetail }) {
+function Runs({ bisection }: { bisection: BisectionDetail }) {
   return (
     <section>
       <h2>Runs</h2>
       <ol className="runs" start={0}>
-        {found.runs.map((run) => (
+        {bisection.runs.map((run) => (
           <li key={run.run_id} className="commit">
             <p>
               <Link {...paths.run(run.run_id)}>

@@ -1,4 +1,4 @@
-// Bisections: what was asked, how far each is, and the answers.
+// Bisections: their commits, progress and answers.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { BisectionSummary } from "@/api/generated";
@@ -16,20 +16,21 @@ const POLL_MS = 5000;
 
 export function BisectionsPage() {
   const { before } = route.useSearch();
-  const found = useQuery({
+  const bisections = useQuery({
     ...bisectionsOptions({ query: { limit: PAGE, before } }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => state.data?.bisections.some((one) => isSearching(one.state)) && POLL_MS,
+    refetchInterval: ({ state }) =>
+      state.data?.bisections.some((bisection) => isSearching(bisection.state)) && POLL_MS,
   });
   useTitle("Bisections");
-  const next = found.data?.next_before;
+  const next = bisections.data?.next_before;
   return (
     <>
       <h1>Bisections</h1>
-      {found.data ? (
-        <BisectionList bisections={found.data.bisections} />
-      ) : found.isError ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      {bisections.data ? (
+        <BisectionList bisections={bisections.data.bisections} />
+      ) : bisections.isError ? (
+        <Failed error={bisections.error} retry={() => void bisections.refetch()} />
       ) : (
         <Loading what="the bisections" />
       )}
@@ -45,26 +46,29 @@ function BisectionList({ bisections }: { bisections: BisectionSummary[] }) {
   if (bisections.length === 0) {
     return (
       <Empty title="No bisections yet">
-        <p>Where two commits of a library differ, the page of their run finds the one between them. Or:</p>
+        <p>
+          A bisection finds the commit that changed a cost. Start it on the page of a run that compares two
+          commits, or from the command line:
+        </p>
         <pre>kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued</pre>
       </Empty>
     );
   }
   return (
     <ul className="runs">
-      {bisections.map((one) => (
-        <li key={one.bisection_id} className="commit">
+      {bisections.map((bisection) => (
+        <li key={bisection.bisection_id} className="commit">
           <h2>
-            <Link {...paths.bisection(one.bisection_id)}>
-              {one.library}: {one.good} to {one.bad}
+            <Link {...paths.bisection(bisection.bisection_id)}>
+              {bisection.library}: {bisection.good} to {bisection.bad}
             </Link>{" "}
-            <BisectionState state={one.state} />
+            <BisectionState state={bisection.state} />
           </h2>
           <p>
-            <time dateTime={one.asked_at}>{dateTime(one.asked_at)}</time>, {one.asked_by},{" "}
-            {count(one.runs, "run")}
+            <time dateTime={bisection.asked_at}>{dateTime(bisection.asked_at)}</time>, {bisection.asked_by},{" "}
+            {count(bisection.runs, "run")}
           </p>
-          {one.detail && <p className="said">{one.detail}</p>}
+          {bisection.detail && <p className="said">{bisection.detail}</p>}
         </li>
       ))}
     </ul>

@@ -1,4 +1,4 @@
-// Commits: what was pushed to the watched repositories, and what became of each of its specs.
+// Commits: pushes to the watched repositories, and the runs of their specs.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -70,7 +70,7 @@ function RepositoryChoice({ names }: { names: string[] }) {
   const navigate = route.useNavigate();
   if (names.length < 2) return null;
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <Select
         label="Repository"
         value={repository}
@@ -85,17 +85,17 @@ function CommitList({ page }: { page: CommitPage }) {
   if (page.repositories.length === 0) return <NothingYet />;
   if (page.commits.length === 0) {
     return (
-      <Empty title="No such commits">
+      <Empty title="No matching commits">
         <p>
-          <Link {...paths.commits()}>The newest of all repositories</Link>
+          <Link {...paths.commits()}>Show all commits</Link>
         </p>
       </Empty>
     );
   }
   return (
     <ul className="runs">
-      {page.commits.map((one) => (
-        <OneCommit key={`${one.commit.repository} ${one.commit.commit}`} view={one} />
+      {page.commits.map((view) => (
+        <CommitItem key={`${view.commit.repository} ${view.commit.commit}`} view={view} />
       ))}
     </ul>
   );
@@ -105,20 +105,20 @@ function NothingYet() {
   return (
     <Empty title="No commits yet">
       <p>
-        Name the repositories to watch in <code>repositories.yaml</code> in the home folder of kexbench, or in
+        List the repositories to watch in <code>repositories.yaml</code> in the home folder of kexbench, or in
         the file that <code>KEXBENCH_REPOSITORIES</code> names:
       </p>
       <pre>{EXAMPLE}</pre>
       <p>
-        Commits that then change a spec in <code>bench-specs</code>, or bring a new version of a library that
-        one tracks, are measured and shown here. Planned branches and pull requests show what measuring them
-        would take.
+        kexbench then measures each commit that changes a spec in <code>bench-specs</code> or adds a new
+        version of a tracked library. For planned branches and pull requests, this page shows how long the
+        measurement would take.
       </p>
     </Empty>
   );
 }
 
-function OneCommit({ view: { commit, checks, note } }: { view: CommitView }) {
+function CommitItem({ view: { commit, checks, note } }: { view: CommitView }) {
   return (
     <li className="commit">
       <h2>{titleOf(commit)}</h2>
@@ -126,7 +126,7 @@ function OneCommit({ view: { commit, checks, note } }: { view: CommitView }) {
         <time dateTime={commit.committed_at}>{dateTime(commit.committed_at)}</time>,{" "}
         <CommitHash commit={commit} /> {originInWords(commit)}
       </p>
-      {note && <p>Nothing was measured: {note}</p>}
+      {note && <p>Not measured: {note}</p>}
       <Specs checks={checks} />
     </li>
   );
@@ -141,7 +141,7 @@ function Specs({ checks }: { checks: CheckView[] }) {
       {folded.length > 0 && (
         <details onToggle={(event) => setUnfolded(event.currentTarget.open)}>
           <summary>{tally(checks)}</summary>
-          {/* each that has ended asks for its verdict */}
+          {/* each finished spec requests its verdict */}
           {isUnfolded && <SpecList checks={folded} />}
         </details>
       )}
@@ -155,14 +155,14 @@ function SpecList({ checks }: { checks: CheckView[] }) {
     <ul className="specs">
       {checks.map((check) => (
         <li key={check.path}>
-          <OneSpec check={check} />
+          <SpecItem check={check} />
         </li>
       ))}
     </ul>
   );
 }
 
-function OneSpec({ check }: { check: CheckView }) {
+function SpecItem({ check }: { check: CheckView }) {
   if (check.run_id === null && check.dry_run) {
     return (
       <>
@@ -192,7 +192,7 @@ function OneSpec({ check }: { check: CheckView }) {
         {stored > 0 && `${count(stored, "invocation")}, `}
         {reasonInWords(check.reason)}
       </p>
-      {/* of one that is queued it says what is said here already */}
+      {/* the detail of a queued run repeats what is shown here */}
       {state !== "queued" && <RunNote summary={{ state, detail: check.detail }} />}
       {state === "finished" && <RunVerdict runId={check.run_id} />}
     </>

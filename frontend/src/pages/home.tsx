@@ -1,4 +1,4 @@
-// Home: every case against every version, and what changed from version to version.
+// Home: every case with every version, and the changes from version to version.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -31,7 +31,7 @@ export function HomePage() {
   useTitle("");
   return (
     <>
-      <h1>What a TLS handshake costs</h1>
+      <h1>Cost of TLS handshakes</h1>
       {filters.data && filters.data.host_kinds.length > 0 && (
         <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
       )}
@@ -60,7 +60,7 @@ interface ControlsProps {
 function Controls({ search, filters, matrix, change }: ControlsProps) {
   const cases = matrix?.cases ?? [];
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <HostSelect hostKinds={filters.host_kinds} current={matrix?.host_kind} choose={change} />
       <CellChoice
         metrics={filters.metrics}
@@ -73,8 +73,8 @@ function Controls({ search, filters, matrix, change }: ControlsProps) {
         label="Compare with"
         value={search.versus ?? ""}
         choices={[
-          { value: "", label: "the version before" },
-          ...cases.map((one) => ({ value: one.id, label: one.title })),
+          { value: "", label: "previous version" },
+          ...cases.map((caseView) => ({ value: caseView.id, label: caseView.title })),
         ]}
         choose={(versus) => change({ versus: versus || undefined })}
       />
@@ -87,7 +87,7 @@ function Controls({ search, filters, matrix, change }: ControlsProps) {
       <TextFilter
         label="Cases"
         value={search.q ?? ""}
-        placeholder="such as: ecdhe 3072"
+        placeholder="e.g. ecdhe 3072"
         enter={(q) => change({ q: q || undefined })}
       />
     </form>
@@ -104,7 +104,7 @@ function Results({ search, matrix, change }: ResultsProps) {
   const model = useMemo(() => heatModel(matrix, search), [matrix, search]);
   if (!matrix.host_kind) return <NothingYet />;
   const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
-  const versus = matrix.cases.find((one) => one.id === search.versus);
+  const versus = matrix.cases.find((caseView) => caseView.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
   if (matrix.cases.length === 0 && !search.library) return <OnlyOtherRuns />;
   if (isUncounted(matrix)) return <NothingCounted />;
@@ -131,8 +131,8 @@ function Results({ search, matrix, change }: ResultsProps) {
 
 function NothingYet() {
   return (
-    <Empty title="Nothing is measured yet">
-      <p>Run a small spec; the first results appear here when half of it is measured:</p>
+    <Empty title="No results yet">
+      <p>Run a small spec. The first results appear here when half of it is measured:</p>
       <pre>kexbench run bench-specs/quickstart.yaml</pre>
     </Empty>
   );

@@ -1,11 +1,11 @@
-// Machine: what a host kind can tell apart, as a library measured against itself has proved.
+// Machine: the resolution of a host kind, from measurements of a library against itself.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Qualifications } from "@/api/generated";
 import { filtersOptions, qualificationsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { MixedPoolNotice } from "@/components/MixedPoolNotice";
-import { abilityInWords, inOrder } from "@/components/machine-model";
+import { inOrder, resolutionInWords } from "@/components/machine-model";
 import { QualificationTable } from "@/components/QualificationTable";
 import { share } from "@/format";
 import { DEFAULT_INVOCATIONS, INVOCATIONS, invocationsOf, type MachineSearch } from "@/search";
@@ -22,7 +22,7 @@ export function MachinePage() {
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const { pool, cpu, invocations = DEFAULT_INVOCATIONS } = search;
   const filters = useQuery(filtersOptions());
-  const found = useQuery({
+  const qualifications = useQuery({
     ...qualificationsOptions({ query: { pool, cpu_model: cpu, invocations } }),
     placeholderData: keepPreviousData,
   });
@@ -33,23 +33,27 @@ export function MachinePage() {
   useTitle("Machine");
   return (
     <>
-      <h1>What this machine can tell apart</h1>
+      <h1>Resolution of this machine</h1>
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
-          <HostSelect hostKinds={filters.data.host_kinds} current={found.data?.host_kind} choose={change} />
+        <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+          <HostSelect
+            hostKinds={filters.data.host_kinds}
+            current={qualifications.data?.host_kind}
+            choose={change}
+          />
           <Amount
-            label={`Invocations of a comparison (${INVOCATIONS.min} to ${INVOCATIONS.max})`}
+            label={`Invocations per comparison (${INVOCATIONS.min} to ${INVOCATIONS.max})`}
             value={invocations}
             {...INVOCATIONS}
             enter={enter}
           />
         </form>
       )}
-      {found.data?.mixed_pool && <MixedPoolNotice mixed={found.data.mixed_pool} />}
-      {found.data ? (
-        <Results found={found.data} />
-      ) : found.isError ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      {qualifications.data?.mixed_pool && <MixedPoolNotice mixed={qualifications.data.mixed_pool} />}
+      {qualifications.data ? (
+        <Results qualifications={qualifications.data} />
+      ) : qualifications.isError ? (
+        <Failed error={qualifications.error} retry={() => void qualifications.refetch()} />
       ) : (
         <Loading what="the qualifications" lines={10} />
       )}
@@ -57,13 +61,13 @@ export function MachinePage() {
   );
 }
 
-function Results({ found }: { found: Qualifications }) {
-  if (!found.host_kind || found.rows.length === 0) {
+function Results({ qualifications }: { qualifications: Qualifications }) {
+  if (!qualifications.host_kind || qualifications.rows.length === 0) {
     return (
       <Empty title="This machine is not qualified yet">
         <p>
-          How small a change can be told from none is proved by measuring a library against itself, and
-          against relinked copies of it:
+          Qualification measures a library against itself and against relinked copies of itself. The result is
+          the resolution: a smaller change would probably be missed.
         </p>
         <pre>kexbench qualify</pre>
       </Empty>
@@ -71,49 +75,50 @@ function Results({ found }: { found: Qualifications }) {
   }
   return (
     <>
-      <p className="answer">{abilityInWords(found.rows)}</p>
+      <p className="answer">{resolutionInWords(qualifications.rows)}</p>
       <p>
-        A library was measured beside an exact copy of itself, so that every difference is noise, and beside
-        the same objects linked in other orders. All of it is of the CPU time of both sides.
+        A library was compared with an exact copy of itself, so every difference is noise, and with the same
+        objects linked in other orders, so every difference is noise or code layout. All values are CPU time,
+        client and server together.
       </p>
       <QualificationTable
-        label={`Qualification of ${hostLabel(found.host_kind)}`}
-        rows={inOrder(found.rows)}
+        label={`Qualification of ${hostLabel(qualifications.host_kind)}`}
+        rows={inOrder(qualifications.rows)}
       />
-      <Terms found={found} />
+      <Terms qualifications={qualifications} />
     </>
   );
 }
 
-function Terms({ found: { alpha, power } }: { found: Qualifications }) {
+function Terms({ qualifications: { alpha, power } }: { qualifications: Qualifications }) {
   return (
     <details>
-      <summary>What the columns say</summary>
+      <summary>Column definitions</summary>
       <dl className="terms">
-        <dt>Cannot resolve below</dt>
+        <dt>Resolution</dt>
         <dd>
-          The larger of the next two: a smaller change is shown as one that can’t be resolved. More
-          invocations help against noise, and not against layout.
+          The larger of the smallest detectable change and the layout floor. A smaller change would probably
+          be missed. More invocations reduce noise, but not the effect of code layout.
         </dd>
         <dt>Smallest detectable change</dt>
         <dd>
-          What a test at {share(alpha, 1)} finds in {share(power)} of all comparisons with so many
-          invocations.
+          With this number of invocations, a test at the {share(alpha, 1)} level detects a change of this size
+          in {share(power)} of comparisons.
         </dd>
         <dt>Layout floor</dt>
         <dd>
-          Two links of the same code differ by less than this in 95 of 100 pairs; it takes three relinks to
-          measure, and with few it is rough.
+          Two links of the same code differ by less than this in 95% of pairs. The value needs at least three
+          relinks, and it is rough with few relinks.
         </dd>
-        <dt>False positives</dt>
+        <dt>False positive rate</dt>
         <dd>
-          How often the library would have been found to differ from itself at {share(alpha, 1)}, with the 95%
-          interval.
+          How often a test at the {share(alpha, 1)} level reports a difference between the library and itself,
+          with its 95% confidence interval.
         </dd>
         <dt>Coefficient of variation</dt>
-        <dd>How far the invocations of one subject scatter, as a share of their middle.</dd>
+        <dd>The relative spread of a subject’s invocations around their mean.</dd>
         <dt>A/A run</dt>
-        <dd>The measurement that all of it comes from.</dd>
+        <dd>The run that the values come from.</dd>
       </dl>
     </details>
   );

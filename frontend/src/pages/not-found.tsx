@@ -6,9 +6,9 @@ import { useTitle } from "@/ui/title";
 export function NotFoundPage() {
   useTitle("Not found");
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <p>
-        <Link {...paths.home()}>All results</Link> or <Link {...paths.runs()}>all runs</Link>
+        See <Link {...paths.home()}>all results</Link> or <Link {...paths.runs()}>all runs</Link>.
       </p>
     </Empty>
   );

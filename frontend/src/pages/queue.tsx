@@ -1,9 +1,9 @@
-// Queue: what is measured now, what waits, in which order, and when each has its turn.
+// Queue: the running and waiting runs in order, and when each will run.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { QueueEntry } from "@/api/generated";
 import { queueOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { turnOf, whyOf } from "@/components/queue-model";
+import { positionReason, timingOf } from "@/components/queue-model";
 import { RunState } from "@/components/RunState";
 import { LOCAL } from "@/format";
 import { paths } from "@/paths";
@@ -19,7 +19,7 @@ export function QueuePage() {
     <>
       <h1>Queue</h1>
       {queue.data ? (
-        <Turns runs={queue.data.runs} />
+        <QueuedRuns runs={queue.data.runs} />
       ) : queue.isError ? (
         <Failed error={queue.error} retry={() => void queue.refetch()} />
       ) : (
@@ -29,10 +29,11 @@ export function QueuePage() {
   );
 }
 
-function Turns({ runs }: { runs: QueueEntry[] }) {
+function QueuedRuns({ runs }: { runs: QueueEntry[] }) {
   if (runs.length === 0) {
     return (
-      <Empty title="Nothing is measured, nothing waits">
+      <Empty title="The queue is empty">
+        <p>Queue a run:</p>
         <pre>kexbench submit bench-specs/quickstart.yaml</pre>
       </Empty>
     );
@@ -40,8 +41,8 @@ function Turns({ runs }: { runs: QueueEntry[] }) {
   return (
     <>
       <p>
-        Pull requests come first, then commits, what somebody asked for, schedules and backfills. Among alike,
-        specs take turns: next is the one that was measured longest ago.
+        Pull requests run first, then commits, requests, schedules and backfills. Within each group, the spec
+        that was measured longest ago runs next.
       </p>
       <ol className="runs">
         {runs.map((run) => (
@@ -50,10 +51,10 @@ function Turns({ runs }: { runs: QueueEntry[] }) {
               <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
             </h2>
             <p>
-              <b>{turnOf(run)}</b>
+              <b>{timingOf(run)}</b>
             </p>
             <p>
-              {whyOf(run)} <small className="whole">Run {run.run_id}</small>
+              {positionReason(run)} <small className="whole">Run {run.run_id}</small>
             </p>
             {!run.pools.includes(LOCAL) && <p>{run.pools.join(", ")}</p>}
             {run.state !== "queued" && <Progress run={run} />}

@@ -1,4 +1,4 @@
-// Run: its numbers first, then everything they rest on.
+// Run: its results first, then their background.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef } from "react";
@@ -10,12 +10,14 @@ import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
+import { ConnectionSection } from "@/components/ConnectionSection";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EventSection } from "@/components/EventSection";
 import { FindCommits } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
+import { triggerText } from "@/components/queue-model";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
@@ -25,6 +27,7 @@ import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { count, dateTime, share } from "@/format";
+import { defaultMetricOf } from "@/metrics";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
 import { Facts, Lines } from "@/ui/Fields";
@@ -88,10 +91,13 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <FindCommits run={run} />
       <UpgradeLinks run={run} />
       <OutcomeSection run={run} />
-      <ReferenceSection run={run} />
+      <ConnectionSection run={run} />
+      {run.reference && (
+        <ReferenceSection reference={run.reference} cases={run.cases} subjects={run.subjects} />
+      )}
       <EventSection events={run.events} />
       <section>
-        <h2>Run</h2>
+        <h2>Details</h2>
         <RunFacts run={run} />
       </section>
       <HostSection hosts={run.hosts} />
@@ -109,44 +115,47 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
 function RunFacts({ run }: { run: RunDetail }) {
   const { summary, measure } = run;
   const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
-  const beside: [string, string][] = run.sibling
-    ? [["Core’s other thread", `busy for ${share(run.sibling.busy_share)}`]]
+  const disturbances: [string, string][] = run.sibling
+    ? [["SMT sibling", `busy for ${share(run.sibling.busy_share)} of the time`]]
     : [];
-  if (run.steal) beside.push(["Hypervisor", `took ${share(run.steal.share)} of the CPU time`]);
-  const measured: [string, ReactNode][] = [
-    ["Batches repeated", `${run.discarded_batches} after a context switch`],
-    ["Batches kept", `${run.preempted_batches} although preempted`],
+  if (run.steal) disturbances.push(["CPU steal", `${share(run.steal.share)} of the CPU time`]);
+  const timed: [string, ReactNode][] = [
+    ["Repeated batches", `${run.discarded_batches} after a context switch`],
+    ["Preempted batches", `${run.preempted_batches} kept`],
     ["Sentinel", sentinelFact(run.sentinel)],
-    ...beside,
+    ...disturbances,
     ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
   ];
+  const counts = measure.instrument === "instructions";
   return (
     <Facts
       facts={[
         ["Created", dateTime(summary.created_at)],
         ...ended,
-        ["Trigger", summary.trigger],
+        ["Trigger", triggerText(summary.trigger)],
         ["Pools", summary.pools.join(", ")],
         ["Progress", <RunProgress key="progress" summary={summary} />],
         [
           summary.pools.length > 1 ? "Per case and pool" : "Per case",
-          `${count(measure.invocations, "invocation")} of ${count(measure.batches, "batch", "batches")} each`,
+          counts
+            ? `counted ${count(measure.invocations, "time")}`
+            : `${count(measure.invocations, "invocation")} of ${count(measure.batches, "batch", "batches")} each`,
         ],
-        ...(summary.invocations_stored > 0 ? measured : []),
+        ...(summary.invocations_stored > 0 && !counts ? timed : []),
         ["Plan", <code key="plan">{summary.plan_id}</code>],
       ]}
     />
   );
 }
 
-/** Of each step what else changed, so that part of a change may be theirs. */
-function Along({ steps }: { steps: Step[] }) {
+/** The dependencies that changed in each step, and may have caused part of a difference. */
+function ChangedDependencies({ steps }: { steps: Step[] }) {
   if (steps.length === 0) return null;
   return (
-    <ul className="plain" aria-label="What changed along with the libraries">
-      {steps.map(({ title, along }) => (
+    <ul className="plain" aria-label="Dependencies that changed with the libraries">
+      {steps.map(({ title, dependencies }) => (
         <li key={title}>
-          {title} came with <b>{along}</b>: part of a change may be theirs, not the library’s.
+          {title}: dependencies changed as well (<b>{dependencies}</b>) and may cause part of the difference.
         </li>
       ))}
     </ul>
@@ -157,6 +166,9 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
   const navigate = route.useNavigate();
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const byDefault = defaultMetricOf(run.measure);
+  const choose = ({ metric, ...next }: Partial<RunSearch>) =>
+    change(metric ? { ...next, metric: metric === byDefault ? undefined : metric } : next);
   const filters = useQuery(filtersOptions());
   const kind = run.host_kind;
   const host = { pool: kind?.pool, cpu: kind?.cpu_model };
@@ -165,28 +177,28 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
   if (run.summary.invocations_stored === 0) {
     return (
       isOpen(run.summary.state) && (
-        <Empty title="No numbers yet">
-          <p>They appear here as soon as the first invocation is stored.</p>
+        <Empty title="No results yet">
+          <p>Results appear here when the first invocation is stored.</p>
         </Empty>
       )
     );
   }
   return (
     <>
-      <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+      <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
         {run.host_kinds.length > 1 && (
           <HostSelect hostKinds={run.host_kinds} current={kind} choose={change} />
         )}
         <CellChoice
           metrics={filters.data?.metrics ?? []}
           cases={run.cases}
-          metric={search.metric}
+          metric={search.metric ?? byDefault}
           choice={search}
-          change={change}
+          change={choose}
         />
       </form>
-      <Along steps={stepsOf(model.priors, model.subjects, run.cells)} />
-      {isUncounted(run) ? (
+      <ChangedDependencies steps={stepsOf(model.priors, model.subjects, run.cells)} />
+      {isUncounted(run, byDefault) ? (
         <NothingCounted />
       ) : model.rows.length === 0 ? (
         <NoCase showAll={() => change({ variation: undefined })} />
@@ -199,7 +211,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
         </>
       )}
       <p>
-        Download the samples:{" "}
+        Download samples:{" "}
         <a href={exportPath({ format: "csv", run_id: run.summary.run_id })} download>
           CSV
         </a>

@@ -1,10 +1,11 @@
-// Runs: what was run, when, where, and how far it is.
+// Runs: spec, time, machine and progress of each.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CommitHash } from "@/components/CommitLine";
 import { titleOf } from "@/components/commit-words";
+import { triggerText } from "@/components/queue-model";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -45,6 +46,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
   if (runs.length === 0) {
     return (
       <Empty title="No runs yet">
+        <p>Run a small spec:</p>
         <pre>kexbench run bench-specs/quickstart.yaml</pre>
       </Empty>
     );
@@ -63,7 +65,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
                 commit <CommitHash commit={run.commit} /> {titleOf(run.commit)}
               </>
             ) : (
-              run.trigger
+              triggerText(run.trigger)
             )}
           </p>
           <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>

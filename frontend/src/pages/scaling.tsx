@@ -1,11 +1,13 @@
-// Scaling: what more threads bring, for every case that was measured with several thread counts.
+// Scaling: the handshake rate by thread count, and a web server's rate by connections at once, for every case that was
+// measured with several of them.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import type { Scaling, ScalingCase, SubjectView } from "@/api/generated";
+import type { LoadCase, Scaling, ScalingCase, SubjectView } from "@/api/generated";
 import { filtersOptions, scalingOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { ScalingChart } from "@/charts/ScalingChart";
-import { scalingModel } from "@/charts/scaling-model";
+import { loadModel, scalingModel } from "@/charts/scaling-model";
 import { HostSelect } from "@/components/HostSelect";
+import { LoadTable } from "@/components/LoadTable";
 import { ScalingTable } from "@/components/ScalingTable";
 import type { ScalingSearch } from "@/search";
 import { Checks } from "@/ui/Fields";
@@ -28,9 +30,9 @@ export function ScalingPage() {
   useTitle("Scaling");
   return (
     <>
-      <h1>What more threads bring</h1>
+      <h1>Scaling</h1>
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+        <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <HostSelect hostKinds={filters.data.host_kinds} current={scaling.data?.host_kind} choose={change} />
           <Checks
             label="Libraries"
@@ -52,38 +54,76 @@ export function ScalingPage() {
 }
 
 function Results({ scaling }: { scaling: Scaling }) {
-  if (scaling.cases.length === 0) {
+  if (scaling.cases.length === 0 && scaling.loads.length === 0) {
     return (
-      <Empty title="Nothing is measured with several thread counts yet">
-        <p>This spec measures full and resumed handshakes with one and with two threads:</p>
+      <Empty title="No results with several thread counts yet">
+        <p>This spec measures full and resumed handshakes with one thread and with two threads:</p>
         <pre>kexbench run bench-specs/threads.yaml</pre>
+        <p>This one measures how many connections a second a web server makes:</p>
+        <pre>kexbench run bench-specs/server-load.yaml</pre>
       </Empty>
     );
   }
   return (
     <>
+      {scaling.cases.length > 0 && <Threads scaling={scaling} />}
+      {scaling.loads.length > 0 && <Loads scaling={scaling} />}
+    </>
+  );
+}
+
+function Threads({ scaling }: { scaling: Scaling }) {
+  return (
+    <>
+      <h2>Threads</h2>
       <p>
-        The threads share one context, as a server’s do. Twice the threads make at best twice the handshakes
-        per second.
+        All threads share one TLS context, as in a server, unless the case gives each its own. With ideal
+        scaling, twice the threads make twice the handshakes per second.
       </p>
       <details>
-        <summary>What the columns say</summary>
+        <summary>Column definitions</summary>
         <dl className="terms">
           <dt>Rate</dt>
-          <dd>Handshakes per second of wall time, all threads together, with its 95% interval.</dd>
+          <dd>Handshakes per second of wall time, all threads together, with its 95% confidence interval.</dd>
           <dt>Efficiency</dt>
-          <dd>The rate as a share of the ideal one, which is that of one thread times the threads.</dd>
+          <dd>The rate divided by the ideal rate, which is the rate of one thread times the thread count.</dd>
           <dt>Contention</dt>
-          <dd>The share of the work that only one thread at a time can do: what waits for a lock.</dd>
+          <dd>The share of the work that only one thread can do at a time, such as work under a lock.</dd>
           <dt>Coherency</dt>
           <dd>
-            What each pair of threads costs in keeping their memory alike; with any, more threads make fewer
-            handshakes in the end.
+            The cost of keeping memory consistent between each pair of threads. If it is above 0, the rate
+            falls again beyond some thread count.
           </dd>
         </dl>
       </details>
-      {scaling.cases.map((one) => (
-        <CaseSection key={one.case.id} scaling={one} subjects={scaling.subjects} />
+      {scaling.cases.map((curves) => (
+        <CaseSection key={curves.case.id} scaling={curves} subjects={scaling.subjects} />
+      ))}
+    </>
+  );
+}
+
+function Loads({ scaling }: { scaling: Scaling }) {
+  return (
+    <>
+      <h2>Web servers</h2>
+      <p>
+        One process of the server on one CPU, and one client on another. With more connections at once, the
+        rate grows until one of the two is busy all the time. If that is the client, the server can make more.
+      </p>
+      <details>
+        <summary>Column definitions</summary>
+        <dl className="terms">
+          <dt>At once</dt>
+          <dd>Connections that the client keeps under way.</dd>
+          <dt>Rate</dt>
+          <dd>Connections per second of wall time, with its 95% confidence interval.</dd>
+          <dt>Server’s CPU, client’s CPU</dt>
+          <dd>The share of the time in which each ran on its CPU.</dd>
+        </dl>
+      </details>
+      {scaling.loads.map((load) => (
+        <LoadSection key={load.case.id} load={load} subjects={scaling.subjects} />
       ))}
     </>
   );
@@ -92,10 +132,22 @@ function Results({ scaling }: { scaling: Scaling }) {
 function CaseSection({ scaling, subjects }: { scaling: ScalingCase; subjects: SubjectView[] }) {
   return (
     <section>
-      <h2>{scaling.case.title}</h2>
+      <h3>{scaling.title}</h3>
       <div className="twin">
-        <ScalingChart title={scaling.case.title} model={scalingModel(scaling, subjects)} />
+        <ScalingChart title={scaling.title} model={scalingModel(scaling, subjects)} />
         <ScalingTable scaling={scaling} subjects={subjects} />
+      </div>
+    </section>
+  );
+}
+
+function LoadSection({ load, subjects }: { load: LoadCase; subjects: SubjectView[] }) {
+  return (
+    <section>
+      <h3>{load.title}</h3>
+      <div className="twin">
+        <ScalingChart title={load.title} model={loadModel(load, subjects)} />
+        <LoadTable load={load} subjects={subjects} />
       </div>
     </section>
   );

@@ -1,4 +1,4 @@
-// Scorecard: how good detection is, as it was measured last, beside the methods of others.
+// Scorecard: the latest measurement of how well kexbench detects changes, compared with other methods.
 import { useQuery } from "@tanstack/react-query";
 import type { Scorecard, ScorecardPart } from "@/api/generated";
 import { scorecardOptions } from "@/api/generated/@tanstack/react-query.gen";
@@ -9,23 +9,23 @@ import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 export function ScorecardPage() {
-  const found = useQuery({ ...scorecardOptions(), retry: false });
+  const scorecard = useQuery({ ...scorecardOptions(), retry: false });
   useTitle("Scorecard");
   return (
     <>
-      <h1>How good detection is</h1>
-      {found.data ? (
-        <Parts scorecard={found.data} />
-      ) : isNotFound(found.error) ? (
+      <h1>Detection scorecard</h1>
+      {scorecard.data ? (
+        <Parts scorecard={scorecard.data} />
+      ) : isNotFound(scorecard.error) ? (
         <Empty title="No scorecard yet">
           <p>
-            Steps of known size are put into what was measured of a library against itself, and looked for by
-            kexbench and by the methods of others. In a checkout this does it:
+            The scorecard injects slowdowns of known size into measurements of a library against itself. It
+            counts how many kexbench and other methods detect. Create it in a checkout:
           </p>
           <pre>make scorecard</pre>
         </Empty>
-      ) : found.isError ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : scorecard.isError ? (
+        <Failed error={scorecard.error} retry={() => void scorecard.refetch()} />
       ) : (
         <Loading what="the scorecard" lines={10} />
       )}
@@ -41,7 +41,8 @@ function Parts({ scorecard: { measured_at, version, machine, parts } }: { scorec
         {machine}
       </p>
       <p>
-        Brackets and bars are 95% intervals. Rows in bold are kexbench’s own, the others those of its peers.
+        Brackets and bars show 95% confidence intervals. Bold rows are kexbench. The other rows are other
+        methods.
       </p>
       {parts.map((part) => (
         <Part key={part.name} part={part} />
@@ -60,7 +61,7 @@ function Part({ part: { title, about, sentence, tables, failure } }: { part: Sco
         <ScorecardFigures key={table.title} table={table} />
       ))}
       <details>
-        <summary>How it was measured</summary>
+        <summary>Method</summary>
         {about.split("\n\n").map((paragraph) => (
           <p key={paragraph}>{paragraph.replaceAll("`", "")}</p>
         ))}

@@ -1,4 +1,4 @@
-// Series: one case over the versions of each library, as a trend and as exact numbers.
+// Series: the trend of a case over the versions of each library, as a chart and a table.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, Series } from "@/api/generated";
@@ -30,7 +30,7 @@ export function SeriesPage() {
     placeholderData: keepPreviousData,
     enabled: search.case !== "",
   });
-  const title = series.data?.case.title ?? (search.case || "A case over versions");
+  const title = series.data?.case.title ?? (search.case || "Trend");
   useTitle(title);
   return (
     <>
@@ -42,7 +42,7 @@ export function SeriesPage() {
         <Controls search={search} filters={filters.data} series={series.data} change={change} />
       )}
       {search.case === "" ? (
-        <p>Choose a case.</p>
+        <p>Select a case.</p>
       ) : series.isError ? (
         <Failed error={series.error} retry={() => void series.refetch()} />
       ) : series.data ? (
@@ -68,9 +68,9 @@ interface ControlsProps {
 function Controls({ search, filters, series, change }: ControlsProps) {
   const { metric, pool, cpu } = search;
   const matrix = useQuery(matrixOptions({ query: { metric, pool, cpu_model: cpu } }));
-  const cases = (matrix.data?.cases ?? []).map((one) => ({ value: one.id, label: one.title }));
+  const cases = (matrix.data?.cases ?? []).map((caseView) => ({ value: caseView.id, label: caseView.title }));
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       {cases.length > 0 && (
         <Select label="Case" value={search.case} choices={cases} choose={(next) => change({ case: next })} />
       )}
@@ -106,7 +106,7 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
       <LatestChanges series={series} matrix={matrix} />
       <TrendChart series={series} show={show} />
       <section>
-        <h2>Numbers on {hostLabel(series.host_kind)}</h2>
+        <h2>Results on {hostLabel(series.host_kind)}</h2>
         <SeriesTable series={series} matrix={matrix} />
         <p>
           <a
@@ -119,16 +119,16 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
             })}
             download
           >
-            Download the samples as CSV
+            Download samples as CSV
           </a>
         </p>
       </section>
-      {unitOf(series.metric) === "ns" && <WhoPays search={search} series={series} />}
+      {unitOf(series.metric) === "ns" && <ClientAndServer search={search} series={series} />}
     </>
   );
 }
 
-function WhoPays({ search, series }: { search: SeriesSearch; series: Series }) {
+function ClientAndServer({ search, series }: { search: SeriesSearch; series: Series }) {
   const client = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "client_cpu_ns" }) }));
   const server = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "server_cpu_ns" }) }));
   const { pool, cpu_model } = series.host_kind;

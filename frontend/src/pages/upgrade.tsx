@@ -1,4 +1,4 @@
-// An upgrade: what became of the costs in a sentence, what the moves share, every cell, and what it all rests on.
+// An upgrade: the result in a sentence, the common factors of the changes, every cell, and the background.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -18,12 +18,12 @@ import { UpgradeMoves } from "@/components/UpgradeMoves";
 import { UpgradeTable } from "@/components/UpgradeTable";
 import {
   alertOf,
-  alongText,
-  blindText,
+  dependencyText,
   factorInk,
   factorText,
   factorTitle,
   gapsOf,
+  resolutionText,
   runIdsOf,
   type Sorted,
   sorted,
@@ -31,9 +31,10 @@ import {
   tallyOf,
   titleOf,
 } from "@/components/upgrade-model";
+import { WhySection } from "@/components/WhySection";
+import { whyCommand } from "@/components/why-model";
 import { count, share } from "@/format";
 import { paths } from "@/paths";
-import type { UpgradeSearch } from "@/search";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -59,7 +60,7 @@ export function UpgradePage() {
       </p>
       <h1>{title}</h1>
       {libraryOf(library) === undefined ? (
-        <p>There is no library {library}.</p>
+        <p>Unknown library: {library}</p>
       ) : report.data ? (
         <Report report={report.data} />
       ) : report.isError ? (
@@ -74,13 +75,12 @@ export function UpgradePage() {
   );
 }
 
-/** What an ambiguous version may mean, as links to the same upgrade with that end named in full. */
+/** The possible meanings of an ambiguous version, as links to the same upgrade with the full name. */
 function Candidates({ candidates }: { candidates: Candidate[] }) {
   const { library, before, after } = route.useParams();
   const search = route.useSearch();
   if (candidates.length === 0) return null;
-  const end = (asked: string, candidate: Candidate) =>
-    asked === candidate.asked ? candidate.subject : asked;
+  const end = (name: string, candidate: Candidate) => (name === candidate.asked ? candidate.subject : name);
   return (
     <ul className="plain">
       {candidates.map((candidate) => (
@@ -99,29 +99,49 @@ function Report({ report }: { report: UpgradeReport }) {
   return (
     <>
       <p className="answer">{storyOf(report)}</p>
-      <Along cells={report.cells} />
+      <ChangedDependencies cells={report.cells} />
       <Tally report={report} />
-      <TheAlert report={report} />
+      <UpgradeAlert report={report} />
       <Machines />
-      {report.factors.length > 0 && <Shared factors={report.factors} />}
-      <Moved cells={cells} />
+      {report.factors.length > 0 && <CommonFactors factors={report.factors} />}
+      <ChangedCases cells={cells} />
+      <Why report={report} />
       <Rest cells={cells} />
       <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />
-      <Changed title="What those get who configure nothing" changes={report.defaults} />
-      <Changed title="What the upgrade mends" changes={report.security} />
+      <Changes title="Changed defaults" changes={report.defaults} />
+      <Changes title="Security fixes" changes={report.security} />
       {report.missing.length > 0 && <Missing missing={report.missing} />}
       <Ends report={report} />
     </>
   );
 }
 
-/** Whose gain it may be. */
-function Along({ cells }: { cells: UpgradeCell[] }) {
-  const along = alongText(cells);
-  if (!along) return null;
+function Why({ report: { library, before, after } }: { report: UpgradeReport }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <WhySection
+      library={library}
+      ends={[before.subject, after.subject]}
+      caseId={search.case}
+      choose={(next) => void navigate({ search: (now) => ({ ...now, case: next }), replace: true })}
+      uncounted={
+        <>
+          No instructions have been counted yet. To count them, run{" "}
+          <code>{whyCommand(library, before.source, after.source)}</code>.
+        </>
+      }
+    />
+  );
+}
+
+/** Dependencies may have caused part of a change. */
+function ChangedDependencies({ cells }: { cells: UpgradeCell[] }) {
+  const dependencies = dependencyText(cells);
+  if (!dependencies) return null;
   return (
     <p>
-      With <b>{along}</b>: part of a change may be theirs, not the library’s.
+      Dependencies changed as well (<b>{dependencies}</b>) and may cause part of the difference.
     </p>
   );
 }
@@ -138,7 +158,7 @@ function Tally({ report }: { report: UpgradeReport }) {
   );
 }
 
-function TheAlert({ report }: { report: UpgradeReport }) {
+function UpgradeAlert({ report }: { report: UpgradeReport }) {
   const { data } = useQuery(
     alertsOptions({ query: { library: [report.library], kind: "upgrade", limit: 200 } }),
   );
@@ -146,7 +166,8 @@ function TheAlert({ report }: { report: UpgradeReport }) {
   if (!alert) return null;
   return (
     <p>
-      <Link {...paths.alert(alert.alert_id)}>Its alert</Link> <AlertStatus status={alert.status} />
+      <Link {...paths.alert(alert.alert_id)}>Alert for this upgrade</Link>{" "}
+      <AlertStatus status={alert.status} />
     </p>
   );
 }
@@ -157,23 +178,23 @@ function Machines() {
   const hostKinds = useQuery(filtersOptions()).data?.host_kinds ?? [];
   if (hostKinds.length < 2) return null;
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <HostSelect
         hostKinds={hostKinds}
         current={hostKinds.find((kind) => kind.pool === pool && kind.cpu_model === cpu)}
-        choose={(next: UpgradeSearch) => void navigate({ search: next, replace: true })}
+        choose={(next) => void navigate({ search: (now) => ({ ...now, ...next }), replace: true })}
         all
       />
     </form>
   );
 }
 
-function Shared({ factors }: { factors: Factor[] }) {
+function CommonFactors({ factors }: { factors: Factor[] }) {
   return (
     <section>
-      <h2>What the moves share</h2>
+      <h2>Common factors</h2>
       <MoveChart
-        label="What the moves share"
+        label="Common factors"
         lines={factors.map((factor) => ({
           key: `${factor.dimension} ${factor.value} ${factor.side}`,
           name: <b>{factorTitle(factor)}</b>,
@@ -185,13 +206,13 @@ function Shared({ factors }: { factors: Factor[] }) {
   );
 }
 
-function Moved({ cells: { moved } }: { cells: Sorted }) {
+function ChangedCases({ cells: { moved } }: { cells: Sorted }) {
   if (moved.length === 0) return null;
   return (
     <section>
-      <h2>What moved</h2>
+      <h2>Changed cases</h2>
       <UpgradeMoves cells={moved} />
-      <Numbers label="The same in numbers" cells={moved} />
+      <Numbers label="Table of changed cases" cells={moved} />
     </section>
   );
 }
@@ -201,35 +222,36 @@ function Rest({ cells: { unresolved, same, unlike, apart } }: { cells: Sorted })
     <>
       {unlike.length > 0 && (
         <section>
-          <h2>Not the same in both versions</h2>
-          <p>Both were measured, but the handshakes are not alike: nothing is said of their costs.</p>
-          <UpgradeTable label="Cases that are not alike" cells={unlike} />
+          <h2>Not comparable</h2>
+          <p>The two versions negotiated different handshakes, so their costs get no verdict.</p>
+          <UpgradeTable label="Cases that are not comparable" cells={unlike} />
         </section>
       )}
       {apart.length > 0 && (
         <section>
-          <h2>Measured apart</h2>
+          <h2>Not compared</h2>
           <p>
-            No run has both, and the runs share no other subject that tells what their machines did: nothing
-            is said of their costs. A run that has both compares them.
+            The versions were measured in different runs that share no subject, so a change of the machine
+            cannot be ruled out. Measure both versions in one run to compare them.
           </p>
-          <UpgradeTable label="Cases that were measured apart" cells={apart} />
+          <UpgradeTable label="Cases that are not compared" cells={apart} />
         </section>
       )}
       {unresolved.length > 0 && (
         <section>
-          <h2>What can’t be told from no change</h2>
+          <h2>Unresolved</h2>
           <p>
-            In {count(unresolved.length, "comparison")} {blindText(unresolved)}. More invocations see more.
+            In {count(unresolved.length, "comparison")}, the change is not significant, or smaller than the
+            resolution. {resolutionText(unresolved)} More invocations lower it.
           </p>
-          <Numbers label="Those that can’t be resolved" cells={unresolved} />
+          <Numbers label="Table of unresolved cases" cells={unresolved} />
         </section>
       )}
       {same.length > 0 && (
         <section>
-          <h2>What did not move</h2>
+          <h2>Unchanged</h2>
           <p>{count(same.length, "comparison")} without a change.</p>
-          <Numbers label="Those without a change" cells={same} />
+          <Numbers label="Table of unchanged cases" cells={same} />
         </section>
       )}
     </>
@@ -245,7 +267,7 @@ function Numbers({ label, cells }: { label: string; cells: UpgradeCell[] }) {
   );
 }
 
-function Changed({ title, changes }: { title: string; changes: string[] }) {
+function Changes({ title, changes }: { title: string; changes: string[] }) {
   if (changes.length === 0) return null;
   return (
     <section>
@@ -262,7 +284,7 @@ function Changed({ title, changes }: { title: string; changes: string[] }) {
 function Missing({ missing }: { missing: MissingCell[] }) {
   return (
     <section>
-      <h2>Without a number</h2>
+      <h2>Missing results</h2>
       <ul className="specs">
         {gapsOf(missing).map(({ version, reason, titles }) => (
           <li key={`${version} ${reason}`}>
@@ -290,7 +312,7 @@ function Ends({ report }: { report: UpgradeReport }) {
   );
   return (
     <section>
-      <h2>What it rests on</h2>
+      <h2>Details</h2>
       <Facts
         facts={[
           [
@@ -299,9 +321,9 @@ function Ends({ report }: { report: UpgradeReport }) {
           ],
           ["After", <Lines key="after" lines={[after.label, after.source, after.build_profile_label]} />],
           ["Runs", runs.length > 0 ? runs : "none"],
-          ["Called moved", `from ${share(relevant)}, with the false discoveries of all cells in check`],
+          ["Relevant change", `${share(relevant)} or more, with a controlled false discovery rate`],
           [
-            "In a terminal",
+            "Command",
             <code key="command">
               kexbench upgrade {report.library} {before.version} {after.version}
             </code>,

@@ -1,4 +1,4 @@
-// Upgrades: each version of a library and the one before it, those that were measured last first.
+// Upgrades: each version of a library and its previous version, the most recently measured first.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";
@@ -18,20 +18,20 @@ const PAGE = 30;
 export function UpgradesPage() {
   const { library, before } = route.useSearch();
   const filters = useQuery(filtersOptions());
-  const found = useQuery({
+  const upgrades = useQuery({
     ...upgradesOptions({ query: { library: libraryOf(library), before, limit: PAGE } }),
     placeholderData: keepPreviousData,
   });
   useTitle("Upgrades");
-  const next = found.data?.next_before;
+  const next = upgrades.data?.next_before;
   return (
     <>
-      <h1>What each upgrade cost</h1>
+      <h1>Upgrades</h1>
       {filters.data && <LibraryChoice filters={filters.data} />}
-      {found.data ? (
-        <Upgrades upgrades={found.data.upgrades} />
-      ) : found.isError ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      {upgrades.data ? (
+        <Upgrades upgrades={upgrades.data.upgrades} />
+      ) : upgrades.isError ? (
+        <Failed error={upgrades.error} retry={() => void upgrades.refetch()} />
       ) : (
         <Loading what="the upgrades" />
       )}
@@ -48,7 +48,7 @@ function LibraryChoice({ filters: { libraries } }: { filters: Filters }) {
   const navigate = route.useNavigate();
   if (libraries.length < 2) return null;
   return (
-    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <Select
         label="Library"
         value={library}
@@ -61,15 +61,15 @@ function LibraryChoice({ filters: { libraries } }: { filters: Filters }) {
 
 function Upgrades({ upgrades }: { upgrades: UpgradeView[] }) {
   if (upgrades.length === 0) return <NothingYet />;
-  return [...new Set(upgrades.map((one) => one.library))].map((library) => (
+  return [...new Set(upgrades.map((upgrade) => upgrade.library))].map((library) => (
     <section key={library}>
       <h2>{libraryTitle(library)}</h2>
       <ul className="runs">
         {upgrades
-          .filter((one) => one.library === library)
-          .map((one) => (
-            <li key={`${one.before.subject} ${one.after.subject}`} className="commit">
-              <OneUpgrade upgrade={one} />
+          .filter((upgrade) => upgrade.library === library)
+          .map((upgrade) => (
+            <li key={`${upgrade.before.subject} ${upgrade.after.subject}`} className="commit">
+              <UpgradeItem upgrade={upgrade} />
             </li>
           ))}
       </ul>
@@ -77,7 +77,7 @@ function Upgrades({ upgrades }: { upgrades: UpgradeView[] }) {
   ));
 }
 
-function OneUpgrade({ upgrade }: { upgrade: UpgradeView }) {
+function UpgradeItem({ upgrade }: { upgrade: UpgradeView }) {
   const { library, before, after, measured_at, cells } = upgrade;
   return (
     <>
@@ -95,10 +95,10 @@ function OneUpgrade({ upgrade }: { upgrade: UpgradeView }) {
 
 function NothingYet() {
   return (
-    <Empty title="No two versions are measured yet">
-      <p>An upgrade is two versions of one library, measured in the same cases. A spec of some:</p>
+    <Empty title="No upgrades yet">
+      <p>An upgrade compares two versions of one library in the same cases. Measure all tracked versions:</p>
       <pre>kexbench run bench-specs/history.yaml</pre>
-      <p>Or compare a version with what is installed, without a spec:</p>
+      <p>Or compare the installed version with another version, without a spec:</p>
       <pre>kexbench compare openssl@system openssl@debian/bookworm</pre>
     </Empty>
   );

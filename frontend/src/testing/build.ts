@@ -1,6 +1,8 @@
 // Small answers for unit tests, in the contract's shapes.
 import type {
   AlertSummary,
+  CallNode,
+  CaseExplanation,
   CaseView,
   Cell,
   Change,
@@ -8,6 +10,8 @@ import type {
   CheckView,
   Commit,
   Estimate,
+  Explanation,
+  FunctionChange,
   Move,
   Negotiated,
   RunEvent,
@@ -187,6 +191,49 @@ export function anEnd(version: string, source = "debian/trixie"): UpgradeEnd {
   return { subject, version, source, build_profile_label: "shared", label: `OpenSSL ${version}` };
 }
 
+/** Instructions of a function before and after, called once a handshake. */
+export function aFunction(name: string, before: number, after: number): FunctionChange {
+  return {
+    name,
+    later_name: name,
+    library: "libcrypto",
+    before,
+    after,
+    calls_before: 1,
+    calls_after: 1,
+    share: 0,
+  };
+}
+
+export function aCall(name: string, before: number, after: number, children: CallNode[] = []): CallNode {
+  return { name, later_name: name, library: "libcrypto", before, after, children };
+}
+
+export function anExplanation(explanation: Partial<Explanation> = {}): Explanation {
+  const { before, after } = { before: 1000, after: 1000, ...explanation };
+  return {
+    side: "server",
+    before,
+    after,
+    functions: [],
+    path: [],
+    spread: 0,
+    has_changed: before !== after,
+    ...explanation,
+  };
+}
+
+export function aWhy(caseId: string, sides: Explanation[] = []): CaseExplanation {
+  return {
+    case_id: caseId,
+    title: caseId,
+    sides,
+    counted_at: "2026-01-01T00:00:00Z",
+    run_ids: ["r"],
+    other_code: false,
+  };
+}
+
 export function anAlert(alert: Partial<AlertSummary> = {}): AlertSummary {
   return {
     alert_id: "a",
@@ -195,7 +242,7 @@ export function anAlert(alert: Partial<AlertSummary> = {}): AlertSummary {
     version: 0,
     raised_at: "2026-01-01T00:00:00Z",
     changed_at: "2026-01-01T00:00:00Z",
-    sentence: "OpenSSL 3.0.19 → 3.5.4: 1 of 8 cases costs more, by 2.0%.",
+    sentence: "OpenSSL 3.0.19 → 3.5.4: slower in 1 of 8 cases, by 2.0%.",
     spec_names: ["nightly"],
     cells: 1,
     cpu_models: ["a CPU"],

@@ -23,7 +23,9 @@ export function Select<T extends string>({ label, value, choices, choose }: Sele
       <select value={value} onChange={(event) => choose(event.target.value as T)}>
         {!choices.some((choice) => choice.value === value) && <option value={value}>–</option>}
         {[...new Set(choices.map((choice) => choice.group))].map((group) => {
-          const options = <Options key={group} choices={choices.filter((one) => one.group === group)} />;
+          const options = (
+            <Options key={group} choices={choices.filter((choice) => choice.group === group)} />
+          );
           return group ? (
             <optgroup key={group} label={group}>
               {options}
@@ -78,7 +80,7 @@ interface ChecksProps {
 export function Checks({ label, all, chosen, choose }: ChecksProps) {
   const isOn = (name: string) => chosen.length === 0 || chosen.includes(name);
   const flip = (name: string) => {
-    const on = all.filter((one) => (one === name ? !isOn(one) : isOn(one)));
+    const on = all.filter((other) => (other === name ? !isOn(other) : isOn(other)));
     choose(on.length === all.length ? [] : on);
   };
   return (
@@ -122,11 +124,13 @@ interface AmountProps {
   value: number;
   min: number;
   max: number;
+  /** absent: whole numbers */
+  step?: "any";
   /** hears whatever is typed: half a number is no fault yet */
   enter: (text: string) => void;
 }
 
-export function Amount({ label, value, min, max, enter }: AmountProps) {
+export function Amount({ label, value, min, max, step, enter }: AmountProps) {
   return (
     <label className="field">
       <span>{label}</span>
@@ -135,6 +139,7 @@ export function Amount({ label, value, min, max, enter }: AmountProps) {
         defaultValue={value}
         min={min}
         max={max}
+        step={step}
         onChange={(event) => enter(event.target.value)}
       />
     </label>
@@ -154,9 +159,9 @@ export function Facts({ facts }: { facts: [string, ReactNode][] }) {
   );
 }
 
-/** Facts of several lines; none are not known. */
+/** A fact of several lines, or "unknown". */
 export function Lines({ lines }: { lines: string[] }) {
-  if (lines.length === 0) return "not known";
+  if (lines.length === 0) return "unknown";
   return lines.map((line) => (
     <span key={line} className="below">
       {line}

@@ -1,4 +1,4 @@
-// What stands in place of content: it is loading, it failed, there is none.
+// Shown instead of content: loading, an error, or an empty state.
 import type { ReactNode } from "react";
 import { troubleOf } from "@/api/problem";
 

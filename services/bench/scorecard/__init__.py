@@ -1,1 +1,1 @@
-"""`make scorecard`: how good detection is, measured anew each time, beside the methods of others on the same data."""
+"""`make scorecard`: how good detection is. It measures kexbench and the methods of others on the same data."""

@@ -1,4 +1,4 @@
-"""The change-point detectors that are compared."""
+"""The change-point detectors of the comparison."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Detector:
 
 
 def _ours(values: Sequence[float], *, strict: bool) -> list[int]:
-    return [found.index for found in change_points(values, strict=strict)]
+    return [change.index for change in change_points(values, strict=strict)]
 
 
 DETECTORS = (

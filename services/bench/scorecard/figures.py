@@ -22,7 +22,7 @@ def name(text: str) -> ScorecardCell:
 
 
 def figure(value: float, low: float, high: float, form: Callable[[float], str]) -> ScorecardCell:
-    """`0.91 [0.88, 0.93]`; a bound that nobody knows is left to the words, since JSON has no infinity."""
+    """`0.91 [0.88, 0.93]`; an infinite bound is only in the text, since JSON has no infinity."""
     if math.isnan(value):
         return NOTHING
     text = f"{form(value)} [{form(low)}, {form(high)}]"
@@ -30,8 +30,8 @@ def figure(value: float, low: float, high: float, form: Callable[[float], str]) 
 
 
 def share(count: int, tests: int, effective: float | None = None) -> ScorecardCell:
-    """`3 of 200: 1.5% [0.5%, 4.3%]` with Wilson's interval, for as many independent tests as were made or as these are
-    worth."""
+    """`3 of 200: 1.5% [0.5%, 4.3%]` with Wilson's interval for `effective` independent tests, by default all of
+    them."""
     if not tests:
         return NOTHING
     low, high = wilson(count / tests, effective or tests)
@@ -46,20 +46,20 @@ def share(count: int, tests: int, effective: float | None = None) -> ScorecardCe
 def bootstrapped(
     counts: Sequence[Counts], statistic: Callable[[Vector], float], form: Callable[[float], str]
 ) -> ScorecardCell:
-    """A statistic of the sums of what was counted in each series, and the percentile bootstrap over series."""
+    """A statistic of the sums over all series, and the percentile bootstrap over series."""
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(SEED)
     sums = (table[random.integers(len(table), size=len(table))].sum(axis=0) for _ in range(DRAWS))
-    found = np.array([statistic(drawn) for drawn in sums])
+    draws = np.array([statistic(drawn) for drawn in sums])
     low, high = (
-        np.nanquantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]) if not np.isnan(found).all() else (0, 0)
+        np.nanquantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]) if not np.isnan(draws).all() else (0, 0)
     )
     return figure(statistic(table.sum(axis=0)), float(low), float(high), form)
 
 
 def rate(counts: Sequence[tuple[int, int]], per: float, form: Callable[[float], str]) -> ScorecardCell:
-    """Events per so many units, of the events and units of each series. The interval is the percentile bootstrap over
-    series; of no event at all nothing can be drawn, and its upper bound is that of Poisson (Garwood 1936)."""
+    """Events per `per` units, from the events and units of each series. The interval is the percentile bootstrap over
+    series. Without any event, the upper bound is that of the Poisson distribution (Garwood 1936)."""
     events, units = sum(event for event, _ in counts), sum(unit for _, unit in counts)
     if not units:
         return NOTHING
@@ -77,7 +77,7 @@ def median(values: Sequence[float]) -> ScorecardCell:
     below = scipy.special.bdtr(np.arange(len(ordered)), len(ordered), 0.5)
     outside = int(np.searchsorted(below, (1 - CONFIDENCE) / 2))
     low, high = (ordered[outside - 1], ordered[len(ordered) - outside]) if outside else (ordered[0], ordered[-1])
-    # Of an even number the upper of the two in the middle: the mean with an infinite one is none.
+    # For an even count, the upper of the two middle values: one of them may be infinite, so there is no mean.
     return figure(float(ordered[len(ordered) // 2]), float(low), float(high), points)
 
 

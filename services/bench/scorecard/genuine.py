@@ -1,5 +1,5 @@
-"""Upgrades that did make something slower, through a service that measures, judges and confirms as any does: of a
-commit that was planted, so that what it makes slower is known, and between two releases."""
+"""Upgrades to something slower, through a complete service: to a planted commit, whose slower cases are known, and
+between two releases."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ alerts: {{}}
 
 @dataclass(frozen=True)
 class Upgraded:
-    """What became of an upgrade, and the alerts that there were in the end."""
+    """The result of an upgrade, and its final alerts."""
 
     title: str
     lived: Lived
@@ -44,8 +44,8 @@ def measure(say: Callable[[str], None]) -> list[Upgraded]:
 
 def _planted(say: Callable[[str], None]) -> Upgraded:
     with planting(say) as planted:
-        found = planted.upgraded("slower", planted.commits.slower, say)
-        return Upgraded("A commit that signs with RSA twice", found, alerts_of(planted.service))
+        upgrade = planted.upgraded("slower", planted.commits.slower, say)
+        return Upgraded("A commit that signs with RSA twice", upgrade, alerts_of(planted.service))
 
 
 def _released(say: Callable[[str], None]) -> Upgraded:
@@ -53,24 +53,26 @@ def _released(say: Callable[[str], None]) -> Upgraded:
         spec = Path(scratch) / "releases.yaml"
         spec.write_text(SPEC.format(before=BEFORE, after=AFTER))
         with serving(Path(scratch) / "home") as service:
-            found = lived(spec, service, say)
-            return Upgraded(f"OpenSSL {BEFORE} to {AFTER}", found, alerts_of(service))
+            upgrade = lived(spec, service, say)
+            return Upgraded(f"OpenSSL {BEFORE} to {AFTER}", upgrade, alerts_of(service))
 
 
-def table(found: Sequence[Upgraded]) -> ScorecardTable:
-    columns = ("upgrade", "in words", "cells", "look slower", "alerts", "cells of them", "minutes, builds included")
-    rows = (ScorecardRow(ours=True, cells=(name(one.title), *_cells(one))) for one in found)
-    return ScorecardTable(title="Their alerts", columns=columns, rows=tuple(rows))
+def table(upgrades: Sequence[Upgraded]) -> ScorecardTable:
+    columns = ("upgrade", "alert", "cells", "suspected", "alerts", "cells in alerts", "minutes, with builds")
+    rows = (ScorecardRow(ours=True, cells=(name(each.title), *_cells(each))) for each in upgrades)
+    return ScorecardTable(title="Alerts", columns=columns, rows=tuple(rows))
 
 
-def _cells(one: Upgraded) -> tuple[ScorecardCell, ...]:
-    upgrade, told = one.lived.upgrade, sum(alert.cells for alert in one.alerts)
-    counts = (upgrade.compared, upgrade.more, len(one.alerts), told, round(one.lived.minutes))
-    words = " ".join(alert.sentence for alert in one.alerts)
-    return (ScorecardCell(text=words or "–"), *(ScorecardCell(text=str(count)) for count in counts))
+def _cells(upgraded: Upgraded) -> tuple[ScorecardCell, ...]:
+    upgrade, alerts = upgraded.lived.upgrade, upgraded.alerts
+    cells = sum(alert.cells for alert in alerts)
+    counts = (upgrade.compared, upgrade.more, len(alerts), cells, round(upgraded.lived.minutes))
+    words = " ".join(alert.sentence for alert in alerts) or "–"
+    return tuple(ScorecardCell(text=str(cell)) for cell in (words, *counts))
 
 
-def sentence(found: Sequence[Upgraded]) -> str:
+def sentence(upgrades: Sequence[Upgraded]) -> str:
     """How many alerts each raised."""
-    raised = [f"{one.title} raised {len(one.alerts)} alert{'' if len(one.alerts) == 1 else 's'}" for one in found]
+    counts = [(each.title, len(each.alerts)) for each in upgrades]
+    raised = [f"{title} raised {count} alert{'' if count == 1 else 's'}" for title, count in counts]
     return f"{'; '.join(raised)}."

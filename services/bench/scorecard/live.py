@@ -1,4 +1,4 @@
-"""Upgrades between two builds of one source, through a service that measures, judges and confirms as any does."""
+"""Upgrades between two builds of one source, through a complete service."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ kind: Catalogue
 libraries: {{ openssl: [{{ source: "git:{repository}#{first}" }}, {{ source: "git:{repository}#{twin}" }}, \
 {{ source: "git:{repository}#{slower}" }}] }}
 """
-"""What is in a git repository is run when it is built, so that a spec can name only those of the catalogue."""
+"""A build runs code of its git repository, so a spec can name only the repositories of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Planting:
 
 @contextmanager
 def planting(say: Callable[[str], None]) -> Iterator[Planting]:
-    """Raises BenchError, and StepFailed where there are no sources."""
+    """Raises BenchError, and StepFailed if there are no sources."""
     folder = Settings().cache / "planted" / "twins"
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -66,28 +66,28 @@ def planting(say: Callable[[str], None]) -> Iterator[Planting]:
 
 
 def measure(count: int, say: Callable[[str], None]) -> list[Lived]:
-    """So many upgrades between builds of one source. Raises BenchError and StepFailed."""
+    """Measure `count` upgrades between builds of one source. Raises BenchError and StepFailed."""
     with planting(say) as planted:
         return [planted.upgraded(f"twins-{number}", planted.commits.twin, say) for number in range(1, count + 1)]
 
 
-def table(found: Sequence[Lived]) -> ScorecardTable:
+def table(upgrades: Sequence[Lived]) -> ScorecardTable:
     rows = (
-        ("with a suspicion after screening", [one for one in found if one.upgrade.more]),
-        ("with an alert after confirmation", [one for one in found if one.upgrade.outcome == "confirmed"]),
+        ("suspected after screening", sum(each.upgrade.more > 0 for each in upgrades)),
+        ("alerted after confirmation", sum(each.upgrade.outcome == "confirmed" for each in upgrades)),
     )
     return ScorecardTable(
         title="Two builds of one source",
-        columns=("upgrades", "how many, with Wilson's interval"),
-        rows=tuple(ScorecardRow(ours=True, cells=(name(text), share(len(some), len(found)))) for text, some in rows),
+        columns=("upgrades", "share, with Wilson's interval"),
+        rows=tuple(ScorecardRow(ours=True, cells=(name(text), share(count, len(upgrades)))) for text, count in rows),
     )
 
 
-def sentence(found: Sequence[Lived]) -> str:
-    confirmed = sum(one.upgrade.outcome == "confirmed" for one in found)
-    cells = sum(one.upgrade.compared for one in found)
-    minutes = ", ".join(f"{one.minutes:.0f}" for one in found)
+def sentence(upgrades: Sequence[Lived]) -> str:
+    confirmed = sum(each.upgrade.outcome == "confirmed" for each in upgrades)
+    cells = sum(each.upgrade.compared for each in upgrades)
+    minutes = ", ".join(f"{each.minutes:.0f}" for each in upgrades)
     return (
-        f"Of {len(found)} upgrades between builds of one source, {cells} cells in all, {confirmed} alerted; they took "
-        f"{minutes} minutes, builds and confirmations included."
+        f"Of {len(upgrades)} upgrades between builds of one source ({cells} cells), {confirmed} raised alerts. "
+        f"They took {minutes} minutes, with builds and confirmation runs."
     )

@@ -1,4 +1,4 @@
-"""The parts of the scorecard: each measures, and says what came of it."""
+"""The parts of the scorecard: each measures and returns its texts and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -8,7 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from bench import comparison
-from bench.lab import Lab, all_cpus
+from bench.machine import Machine, all_cpus
 from bench.planted import SOURCES
 from bench.scorecard import genuine, histories, live, steps, upgrades, verdicts
 from bench.scorecard.detectors import DETECTORS
@@ -31,24 +31,24 @@ from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTabl
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured: all of it, or a quick look."""
+    """How much is measured: in full, or quickly."""
 
     series: int | None
-    """Of each set of labelled histories at most about so many."""
+    """About how many series of each set of labelled histories; None for all."""
     delays: int
     cases: Mapping[Library, Sequence[Case]]
     invocations: int
-    """Of each case of the pool."""
+    """For each case of the pool."""
     each: int
-    """Nightly series of each case and step."""
+    """Nightly series for each case and step."""
     upgrades: int
     slowed: int
     """Upgrades to each slower kit."""
     partitions: int
     commits: int
-    """Simulated ones, of each noise."""
+    """Simulated commits for each noise."""
     fewer: int
-    """Draws of a comparison's tables, by so many times."""
+    """Divisor of the draws of a comparison's tables."""
 
 
 FULL = Scale(
@@ -87,26 +87,26 @@ class Found:
 
 @dataclass
 class Bench:
-    """What the parts share: how much they measure, and the pool that is measured once."""
+    """What the parts share: how much they measure, and the pool, which is measured once."""
 
     scale: Scale
     live: int
     say: Callable[[str], None]
 
     @cached_property
-    def lab(self) -> Lab:
-        return Lab()
+    def machine(self) -> Machine:
+        return Machine()
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
         """Raises BenchError and KitError."""
         cases = sum(map(len, self.scale.cases.values()))
-        for found in measure_pools(self.lab, self.scale.cases, self.scale.invocations):
-            if isinstance(found, tuple):
-                return found
-            if found % 10 == 0:
-                self.say(f"pool: {found} of {self.scale.invocations} invocations of each of {cases} cases")
-        raise AssertionError("the last that is yielded is the pools")
+        for progress in measure_pools(self.machine, self.scale.cases, self.scale.invocations):
+            if isinstance(progress, tuple):
+                return progress
+            if progress % 10 == 0:
+                self.say(f"pool: {progress} of {self.scale.invocations} invocations of each of {cases} cases")
+        raise AssertionError("measure_pools yields the pools last")
 
 
 def measure_histories(bench: Bench) -> Found:
@@ -117,10 +117,10 @@ def measure_histories(bench: Bench) -> Found:
     taken = []
     for detector in DETECTORS:
         bench.say(f"histories: {detector.name}")
-        remembering = replace(detector, detect=cache(detector.detect))  # sets share series
+        caching = replace(detector, detect=cache(detector.detect))  # sets share series
         for name, several in sets.items():
-            examined[name].append(histories.examine(remembering, several, bench.scale.delays))
-        # All of them each time: a machine may be slow for a minute, and not for as long as this takes.
+            examined[name].append(histories.examine(caching, several, bench.scale.delays))
+        # All detectors each time, because the machine may be slow for a minute.
         taken.append(histories.cpu_seconds(DETECTORS))
     order = ("all", *(name for name in sets if name != "all"))
     about = HISTORIES.format(
@@ -162,12 +162,12 @@ def measure_steps(bench: Bench) -> Found:
 def measure_upgrades(bench: Bench) -> Found:
     openssl = [pool for pool in bench.pools if pool.library == "openssl"]
     scale = bench.scale
-    bench.say(f"upgrades: {scale.upgrades} of one kit to itself")
+    bench.say(f"upgrades: {scale.upgrades} upgrades of a kit to itself")
     same = list(upgrades.upgrades(openssl, scale.upgrades))
     slowed = {}
     for factor in upgrades.FACTORS:
         for step in STEPS:
-            bench.say(f"upgrades: {factor.dimension} {factor.value} slower by {step:.0%}")
+            bench.say(f"upgrades: {factor.dimension} {factor.value}, {step:.0%} slower")
             slowed[factor, step] = list(upgrades.upgrades(openssl, scale.slowed, step, factor))
     bench.say("upgrades: tests of two versions")
     tables = (
@@ -202,7 +202,7 @@ def measure_comparison(bench: Bench) -> Found:
 
 
 def _comparison_table(part: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> ScorecardTable:
-    """What tells rows apart is one name."""
+    """The columns that name a row become one."""
     names = comparison.NAMED_BY[part]
     shown = (
         ScorecardRow(
@@ -216,21 +216,21 @@ def _comparison_table(part: str, header: Sequence[str], rows: Sequence[Sequence[
 
 def measure_live(bench: Bench) -> Found:
     with _all_cpus(bench):
-        found = live.measure(bench.live, bench.say)
+        measured = live.measure(bench.live, bench.say)
     about = LIVE.format(source=SOURCES.source.removeprefix("crate/"), invocations=live.CONFIRMED)
-    return Found(about, live.sentence(found), (live.table(found),))
+    return Found(about, live.sentence(measured), (live.table(measured),))
 
 
 def measure_genuine(bench: Bench) -> Found:
     with _all_cpus(bench):
-        found = genuine.measure(bench.say)
+        measured = genuine.measure(bench.say)
     about = GENUINE.format(source=SOURCES.source.removeprefix("crate/"), before=genuine.BEFORE, after=genuine.AFTER)
-    return Found(about, genuine.sentence(found), (genuine.table(found),))
+    return Found(about, genuine.sentence(measured), (genuine.table(measured),))
 
 
 def _all_cpus(bench: Bench) -> AbstractContextManager[None]:
-    """For a service of its own, where the lab moved this process off a CPU."""
-    return all_cpus(bench.lab.cpus) if "lab" in vars(bench) else nullcontext()
+    """For a separate service, if the machine's object moved this process off a CPU."""
+    return all_cpus(bench.machine.cpus) if "machine" in vars(bench) else nullcontext()
 
 
 PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
@@ -238,9 +238,9 @@ PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
     "steps": ("Slowdowns in a series of nights", measure_steps),
     "upgrades": ("Upgrades", measure_upgrades),
     "verdicts": ("Red commits", measure_verdicts),
-    "comparison": ("What a comparison is worth", measure_comparison),
+    "comparison": ("Accuracy of a comparison", measure_comparison),
     "live": ("Upgrades between builds of one source", measure_live),
     "genuine": ("Upgrades to something slower", measure_genuine),
 }
 BUILDING = ("live", "genuine")
-"""The parts that build a library's sources."""
+"""The parts that build a library from its sources."""

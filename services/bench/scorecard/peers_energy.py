@@ -1,7 +1,7 @@
-"""Change points by energy distances: E-divisive, and what Hunter (today Apache Otava) made of it.
+"""Change points by energy distances: E-divisive, and its variant in Hunter (today Apache Otava).
 
-Written from the papers, in words of our own. The energy distance of two samples is twice the mean distance between them
-less the mean distances within each (Székely & Rizzo 2013); a split is the better, the larger it is for its two sides.
+Written from the papers. The energy distance of two samples is twice the mean distance between them
+less the mean distances within each (Székely & Rizzo 2013). A split is better if this is larger for its two sides.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ P_VALUE = 0.05
 WINDOW = 50
 MAX_P = 0.001
 FIRST_PASS = 10
-"""How many times as large the threshold of the first pass is."""
+"""The factor of the first pass's threshold."""
 
 
 def e_divisive(values: Sequence[float], p_value: float = P_VALUE, permutations: int = PERMUTATIONS) -> list[int]:
@@ -29,18 +29,17 @@ def e_divisive(values: Sequence[float], p_value: float = P_VALUE, permutations: 
     The Use of Change Point Detection to Identify Software Performance Regressions in a Continuous Integration System
     (2020).
 
-    Again and again the best split of all segments is looked for. It is kept where, of 100 times that all segments are
-    shuffled, hardly any has as good a split; the first that is not kept ends it. Shuffled by the same seed each
-    time."""
+    Repeatedly finds the best split of all segments. A split is kept if, in 100 shufflings of all segments, hardly any
+    has as good a split. The first split that is not kept ends the search. The seed is fixed."""
     random = np.random.default_rng(0)
     distances = _distances(values)
-    found: list[int] = []
+    splits: list[int] = []
     while True:
-        segments = list(pairwise([0, *sorted(found), len(values)]))
+        segments = list(pairwise([0, *sorted(splits), len(values)]))
         best, place = max(_best_of_two(distances[start:end, start:end], start) for start, end in segments)
         if place == 0 or not _is_rare(best, distances, segments, p_value, permutations, random):
-            return sorted(found)
-        found.append(place)
+            return sorted(splits)
+        splits.append(place)
 
 
 def _is_rare(
@@ -51,7 +50,7 @@ def _is_rare(
     permutations: int,
     random: np.random.Generator,
 ) -> bool:
-    """Whether as good a split is in a share of at most `p_value` of the shufflings."""
+    """Whether at most a share of `p_value` of the shufflings has as good a split."""
     allowed = int(p_value * (permutations + 1))
     as_good = 0
     for _ in range(permutations):
@@ -69,7 +68,7 @@ def _distances(values: Sequence[float]) -> Matrix:
 
 
 def _best_of_two(distances: Matrix, start: int) -> tuple[float, int]:
-    """How good the best split into two is, and its place behind `start`; the place is 0 where there is none."""
+    """The quality of the best split into two, and its place counted from `start`; the place is 0 if there is none."""
     count = len(distances)
     if count < 2:
         return 0.0, 0
@@ -92,12 +91,12 @@ class _Tested:
 
 def hunter(values: Sequence[float], max_p: float = MAX_P, window: int = WINDOW) -> list[int]:
     """Fleming, Kołaczkowski, Kumar, Das, McCarthy, Pattabhiraman & Ingo, Hunter: Using Change Point Detection to Hunt
-    for Performance Regressions (2023), with the defaults of Apache Otava, which goes on with it.
+    for Performance Regressions (2023), with the defaults of Apache Otava, its successor.
 
-    In windows of 50 points, each half a window further or at the last change, E-divisive splits (its right side may end
-    before the segment does), but a t-test between the two sides decides instead of shuffling, with ten times the
-    threshold. Of all changes of all windows the weakest is then dropped, and its neighbours are tested anew, until
-    every one is significant between its neighbours."""
+    E-divisive splits windows of 50 points, each half a window further or at the last change. The right side may end
+    before the segment does. A t-test between the two sides decides instead of shuffling, with ten times the threshold.
+    Then the weakest change of all windows is dropped and its neighbours are tested again, until every change is
+    significant between its neighbours."""
     series = np.asarray(values, dtype=float)
     places = sorted(_in_windows(series, min(1.0, FIRST_PASS * max_p), window))
     while places:
@@ -106,7 +105,7 @@ def hunter(values: Sequence[float], max_p: float = MAX_P, window: int = WINDOW) 
             _Tested(place, _t_test(series[before:place], series[place:after]))
             for before, place, after in zip(bounds, bounds[1:], bounds[2:], strict=False)
         ]
-        weakest = max(tested, key=lambda one: one.p_value)
+        weakest = max(tested, key=lambda test: test.p_value)
         if weakest.p_value < max_p:
             break
         places.remove(weakest.place)
@@ -114,29 +113,29 @@ def hunter(values: Sequence[float], max_p: float = MAX_P, window: int = WINDOW) 
 
 
 def _in_windows(series: Vector, max_p: float, window: int) -> set[int]:
-    found: set[int] = set()
+    changes: set[int] = set()
     start = 0
     while start < len(series):
         inside = _in_window(series[start : start + window], max_p)
-        found |= {start + place for place in inside}
+        changes |= {start + place for place in inside}
         start = max(start + window // 2, start + max(inside, default=0))
-    return found
+    return changes
 
 
 def _in_window(series: Vector, max_p: float) -> list[int]:
     distances = _distances(list(series))
-    found: list[int] = []
+    splits: list[int] = []
     while True:
-        segments = list(pairwise([0, *sorted(found), len(series)]))
+        segments = list(pairwise([0, *sorted(splits), len(series)]))
         best = max((*_best_of_three(distances[start:end, start:end]), start, end) for start, end in segments)
         _, place, start, end = best
         if place == 0 or _t_test(series[start : start + place], series[start + place : end]) > max_p:
-            return found
-        found.append(start + place)
+            return splits
+        splits.append(start + place)
 
 
 def _best_of_three(distances: Matrix) -> tuple[float, int]:
-    """How good the best split is whose right side may end early, and its place; the place is 0 where there is none."""
+    """The quality of the best split whose right side may end early, and its place; 0 if there is none."""
     count = len(distances)
     if count < 2:
         return 0.0, 0
@@ -158,7 +157,7 @@ def _best_of_three(distances: Matrix) -> tuple[float, int]:
 
 
 def _t_test(first: Vector, second: Vector) -> float:
-    """Student's t-test with one variance for both sides, of the standard deviations over n as in Otava; 1 below three
+    """Student's t-test with one variance for both sides, from the standard deviations over n as in Otava. 1 below three
     values."""
     freedom = len(first) + len(second) - 2
     if freedom < 1:

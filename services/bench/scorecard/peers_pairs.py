@@ -1,7 +1,7 @@
-"""Two versions told apart by tests: ours, and what others do.
+"""Tests of two versions: ours, and those of others.
 
-What goes in are the batch values of both by invocation, those of one name measured together; out comes a p-value,
-two-sided.
+A test takes the batch values of both by invocation and returns a two-sided p-value. Invocations with the same name were
+measured together.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kexbench.domain.verdicts import RELEVANT
 
 @dataclass(frozen=True)
 class PairTest:
-    """Where `least` is not 0, a smaller difference of the medians is none, however sure it is."""
+    """A difference of the medians below `least` does not count, however significant it is."""
 
     name: str
     p_value: Callable[[Batches, Batches], float]
@@ -26,13 +26,13 @@ class PairTest:
     ours: bool = False
 
     def chance(self, before: Batches, after: Batches) -> float:
-        """The p-value, and 1 for a difference that is too small."""
+        """The p-value; 1 for a difference that is too small."""
         return self.p_value(before, after) if abs(_change(before, after)) >= self.least else 1.0
 
 
 def pooled_mann_whitney(before: Batches, after: Batches) -> float:
-    """Mann & Whitney (1947) over all batches, as if each were a measurement of its own: what Go's `benchstat` does
-    with the values that it is given."""
+    """Mann & Whitney (1947) over all batches, as if each were a separate measurement, as Go's `benchstat` does with its
+    values."""
     return float(scipy.stats.mannwhitneyu(_pooled(before), _pooled(after), alternative="two-sided").pvalue)
 
 
@@ -47,24 +47,24 @@ def welch_of_medians(before: Batches, after: Batches) -> float:
 
 
 def moved(before: Batches, after: Batches) -> float:
-    """What an upgrade's cell has before anything is known of other cells (analysis/moves.py); 1 where it cannot be
-    said."""
-    found = pair(before, after)
-    return 1.0 if found is None else moves({0: found}, {0: None})[0].chance
+    """The p-value of an upgrade's cell without information from other cells (analysis/moves.py); 1 if there is
+    none."""
+    cell = pair(before, after)
+    return 1.0 if cell is None else moves({0: cell}, {0: None})[0].chance
 
 
 PAIR_TESTS = (
     PairTest("kexbench", moved, ours=True),
-    PairTest("kexbench, and 0.5% apart", moved, least=RELEVANT, ours=True),
+    PairTest("kexbench, at least 0.5%", moved, least=RELEVANT, ours=True),
     PairTest("Mann-Whitney over all batches", pooled_mann_whitney),
     PairTest("Welch over all batches", pooled_welch),
     PairTest("Welch over invocations", welch_of_medians),
-    PairTest("Welch over invocations, and 2% apart", welch_of_medians, least=0.02),
+    PairTest("Welch over invocations, at least 2%", welch_of_medians, least=0.02),
 )
 
 
 def _welch(first: Vector, second: Vector) -> float:
-    """1 where nothing varies."""
+    """1 if nothing varies."""
     variances = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
     if min(len(first), len(second)) < MIN_COMPARED_INVOCATIONS or variances.sum() == 0:
         return 1.0
@@ -82,5 +82,5 @@ def _log_medians(invocations: Batches) -> Vector:
 
 
 def _change(before: Batches, after: Batches) -> float:
-    """Of the medians over invocations, as a share."""
+    """The relative change of the medians over invocations."""
     return float(np.expm1(np.median(_log_medians(after)) - np.median(_log_medians(before))))

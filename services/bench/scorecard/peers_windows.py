@@ -1,6 +1,6 @@
-"""Change points by looking at each value beside its neighbours: Perfherder's t-test, and thresholds on single values.
+"""Change points from each value and its neighbours: Perfherder's t-test, and thresholds on single values.
 
-Written from what their makers say of them, in words of our own.
+Written from the documentation of their authors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ LEAST_HISTORY = 10
 def perfherder(values: Sequence[float], threshold: float = T_THRESHOLD) -> list[int]:
     """Mozilla's Perfherder (treeherder, `perfalert`; the weights are those of bug 879903): the 12 to 24 values before a
     place against the 12 from it on, means weighted linearly towards the place, variances around them. A change is where
-    t exceeds 7 and both neighbours' t. The window before it grows for as long as nothing was found.
+    t exceeds 7 and both neighbours' t. The window before it grows while no change is found.
 
-    Mozilla alerts above a change of 2% only, which is left out here: smaller ones are looked for."""
+    Mozilla alerts only above a change of 2%. That limit is left out here, because the histories have smaller ones."""
     series = np.asarray(values, dtype=float)
     t = np.zeros(len(series) + 1)
     quiet = 0
@@ -36,7 +36,7 @@ def perfherder(values: Sequence[float], threshold: float = T_THRESHOLD) -> list[
 
 
 def _weighted_t(before: Vector, after: Vector) -> float:
-    """Both with what is nearest to the place first."""
+    """Both lists start with the value nearest to the place."""
     (mean_before, error_before), (mean_after, error_after) = _weighted(before), _weighted(after)
     difference = abs(mean_after - mean_before)
     if difference == 0:
@@ -46,7 +46,7 @@ def _weighted_t(before: Vector, after: Vector) -> float:
 
 
 def _weighted(values: Vector) -> tuple[float, float]:
-    """The weighted mean and its squared error, as Perfherder has it: the variance itself has no weights."""
+    """The weighted mean and its squared error as in Perfherder: the variance itself has no weights."""
     count = len(values)
     weights = np.arange(count, 0, -1) / count
     mean = float((weights * values).sum() / weights.sum())
@@ -55,9 +55,9 @@ def _weighted(values: Vector) -> tuple[float, float]:
 
 
 def iqr_threshold(values: Sequence[float], fence: float = FENCE) -> list[int]:
-    """rustc-perf (docs/comparison-analysis.md): a value is significant where it differs from the one before by more, as
-    a share, than the third quartile and three interquartile ranges of what the last 100 did. It wants 50 of them; ten
-    are enough here, which favours it in histories as short as these."""
+    """rustc-perf (docs/comparison-analysis.md): a value is significant if its relative change from the value before
+    exceeds the third quartile of the last 100 changes plus three interquartile ranges. rustc-perf needs 50 changes. Ten
+    are enough here, which favours it in short histories."""
     series = np.asarray(values, dtype=float)
     changes = np.abs(np.diff(series) / series[:-1])
     return _first_of_each(
@@ -68,7 +68,7 @@ def iqr_threshold(values: Sequence[float], fence: float = FENCE) -> list[int]:
 
 
 def _upper_fence(values: Vector, fence: float) -> float:
-    """Quartiles are the medians of the upper and the lower half."""
+    """The quartiles are the medians of the lower and the upper half."""
     ordered = np.sort(values)
     half = len(ordered) // 2
     first, third = float(np.median(ordered[:half])), float(np.median(ordered[-half:]))
@@ -76,23 +76,23 @@ def _upper_fence(values: Vector, fence: float) -> float:
 
 
 def z_threshold(values: Sequence[float], threshold: float = Z_THRESHOLD) -> list[int]:
-    """Conbench's lookback: a value is significant that is five standard deviations or more from the mean of the last
-    100 before it, the deviation being that of their own distances to the means before them. Nobody marks changes by
+    """Conbench's lookback: a value is significant if it is five standard deviations or more from the mean of the 100
+    values before it. The deviation is that of their own distances to the means before them. Nobody marks changes by
     hand here, so the mean follows a change slowly."""
     series = np.asarray(values, dtype=float)
     residuals = np.full(len(series), np.nan)
-    found = []
+    significant = []
     for place in range(2, len(series)):
         begin = max(0, place - HISTORY)
         residuals[place] = series[place] - series[begin:place].mean()
-        known = residuals[max(2, begin) : place]
-        if len(known) >= LEAST_HISTORY and abs(residuals[place]) > threshold * known.std(ddof=1):
-            found.append(place)
-    return _first_of_each(found)
+        earlier = residuals[max(2, begin) : place]
+        if len(earlier) >= LEAST_HISTORY and abs(residuals[place]) > threshold * earlier.std(ddof=1):
+            significant.append(place)
+    return _first_of_each(significant)
 
 
 def _first_of_each(places: "Iterator[int] | list[int]") -> list[int]:
-    """Of values one after the other that all are significant the first: the rest is the same alarm."""
-    found = list(places)
-    known = set(found)
-    return [place for place in found if place - 1 not in known]
+    """The first of each sequence of significant values: the others are the same alarm."""
+    significant = list(places)
+    members = set(significant)
+    return [place for place in significant if place - 1 not in members]

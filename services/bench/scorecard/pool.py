@@ -1,4 +1,4 @@
-"""Invocations of one kit beside itself and beside burns of known share, measured anew through the path of every run."""
+"""Invocations of one kit with itself and with burns of known share, measured in the way of every run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.detection import no_load, whole
-from bench.lab import Lab
+from bench.machine import Machine
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Batches, Vector, by_round, interquartile_mean
 from kexbench.domain.cases import Case
@@ -15,8 +15,8 @@ from kexbench.domain.plans import BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.domain.upgrades import Side
 from kexbench.runner.invocation import measure_invocation
+from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import TicketKit
 
 PLAIN, AGAIN = "plain", "again"
 STEPS_PPM = (10_000, 20_000, 30_000)
@@ -43,14 +43,14 @@ CASES: dict[Library, tuple[Case, ...]] = {
     ),
     "gnutls": tuple(_case("TLSv1.3", key, "X25519") for key in (_ECDSA, _RSA)),
 }
-"""OpenSSL's are a matrix: protocol, certificate and group vary apart from each other."""
+"""OpenSSL's cases are a matrix: protocol, certificate and group vary independently."""
 QUICK_CASES: dict[Library, tuple[Case, ...]] = {"openssl": CASES["openssl"][:4]}
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The invocations of one case: by subject and side the batches of each, in the order of time. Every invocation
-    holds the kit twice and each of its burns once."""
+    """The invocations of one case: their batches by subject and side, in the order of time. Every invocation holds the
+    kit twice and each of its burns once."""
 
     library: Library
     case: Case
@@ -65,39 +65,41 @@ class Pool:
         return f"{self.library} {self.case.label}"
 
     def nightly(self, subject: str) -> Vector:
-        """What each invocation costs relative to the plain kit, which is the sentinel here, in the order of time."""
+        """The cost of each invocation relative to the plain kit, which is the sentinel here, in the order of time."""
         own, sentinel = self.batches[subject]["both"], self.batches[PLAIN]["both"]
         return np.exp([interquartile_mean(by_round(values, sentinel[key])) for key, values in own.items()])
 
 
 def burned(step: float) -> str:
-    """The subject that costs so much more."""
+    """The subject whose cost is larger by `step`."""
     return f"burn-{round(step * 1e6)}"
 
 
 def measure_pools(
-    lab: Lab, cases: Mapping[Library, Sequence[Case]], invocations: int
+    machine: Machine, cases: Mapping[Library, Sequence[Case]], invocations: int
 ) -> Iterator[int | tuple[Pool, ...]]:
-    """Yields the number of invocations done of each case, then the pools. Cases take turns, so that all of them see as
-    much of what the machine does. Raises BenchError and KitError."""
+    """Yields the number of finished invocations of each case, then the pools. Cases alternate, so that all see the same
+    state of the machine. Raises BenchError and KitError."""
     places = [(library, case) for library, several in cases.items() for case in several]
-    kits = {library: _kits(lab, f"{library}@system") for library in cases}
-    tickets = {library: lab.ticket(several, kits[library], BATCHES) for library, several in cases.items()}
+    kits = {library: _kits(machine, f"{library}@system") for library in cases}
+    job_inputs = {library: machine.job_input(several, kits[library], BATCHES) for library, several in cases.items()}
     done: dict[tuple[Library, Case], list[Invocation]] = {place: [] for place in places}
     for number in range(invocations):
         for library, case in places:
             turn = Turn(case.case_id, tuple(kits[library]), number)
-            done[library, case].append(whole(measure_invocation(tickets[library], turn, lab.cpus, lab.log, no_load)))
+            done[library, case].append(
+                whole(measure_invocation(job_inputs[library], turn, machine.cpus, machine.log, no_load))
+            )
         yield number + 1
     yield tuple(_pool(library, case, done[library, case]) for library, case in places)
 
 
-def _kits(lab: Lab, source: str) -> dict[str, TicketKit]:
-    """All from the same files: others lie in other pages of memory, which alone makes a difference."""
-    plain = lab.kit(f"{source}+burn=0")
-    burns = {burned(ppm / 1e6): lab.kit(f"{source}+burn={ppm}").manifest for ppm in STEPS_PPM}
+def _kits(machine: Machine, source: str) -> dict[str, JobInputKit]:
+    """All kits use the same files: other files lie in other pages of memory, which alone makes a difference."""
+    plain = machine.kit(f"{source}+burn=0")
+    burns = {burned(ppm / 1e6): machine.kit(f"{source}+burn={ppm}").manifest for ppm in STEPS_PPM}
     return {PLAIN: plain, AGAIN: plain} | {
-        subject: TicketKit(folder=plain.folder, manifest=manifest) for subject, manifest in burns.items()
+        subject: JobInputKit(folder=plain.folder, manifest=manifest) for subject, manifest in burns.items()
     }
 
 

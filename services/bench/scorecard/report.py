@@ -1,4 +1,4 @@
-"""The scorecard as text: docs/scorecard.md, from what docs/scorecard.json holds and nothing else."""
+"""The scorecard as text: docs/scorecard.md, made from the CSV of the release alone."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A service with a store of its own, and what becomes of the runs that are submitted to it."""
+"""A service with a separate store, and the results of the runs that are submitted to it."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from typing import Any
 
 import httpx
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from kexbench.api.alert_models import AlertPage, AlertSummary
 from kexbench.api.calling import API_PREFIX
-from kexbench.domain.judgements import JudgedUpgrade, Judgement
+from kexbench.domain.screenings import ScreenedUpgrade, Screening
 from kexbench.service import lasting_service
 from kexbench.settings import Settings
 
@@ -26,7 +26,7 @@ START_S, RUN_S, END_S = 120, 7200, 300
 
 @dataclass(frozen=True)
 class Serving:
-    """What a command needs to find the service, and a client of its API."""
+    """The environment in which a command finds the service, and a client of its API."""
 
     environment: Mapping[str, str]
     http: httpx.Client
@@ -34,15 +34,15 @@ class Serving:
 
 @dataclass(frozen=True)
 class Lived:
-    """What became of one upgrade, and how long that took, builds and confirmation included."""
+    """The result of one upgrade, and its duration with builds and confirmation run."""
 
-    upgrade: JudgedUpgrade
+    upgrade: ScreenedUpgrade
     minutes: float
 
 
 @contextmanager
 def serving(home: Path, catalogue: Path | None = None) -> Iterator[Serving]:
-    """`kexbench serve`, with the built-in catalogue where none is named. Raises BenchError where it does not start."""
+    """`kexbench serve`, with the built-in catalogue unless one is given. Raises BenchError if it does not start."""
     environment = {**os.environ, "KEXBENCH_HOME": str(home)}
     if catalogue:
         environment["KEXBENCH_CATALOGUE"] = str(catalogue)
@@ -63,34 +63,34 @@ def serving(home: Path, catalogue: Path | None = None) -> Iterator[Serving]:
             process.wait()
 
 
-def _patiently(found: Callable[[], Any], seconds: float, process: "subprocess.Popen[bytes]", log: Path) -> Any:
-    """What is found at last. Raises BenchError."""
+def _patiently(look: Callable[[], Any], seconds: float, process: "subprocess.Popen[bytes]", log: Path) -> Any:
+    """The first result of `look` that is not None. Raises BenchError."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
-        if (what := found()) is not None:
-            return what
+        if (result := look()) is not None:
+            return result
         time.sleep(POLL_S)
-    raise BenchError(f"kexbench serve was not there within {seconds} s: {log.read_text(errors='replace')[-500:]}")
+    raise BenchError(f"kexbench serve did not start within {seconds} s: {log.read_text(errors='replace')[-500:]}")
 
 
 def lived(spec: Path, service: Serving, say: Callable[[str], None]) -> Lived:
-    """Submit the spec and wait until nothing of its one upgrade is waited for. Raises BenchError."""
-    say(f"live: {spec.stem} is built and measured")
+    """Submit the spec and wait until its single upgrade is decided. Raises BenchError."""
+    say(f"live: building and measuring {spec.stem}")
     began = time.monotonic()
     command = [sys.executable, "-m", "kexbench.cli", "submit", str(spec), "--key", spec.stem, "--json"]
     done = subprocess.run(command, env=service.environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"{spec.stem} was not queued: {done.stderr[-500:]}")
     run_id = json.loads(done.stdout)["run_id"]
-    upgrade = settled(lambda: service.http.get(f"/runs/{run_id}/judgement"), RUN_S, time.sleep)
+    upgrade = settled(lambda: service.http.get(f"/runs/{run_id}/screening"), RUN_S, time.sleep)
     minutes = (time.monotonic() - began) / 60
     say(f"live: {spec.stem} is {upgrade.outcome}, {upgrade.more} of {upgrade.compared} cells suspected")
     return Lived(upgrade, minutes)
 
 
-def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[float], object]) -> JudgedUpgrade:
-    """The one upgrade of a run, once nothing of it is waited for. A machine that measures may be late to answer. Raises
-    BenchError where it takes too long, and where nothing was compared."""
+def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[float], object]) -> ScreenedUpgrade:
+    """The single upgrade of a run, once it is decided. A machine that measures may answer late. Raises BenchError if it
+    takes too long, or if nothing was compared."""
     for _ in range(int(seconds / POLL_S)):
         try:
             answer = ask()
@@ -106,17 +106,17 @@ def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[f
         elif answer.status_code != httpx.codes.NOT_FOUND:
             raise BenchError(f"{answer.url}: {answer.text}")
         wait(POLL_S)
-    raise BenchError(f"no judgement within {seconds} s")
+    raise BenchError(f"no screening within {seconds} s")
 
 
 def alerts_of(service: Serving) -> tuple[AlertSummary, ...]:
-    """All that there are."""
+    """All alerts of the service."""
     answer = service.http.get("/alerts").raise_for_status()
     return tuple(AlertPage.model_validate_json(answer.content).alerts)
 
 
-def _upgrades(answer: httpx.Response) -> tuple[JudgedUpgrade, ...]:
-    judgement = Judgement.model_validate_json(answer.content)
-    if len(judgement.upgrades) != 1 or not judgement.upgrades[0].compared:
-        raise BenchError(f"run {judgement.run_id} compared nothing: {judgement.upgrades}")
-    return judgement.upgrades
+def _upgrades(answer: httpx.Response) -> tuple[ScreenedUpgrade, ...]:
+    screening = Screening.model_validate_json(answer.content)
+    if len(screening.upgrades) != 1 or not screening.upgrades[0].compared:
+        raise BenchError(f"run {screening.run_id} compared nothing: {screening.upgrades}")
+    return screening.upgrades

@@ -1,4 +1,4 @@
-"""Steps in real data: nightly series out of measured invocations, into which measured slower ones are put."""
+"""Steps in real data: nightly series of measured invocations, with measured slower ones from some night on."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,14 +14,14 @@ from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 
 NIGHTS, EDGE = 90, 15
-"""Of a series; and how far from both ends a step is at least."""
+"""Nights of a series, and the minimum distance of a step from both ends."""
 A_NIGHT = 10
-"""Invocations, as a run has."""
+"""Invocations a night, as in a run."""
 SEED = 0
 
 
 def series_of(pools: Sequence[Pool], each: int) -> dict[float, list[LabelledSeries]]:
-    """So many series of each pool and step, 0 being none, with the step at a random place."""
+    """`each` series for every pool and step, with the step at a random place; 0 is no step."""
     random = np.random.default_rng(SEED)
     return {
         step: [_series(pool, step, number, random) for pool in pools for number in range(each)]
@@ -44,8 +44,8 @@ def _series(pool: Pool, step: float, number: int, random: np.random.Generator) -
 
 
 def nights(invocations: Vector, count: int, random: np.random.Generator) -> tuple[float, ...]:
-    """So many nights: each is the median over ten invocations that were measured one after the other, so that what the
-    machine does to neighbours stays in it, from anywhere in the pool."""
+    """`count` nights: each is the median of ten consecutive invocations from a random place in the pool, so that the
+    machine affects them together."""
     starts = random.integers(len(invocations) - A_NIGHT + 1, size=count)
     return tuple(float(np.median(invocations[start : start + A_NIGHT])) for start in starts)
 
@@ -53,24 +53,24 @@ def nights(invocations: Vector, count: int, random: np.random.Generator) -> tupl
 def examine_steps(
     detector: Detector, series: Mapping[float, Sequence[LabelledSeries]], delays_of: int
 ) -> dict[float, Examined]:
-    """Delays of the first so many series of each step, in an order of their own, so that every pool is among them."""
-    found = {}
+    """With delays of `delays_of` series of each step, shuffled, so that every pool is among them."""
+    examined = {}
     for step, several in series.items():
         shuffled = [several[place] for place in np.random.default_rng(SEED).permutation(len(several))]
-        found[step] = examine(detector, shuffled, delays_of)
-    return found
+        examined[step] = examine(detector, shuffled, delays_of)
+    return examined
 
 
 def table(examined: Sequence[Mapping[float, Examined]]) -> ScorecardTable:
     columns = ("method", "precision", "false alarms per 1,000 series-weeks")
-    found = (f"finds {step:.0%}" for step in STEPS)
+    recalls = (f"recall at {step:.0%}" for step in STEPS)
     waits = (f"delay at {step:.0%}, nights" for step in STEPS)
-    rows = (ScorecardRow(ours=one[0.0].detector.ours, cells=tuple(_cells(one))) for one in examined)
-    return ScorecardTable(title="Injected steps", columns=(*columns, *found, *waits), rows=tuple(rows))
+    rows = (ScorecardRow(ours=each[0.0].detector.ours, cells=tuple(_cells(each))) for each in examined)
+    return ScorecardTable(title="Injected steps", columns=(*columns, *recalls, *waits), rows=tuple(rows))
 
 
 def _cells(examined: Mapping[float, Examined]) -> Iterator[ScorecardCell]:
-    counts = [count for one in examined.values() for count in one.counts]
+    counts = [count for of_step in examined.values() for count in of_step.counts]
     yield name(examined[0.0].detector.name)
     yield bootstrapped(counts, precision, two_digits)
     yield rate([(count[2], count[3]) for count in counts], 1000 * POINTS_A_WEEK, two_digits)
@@ -81,7 +81,7 @@ def _cells(examined: Mapping[float, Examined]) -> Iterator[ScorecardCell]:
 
 
 def pool_table(pools: Sequence[Pool]) -> ScorecardTable:
-    """What the whole pool measures of each injection, so that steps are known to be what they are said to be."""
+    """The measured size of each injected step, from the complete pool."""
     rows = (
         ScorecardRow(cells=(name(pool.label), *(_measured(pool, subject) for subject in (AGAIN, *map(burned, STEPS)))))
         for pool in pools
@@ -96,19 +96,19 @@ def _measured(pool: Pool, subject: str) -> ScorecardCell:
 
 
 def sentence(examined: Sequence[Mapping[float, Examined]]) -> str:
-    """What ours that charts show finds, and the best of the others by F1."""
-    ours = next(one for one in examined if one[0.0].detector.ours)
-    best = max((one for one in examined if not one[0.0].detector.ours), key=_f1_of)
-    return f"{_in_words(ours)}; the best of the others by F1, {_in_words(best)}."
+    """Our detector for charts, and the best of the others by F1."""
+    ours = next(each for each in examined if each[0.0].detector.ours)
+    best = max((each for each in examined if not each[0.0].detector.ours), key=_f1_of)
+    return f"{_in_words(ours)}. The best other method by F1, {_in_words(best)}."
 
 
 def _f1_of(examined: Mapping[float, Examined]) -> float:
-    return f1(np.sum([one.sums for one in examined.values()], axis=0))
+    return f1(np.sum([of_step.sums for of_step in examined.values()], axis=0))
 
 
 def _in_words(examined: Mapping[float, Examined]) -> str:
-    sums = np.sum([one.sums for one in examined.values()], axis=0)
-    found = ", ".join(f"{recall(examined[step].sums):.0%} of the steps of {step:.0%}" for step in STEPS)
+    sums = np.sum([of_step.sums for of_step in examined.values()], axis=0)
+    shares = ", ".join(f"{recall(examined[step].sums):.0%} of the steps of {step:.0%}" for step in STEPS)
     weeks = sums[3] / POINTS_A_WEEK
     name = examined[0.0].detector.name
-    return f"{name}, finds {found}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"
+    return f"{name}, finds {shares}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"

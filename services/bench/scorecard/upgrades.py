@@ -1,5 +1,5 @@
-"""Upgrades of one kit to itself and to slower ones, resampled from measured invocations and judged as real ones are:
-screened, and what looks like a regression confirmed by other invocations."""
+"""Upgrades of one kit to itself and to slower ones, resampled from measured invocations. As for real upgrades, some
+invocations screen them and others confirm the suspected cells."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTabl
 from kexbench.domain.upgrades import Side, UpgradeCell
 
 SCREENED, CONFIRMED = 10, 30
-"""Invocations of an ordinary run, and of one that has to confirm a suspicion."""
+"""Invocations of an ordinary run, and of a confirmation run."""
 JOBS = 2
 NOMINAL = (0.05, 0.01, 0.005)
 SEED = 0
@@ -26,7 +26,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Slowed:
-    """What is burned of a matrix: the cases that have a value of a dimension."""
+    """The slower part of a matrix: the cases that have a value of a dimension."""
 
     dimension: str
     value: str
@@ -45,20 +45,20 @@ FACTORS = (Slowed("certificate key", "RSA"), Slowed("protocol", "TLS 1.2"))
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one upgrade: how many cells were suspected, how many of them confirmed, what explains them."""
+    """The result of one upgrade: how many cells were suspected, how many were confirmed, and what explains them."""
 
     suspected: int
     confirmed: int
     factors: tuple[tuple[str, str], ...]
-    """The dimensions and values that explain the moves, the first most."""
+    """The dimensions and values that explain the moves, the most important first."""
 
 
 def upgrades(pools: Sequence[Pool], count: int, step: float = 0.0, slowed: Slowed | None = None) -> Iterator[Judged]:
-    """So many upgrades of the pools' kit, each of invocations of its own at random: ten of each cell to screen, and
-    thirty others to confirm. What has the slowed factor costs so much more after it."""
+    """`count` upgrades of the pools' kit, each with random invocations: ten of each cell to screen, thirty others to
+    confirm. Cases with the slowed factor cost more by `step` afterwards."""
     random = np.random.default_rng(SEED)
     for _ in range(count):
-        # Which of two equal ones is the later version is chance too.
+        # Which of two equal kits is the later version is random too.
         before, same = random.permutation([PLAIN, AGAIN]).tolist()
         chosen = [
             (pool, burned(step) if slowed and slowed.has(pool.case) else same, random.permutation(len(pool.keys)))
@@ -70,13 +70,13 @@ def upgrades(pools: Sequence[Pool], count: int, step: float = 0.0, slowed: Slowe
 
 
 def _judged(screening: Sequence[CellData], confirming: Sequence[CellData]) -> Judged:
-    found = judge(screening)
-    suspected = [place for place, cell in enumerate(found) if cell.verdict == "more"]
+    screened = judge(screening)
+    suspected = [place for place, cell in enumerate(screened) if cell.verdict == "more"]
     if not suspected:
         return Judged(0, 0, ())
     confirmed = judge([confirming[place] for place in suspected])
-    known = dict(zip(suspected, confirmed, strict=True))
-    factors = attribute(screening, [known.get(place, cell) for place, cell in enumerate(found)])
+    decided = dict(zip(suspected, confirmed, strict=True))
+    factors = attribute(screening, [decided.get(place, cell) for place, cell in enumerate(screened)])
     return Judged(len(suspected), _regressed(confirmed), tuple((factor.dimension, factor.value) for factor in factors))
 
 
@@ -85,7 +85,7 @@ def _regressed(cells: Sequence[UpgradeCell]) -> int:
 
 
 def _cell(pool: Pool, before: str, after: str, places: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> CellData:
-    """Of two jobs, the second later than the first."""
+    """From two jobs, the second later than the first."""
     keys = [pool.keys[place] for place in sorted(places)]
     names = {key: f"run/{JOBS * number // len(keys)}/{number}" for number, key in enumerate(keys)}
     return CellData(
@@ -104,46 +104,43 @@ def _named(batches: Batches, names: Mapping[str, str]) -> Batches:
     return {new: batches[old] for old, new in names.items()}
 
 
-def same_kit_table(found: Sequence[Judged]) -> ScorecardTable:
-    rows = (
-        ("with a suspicion after screening", sum(one.suspected > 0 for one in found)),
-        ("with an alert after confirmation", sum(one.confirmed > 0 for one in found)),
-    )
+def same_kit_table(same: Sequence[Judged]) -> ScorecardTable:
+    rows = (("suspected after screening", _suspected(same)), ("alerted after confirmation", _alerted(same)))
     return ScorecardTable(
         title="One kit under two names",
-        columns=("upgrades", "how many, with Wilson's interval"),
-        rows=tuple(ScorecardRow(ours=True, cells=(name(text), share(count, len(found)))) for text, count in rows),
+        columns=("upgrades", "share, with Wilson's interval"),
+        rows=tuple(ScorecardRow(ours=True, cells=(name(text), share(count, len(same)))) for text, count in rows),
     )
 
 
-def slowed_table(found: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> ScorecardTable:
+def slowed_table(upgraded: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> ScorecardTable:
     rows = (
         ScorecardRow(
             ours=True,
             cells=(
                 name(f"{slowed.dimension} {slowed.value}, {step:.0%} slower"),
-                share(sum(one.suspected > 0 for one in several), len(several)),
-                share(sum(one.confirmed > 0 for one in several), len(several)),
+                share(_suspected(several), len(several)),
+                share(_alerted(several), len(several)),
                 _naming(several, slowed),
             ),
         )
-        for (slowed, step), several in found.items()
+        for (slowed, step), several in upgraded.items()
     )
     return ScorecardTable(
         title="One factor slower",
-        columns=("what is slower", "a suspicion", "an alert", "of the alerts, name the factor first"),
+        columns=("slower cases", "suspected", "alerted", "alerts that name the factor first"),
         rows=tuple(rows),
     )
 
 
-def _naming(found: Collection[Judged], slowed: Slowed) -> ScorecardCell:
-    raised = [one for one in found if one.confirmed]
-    return share(sum(one.factors[:1] == ((slowed.dimension, slowed.value),) for one in raised), len(raised))
+def _naming(upgraded: Collection[Judged], slowed: Slowed) -> ScorecardCell:
+    alerted = [each for each in upgraded if each.confirmed]
+    return share(sum(each.factors[:1] == ((slowed.dimension, slowed.value),) for each in alerted), len(alerted))
 
 
 def false_positives(test: PairTest, pools: Sequence[Pool], partitions: int, *, apart: bool) -> list[list[Rejections]]:
-    """Of each pool and nominal level how often the test tells a kit from itself in ten invocations of each: the same
-    ones, interleaved, or other ones."""
+    """For each pool and nominal level, how often the test reports a change of a kit from itself in ten invocations of
+    each: the same invocations, interleaved, or different ones if `apart`."""
     return [list(_of_pool(test, pool, partitions, apart=apart)) for pool in pools]
 
 
@@ -178,28 +175,31 @@ def false_positives_table(pools: Sequence[Pool], partitions: int) -> ScorecardTa
         )
         for test in PAIR_TESTS
     )
-    return ScorecardTable(title="False positives of one cell", columns=("test", *columns), rows=tuple(rows))
+    return ScorecardTable(title="False alarms of one cell", columns=("test", *columns), rows=tuple(rows))
 
 
-def _pooled(found: Sequence[Sequence[Rejections]]) -> Iterator[ScorecardCell]:
-    for several in zip(*found, strict=True):
-        rejected, tests = sum(one.rejected for one in several), sum(one.tests for one in several)
-        yield share(rejected, tests, sum(one.effective_tests for one in several))
+def _pooled(of_pools: Sequence[Sequence[Rejections]]) -> Iterator[ScorecardCell]:
+    for several in zip(*of_pools, strict=True):
+        rejected, tests = sum(each.rejected for each in several), sum(each.tests for each in several)
+        yield share(rejected, tests, sum(each.effective_tests for each in several))
 
 
 def sentence(same: Sequence[Judged], slowed: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> str:
-    """False alerts, and alerts of what is slower by the least."""
+    """False alarms, and alerts for the smallest slowdown."""
     raised = ", ".join(
-        f"{_alerted(several)} of {len(several)} where {slowed.dimension} {slowed.value} costs {step:.0%} more"
+        f"{_alerted(several)} of {len(several)} if {slowed.dimension} {slowed.value} is {step:.0%} slower"
         for (slowed, step), several in slowed.items()
         if step == min(STEPS)
     )
-    suspected = sum(one.suspected > 0 for one in same)
     return (
-        f"{len(same)} upgrades of a kit to itself: {suspected} suspected, {_alerted(same)} alerted; "
-        f"alerts were raised in {raised}."
+        f"Of {len(same)} upgrades of a kit to itself, {_suspected(same)} were suspected and {_alerted(same)} alerted. "
+        f"Alerts were raised in {raised}."
     )
 
 
-def _alerted(found: Sequence[Judged]) -> int:
-    return sum(one.confirmed > 0 for one in found)
+def _suspected(upgraded: Sequence[Judged]) -> int:
+    return sum(each.suspected > 0 for each in upgraded)
+
+
+def _alerted(upgraded: Sequence[Judged]) -> int:
+    return sum(each.confirmed > 0 for each in upgraded)

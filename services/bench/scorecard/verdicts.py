@@ -1,4 +1,4 @@
-"""Commits that changed nothing, and commits that made one cell slower: how many are red, by the code that decides it.
+"""Unchanged commits, and commits that made one cell slower: how many are red, by the code of real runs.
 
 A commit's run is simulated: forty cells of ten invocations in two jobs, each a paired log ratio of normal noise.
 """
@@ -40,19 +40,19 @@ _CHECK = CheckView(
 
 @dataclass(frozen=True)
 class Counted:
-    """Of so many commits."""
+    """How many of the commits were called slower, by three rules."""
 
     commits: int
     red: int
-    """Whose status is a failure."""
+    """Their status is a failure."""
     screened: int
-    """Whose slower cell the screening for alerts suspects; of an unchanged commit, any."""
+    """The screening for alerts suspects the slower cell; for an unchanged commit, any cell."""
     apart: int
-    """With a cell whose own 95% interval lies above 1, and half a percent: what no correction for many cells gives."""
+    """A cell's own 95% interval lies above 1, and the cell is 0.5% slower: no correction for many cells."""
 
 
 def counted(commits: int, noise: float, step: float = 0.0) -> Counted:
-    """Of a step the first cell alone is slower, and only what is said of it counts beside the status."""
+    """With a step, only the first cell is slower, and apart from the status only its verdict counts."""
     random = np.random.default_rng(SEED)
     red = screened = apart = 0
     for _ in range(commits):
@@ -60,9 +60,9 @@ def counted(commits: int, noise: float, step: float = 0.0) -> Counted:
         judged = judge(cells)
         verdict = run_verdict([(("before", "after"), cell) for cell in judged])
         red += status_of(_CHECK, {_RUN: verdict}, "").state == "failure"
-        asked = 1 if step else CELLS
-        screened += any(cell.verdict == "more" for cell in judged[:asked])
-        apart += any(map(_is_apart, cells[:asked]))
+        counting = 1 if step else CELLS
+        screened += any(cell.verdict == "more" for cell in judged[:counting])
+        apart += any(map(_is_apart, cells[:counting]))
     return Counted(commits, red, screened, apart)
 
 
@@ -83,36 +83,36 @@ def _cells(random: np.random.Generator, noise: float, step: float) -> Iterator[C
 
 
 def _is_apart(cell: CellData) -> bool:
-    found = compare(cell.after["both"], cell.before["both"])
-    return found is not None and found.low > 1 and found.ratio >= 1 + RELEVANT
+    ratio = compare(cell.after["both"], cell.before["both"])
+    return ratio is not None and ratio.low > 1 and ratio.ratio >= 1 + RELEVANT
 
 
 def verdict_tables(commits: int, say: Callable[[str], None]) -> tuple[list[Counted], tuple[ScorecardTable, ...]]:
-    """Of unchanged commits, with the tables of both kinds."""
-    found: dict[float, list[Counted]] = {}
+    """The counts of unchanged commits, and the tables of both kinds."""
+    counts: dict[float, list[Counted]] = {}
     for step in (0.0, STEP):
         for noise in NOISES:
-            say(f"verdicts: {commits} commits of a {step:.0%} step at {noise:.1%} noise")
-            found.setdefault(step, []).append(counted(commits, noise, step))
-    titles = {0.0: "Commits that changed nothing", STEP: f"Commits with one of {CELLS} cells {STEP:.0%} slower"}
-    return found[0.0], tuple(_table(titles[step], several) for step, several in found.items())
+            say(f"verdicts: {commits} commits with a {step:.0%} step at {noise:.1%} noise")
+            counts.setdefault(step, []).append(counted(commits, noise, step))
+    titles = {0.0: "Unchanged commits", STEP: f"Commits with one of {CELLS} cells {STEP:.0%} slower"}
+    return counts[0.0], tuple(_table(titles[step], several) for step, several in counts.items())
 
 
-def _table(title: str, found: Sequence[Counted]) -> ScorecardTable:
+def _table(title: str, counts: Sequence[Counted]) -> ScorecardTable:
     rows = (
         ScorecardRow(
             ours=True,
-            cells=(name(f"{noise:.1%}"), *(share(count, one.commits) for count in (one.red, one.screened, one.apart))),
+            cells=(name(f"{noise:.1%}"), *(share(count, of.commits) for count in (of.red, of.screened, of.apart))),
         )
-        for noise, one in zip(NOISES, found, strict=True)
+        for noise, of in zip(NOISES, counts, strict=True)
     )
     return ScorecardTable(
         title=title,
-        columns=("noise", "red commits", "suspected by the screening for alerts", "each cell by its own interval"),
+        columns=("noise", "red commits", "suspected by the screening for alerts", "slower by a cell's own interval"),
         rows=tuple(rows),
     )
 
 
 def sentence(unchanged: Sequence[Counted]) -> str:
-    most = max(unchanged, key=lambda one: one.red)
-    return f"Of {most.commits:,} commits that changed nothing at most {most.red} were red, whatever the noise."
+    most = max(unchanged, key=lambda counted: counted.red)
+    return f"Of {most.commits:,} unchanged commits, at most {most.red} were red at any noise."

@@ -1,5 +1,5 @@
-"""The API as everybody asks it: commands, pods, the dispatcher, and what watches and notifies. And the delivery of a
-run's results to it."""
+"""The API client of commands, pods, the dispatcher, the watcher and the notifier. It also delivers a run's results
+to the API."""
 
 import getpass
 import hashlib
@@ -43,13 +43,13 @@ from kexbench.wiring import Installation
 if TYPE_CHECKING:
     from kexbench.api.access import Role
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 Token = Callable[[], str]
-"""Says who asks, anew for each request. Raises NoToken."""
+"""Returns the access token for each request. Raises NoToken."""
 PATIENCE_S = 1800.0
-"""So long a pod asks again while nobody answers. What was measured is on the disk meanwhile."""
+"""How long a pod retries while the API does not answer. Its results are on disk meanwhile."""
 LONGEST_WAIT_S = 30.0
-"""Between two tries; the first ones follow each other sooner."""
+"""Between two tries; the first tries are closer together."""
 DELIVERY_ATTEMPTS = 5
 _TIMEOUT_S = 120.0
 _LATER = (408, 429, 500, 502, 503, 504)
@@ -57,11 +57,11 @@ _COMMITS = 50
 
 
 class ApiError(Exception):
-    """The API did not do what it was asked; the text says why, and what to do."""
+    """The API did not do what was requested; the text says why, and what to do."""
 
 
 class Refused(ApiError):
-    """It will not do it, however often it is asked; the text is its problem's detail and remedy, where it names one."""
+    """Retrying cannot help. The text is the problem's detail, and its remedy if there is one."""
 
     def __init__(self, status: int, detail: str, remedy: str | None = None) -> None:
         super().__init__(f"{detail}; {remedy}" if remedy else detail)
@@ -71,19 +71,19 @@ class Refused(ApiError):
 
 
 class Unreachable(ApiError):
-    """Nobody answered for as long as there was patience; the text says what was tried."""
+    """The API did not answer within the time limit; the text says what was tried."""
 
 
 class NoToken(ApiError):
-    """Nothing says who asks; the text says what is wrong with the token's file."""
+    """There is no access token; the text says what is wrong with the token's file."""
 
 
-class _Later(Exception):
-    """An answer that may be another one in a while."""
+class _Transient(Exception):
+    """A failure that may pass, so a retry makes sense."""
 
 
 def user_name() -> str:
-    """Who asks, as others are told; not every container knows its user's name."""
+    """The user's name, as shown to others. Not every container knows it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -91,17 +91,17 @@ def user_name() -> str:
 
 
 def token_in(file: Path) -> Token:
-    """What Kubernetes keeps renewing before it expires."""
+    """The token in a file, which Kubernetes renews before it expires."""
     return partial(_read_token, file)
 
 
 def token_for(address: ServiceAddress, role: "Role") -> Token:
-    """Of the user of this process, in a role at a service of this machine."""
+    """A token for the user of this process, in a role at a service of this machine."""
     return lambda: sign_role_token(user_name(), role, address.secret, now=datetime.now(UTC))
 
 
 class ApiClient:
-    """Typed calls, each of which can be repeated. `say` is told when one has to wait. Raises ApiError."""
+    """Typed calls, all of which can be repeated. `say` reports each wait. Raises ApiError."""
 
     def __init__(
         self,
@@ -112,10 +112,10 @@ class ApiClient:
         patience_s: float | None = PATIENCE_S,
         longest_wait_s: float = LONGEST_WAIT_S,
     ) -> None:
-        """Without patience everything is asked once, and any answer is the last word."""
+        """Without `patience_s` each request is sent once, and any answer is final."""
         url = url.rstrip("/")
         self.page: str | None = f"{url}/runs/"
-        """Where runs can be looked at, if somebody serves them for longer than this command."""
+        """Address of the runs' pages, if the service lasts longer than this command."""
         self._token = token
         self._say = say
         self._patience_s = patience_s
@@ -124,118 +124,118 @@ class ApiClient:
 
     @classmethod
     def here(cls, address: ServiceAddress, role: "Role" = "submitter") -> Self:
-        """Of a service on this machine. It has no patience: whoever serves next has another address."""
-        found = cls(address.url, token_for(address, role), patience_s=None)
-        found.page = found.page if address.lasting else None
-        return found
+        """For a service on this machine. It never retries: the next service has another address."""
+        client = cls(address.url, token_for(address, role), patience_s=None)
+        client.page = client.page if address.lasting else None
+        return client
 
     @classmethod
     def of_run(cls, address: ServiceAddress, run_id: str) -> Self:
-        """For who measures a run on this machine."""
+        """For the process that measures a run on this machine."""
         return cls(address.url, lambda: sign_run_token(run_id, address.secret, now=datetime.now(UTC)), patience_s=None)
 
-    def get(self, kind: type[Found], path: str) -> Found:
-        return TypeAdapter(kind).validate_json(self._ask("GET", path).content)
+    def get(self, kind: type[Answer], path: str) -> Answer:
+        return TypeAdapter(kind).validate_json(self._request("GET", path).content)
 
     def post(
-        self, kind: type[Found], path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
-    ) -> Found:
+        self, kind: type[Answer], path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
         return TypeAdapter(kind).validate_json(self.send("POST", path, body, headers).content)
 
     def send(
         self, method: str, path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        return self._ask(method, path, body.model_dump_json().encode() if body else b"", headers or {})
+        return self._request(method, path, body.model_dump_json().encode() if body else b"", headers or {})
 
     def send_file(self, path: str, archive: BinaryIO) -> None:
         headers = {"Content-Length": str(os.fstat(archive.fileno()).st_size), "Content-Type": "application/x-tar"}
 
         def put() -> None:
             archive.seek(0)
-            self._checked(self._http.put(path, content=archive, headers=self._named(headers)))
+            self._checked(self._http.put(path, content=archive, headers=self._authorized(headers)))
 
-        self._again(put)
+        self._retried(put)
 
     def download(self, path: str, target: Path) -> str:
-        """Write the answer to a file, whole or not at all; its SHA-256."""
-        begun = target.with_name(f".{target.name}")
+        """Write the answer to a file, whole or not at all. Returns its SHA-256."""
+        incoming = target.with_name(f".{target.name}")
         try:
-            digest = self._again(lambda: self._receive(path, begun))
-            begun.replace(target)
+            digest = self._retried(lambda: self._receive(path, incoming))
+            incoming.replace(target)
         finally:
-            begun.unlink(missing_ok=True)
+            incoming.unlink(missing_ok=True)
         return digest
 
     def stream(self, path: str) -> Iterator[bytes]:
-        """An answer piece by piece, as it comes. One that breaks off is not asked for again: what was yielded by then
-        would come twice."""
+        """The pieces of an answer, as they arrive. A broken answer is not requested again: its first pieces would come
+        twice."""
         with ExitStack() as answers:
 
             def opened() -> httpx.Response:
-                with ExitStack() as failed:
-                    response = failed.enter_context(self._http.stream("GET", path, headers=self._named()))
+                with ExitStack() as on_failure:
+                    response = on_failure.enter_context(self._http.stream("GET", path, headers=self._authorized()))
                     self._checked(response)
-                    answers.push(failed.pop_all())
+                    answers.push(on_failure.pop_all())
                 return response
 
-            response = self._again(opened)
+            response = self._retried(opened)
             with _unreachable():
                 yield from response.iter_bytes()
 
     def heads(self, repository: str) -> Mapping[str, str]:
-        """The commit of each branch that was handled last."""
+        """The newest handled commit of each branch."""
         return self.get(dict[str, str], f"/repositories/{repository}/heads")
 
-    def run_committed(self, asked: CommittedSpec) -> Check:
-        """Have a spec measured, once; tells its run or its faults."""
-        return self.post(Check, f"/repositories/{asked.commit.repository}/runs", asked)
+    def run_committed(self, spec: CommittedSpec) -> Check:
+        """Queue the run of a spec, once. Returns its run or its faults."""
+        return self.post(Check, f"/repositories/{spec.commit.repository}/runs", spec)
 
-    def plan_committed(self, asked: CommittedSpec) -> Check:
-        """Have a spec planned; tells its dry run or its faults, or its run where there is one already."""
-        dry = DryRunRequest(
-            spec_text=asked.spec_text,
-            spec_file=asked.path,
-            catalogue_text=asked.catalogue_text,
-            subjects=asked.subjects,
-            commit=asked.commit,
+    def plan_committed(self, spec: CommittedSpec) -> Check:
+        """Plan a spec. Returns its dry run or its faults, or its run if it already has one."""
+        request = DryRunRequest(
+            spec_text=spec.spec_text,
+            spec_file=spec.path,
+            catalogue_text=spec.catalogue_text,
+            subjects=spec.subjects,
+            commit=spec.commit,
         )
-        found = self.post(DryRunView, "/dry-runs", dry)
-        faults = tuple(found.faults)
-        return Check(path=asked.path, reason=asked.reason, run_id=found.run_id, faults=faults, dry_run=found.dry_run)
+        view = self.post(DryRunView, "/dry-runs", request)
+        faults = tuple(view.faults)
+        return Check(path=spec.path, reason=spec.reason, run_id=view.run_id, faults=faults, dry_run=view.dry_run)
 
     def note_commit(self, handled: HandledCommit) -> None:
         self.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
 
     def verdict(self, run_id: str) -> RunVerdict:
-        """Of a run that has ended."""
+        """The verdict of an ended run."""
         return self.get(RunVerdict, f"/runs/{run_id}/verdict")
 
     def rings(self) -> Mapping[str, int]:
-        """How often webhooks rang for each repository."""
+        """How many webhooks arrived for each repository."""
         return self.get(dict[str, int], "/rings")
 
     def commits(self, repository: str) -> Sequence[CommitView]:
-        """The newest that say something of a spec, with the states of their runs."""
+        """The newest commits with specs, and the states of their runs."""
         return self.get(CommitPage, f"/commits?repository={repository}&limit={_COMMITS}").commits
 
     def followed(self, repository: str) -> Sequence[FollowedView]:
-        """How far each branch was looked through that a spec of the repository follows."""
+        """The newest checked commit of each branch that a spec of the repository follows."""
         return self.get(list[FollowedView], f"/repositories/{repository}/followed")
 
-    def run_followed(self, asked: FollowedSpec) -> Check:
-        """Have a commit of a library measured, once; tells its run or the spec's faults."""
-        return self.post(Check, f"/repositories/{asked.following.repository}/followed-runs", asked)
+    def run_followed(self, spec: FollowedSpec) -> Check:
+        """Queue the run of a library's commit, once. Returns its run or the spec's faults."""
+        return self.post(Check, f"/repositories/{spec.following.repository}/followed-runs", spec)
 
-    def note_followed(self, noted: FollowedCommit) -> None:
-        self.send("POST", f"/repositories/{noted.following.repository}/followed", noted)
+    def note_followed(self, commit: FollowedCommit) -> None:
+        self.send("POST", f"/repositories/{commit.following.repository}/followed", commit)
 
     def next_message(self) -> ToSend | None:
-        """Begin the next message of the outbox that is due."""
+        """Start the next due message of the outbox."""
         content = self.send("POST", "/notifications/next").content
         return None if content == b"null" else ToSend.model_validate_json(content)
 
     def note_sending(self, sending: Sending) -> None:
-        """Say what came of a message that was begun."""
+        """Record the result of a started message."""
         self.send("POST", "/notifications/sendings", sending)
 
     def queued_run(self, run_id: str) -> Run:
@@ -254,8 +254,8 @@ class ApiClient:
         events, invocations = folder.events(), folder.invocations(run)
         self.put_run(run)
         stored = {
-            (known.job_id, known.attempt, known.case_id, known.invocation)
-            for known in self.get(list[StoredInvocation], f"/runs/{run.run_id}/invocations")
+            (row.job_id, row.attempt, row.case_id, row.invocation)
+            for row in self.get(list[StoredInvocation], f"/runs/{run.run_id}/invocations")
         }
         for done, invocation in enumerate(invocations, start=1):
             key = (invocation.job_id, invocation.attempt, invocation.case_id, invocation.invocation)
@@ -268,20 +268,20 @@ class ApiClient:
     def close(self) -> None:
         self._http.close()
 
-    def _ask(
-        self, method: str, path: str, content: bytes = b"", more: Mapping[str, str] = MappingProxyType({})
+    def _request(
+        self, method: str, path: str, content: bytes = b"", extra_headers: Mapping[str, str] = MappingProxyType({})
     ) -> httpx.Response:
-        headers = {"Content-Type": "application/json", **more}
-        return self._again(
-            lambda: self._checked(self._http.request(method, path, content=content, headers=self._named(headers)))
+        headers = {"Content-Type": "application/json", **extra_headers}
+        return self._retried(
+            lambda: self._checked(self._http.request(method, path, content=content, headers=self._authorized(headers)))
         )
 
-    def _named(self, headers: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    def _authorized(self, headers: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token()}", **headers}
 
     def _receive(self, path: str, target: Path) -> str:
         digest = hashlib.sha256()
-        with self._http.stream("GET", path, headers=self._named()) as response:
+        with self._http.stream("GET", path, headers=self._authorized()) as response:
             self._checked(response)
             with target.open("wb") as file:
                 for piece in response.iter_bytes():
@@ -295,21 +295,21 @@ class ApiClient:
         response.read()
         refused = Refused(response.status_code, *problem_words(response))
         if self._patience_s is not None and response.status_code in _LATER:
-            raise _Later(str(refused))
+            raise _Transient(str(refused))
         raise refused
 
-    def _again(self, ask: Callable[[], Found]) -> Found:
-        """Until it is done or refused, for as long as there is patience."""
+    def _retried(self, request: Callable[[], Answer]) -> Answer:
+        """Retry until the request succeeds or is refused, within the time limit."""
         if self._patience_s is None:
             with _unreachable():
-                return ask()
+                return request()
         return Retrying(
-            retry=retry_if_exception_type((httpx.TransportError, _Later)),
+            retry=retry_if_exception_type((httpx.TransportError, _Transient)),
             wait=wait_random_exponential(multiplier=0.5, max=self._longest_wait_s),
             stop=stop_after_delay(self._patience_s),
             before_sleep=lambda state: self._say(f"waiting for the API: {_reason_in(state)}"),
             retry_error_callback=self._give_up,
-        )(ask)
+        )(request)
 
     def _give_up(self, state: RetryCallState) -> None:
         raise Unreachable(f"the API did not answer for {self._patience_s:.0f} s: {_reason_in(state)}")
@@ -318,8 +318,8 @@ class ApiClient:
 def deliver_run(
     installation: Installation, folder: RunFolder, on_progress: Callable[[int, int], None] = lambda _done, _total: None
 ) -> None:
-    """Deliver a run to whoever serves the store. When that process dies on the way, another is
-    found or started, and what was stored is not sent again. Raises what the last attempt raised."""
+    """Deliver a run to the process that serves the store. If that process ends, another one is found or started, and
+    stored results are not sent again. Raises the error of the last attempt."""
     retrying = Retrying(
         retry=retry_if_exception_type(Unreachable),
         stop=stop_after_attempt(DELIVERY_ATTEMPTS),
@@ -336,7 +336,7 @@ def deliver_run(
 
 
 def _trusted(url: str) -> ssl.SSLContext:
-    """What the system trusts, or SSL_CERT_FILE says. To read it takes a fifth of a second: only where it is needed."""
+    """The certificates of the system, or of SSL_CERT_FILE. Reading them takes 0.2 s, so only https does it."""
     return ssl.create_default_context() if url.startswith("https:") else NO_CERTIFICATES
 
 
@@ -349,8 +349,8 @@ def _read_token(file: Path) -> str:
         raise NoToken(f"the token file {file} holds no token: it is not text") from None
     if not token:
         raise NoToken(f"the token file {file} is empty")
-    if not (token.isascii() and token.isprintable()):  # as a header takes it
-        raise NoToken(f"the token file {file} holds no token, but something else")
+    if not (token.isascii() and token.isprintable()):  # valid in a header
+        raise NoToken(f"the token file {file} holds something other than a token")
     return token
 
 
@@ -363,7 +363,7 @@ def _unreachable() -> Iterator[None]:
 
 
 def _reason(error: BaseException | None) -> str:
-    """In words; of some errors there is nothing but the name."""
+    """The text of an error, or its name if it has no text."""
     return str(error) or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever ends this process and whenever the power fails."""
+"""Files that exist whole or not at all, even if the process is killed or the power fails."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """The file has the old content or the new one, never a part; its permissions stay."""
+    """The file has the old content or the new content, never a part. Its permissions stay."""
     make_folder(path.parent)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with partial.open("wb") as file:
@@ -21,7 +21,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """With the folders around it; what is made is on the disk."""
+    """With its parent folders, all synced to the disk."""
     if path.is_dir():
         return
     make_folder(path.parent)

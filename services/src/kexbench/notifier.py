@@ -1,5 +1,5 @@
-"""Sends what is due: takes one message after the other from the outbox, hands it to its channel, and says what came of
-it. In a thread of `kexbench serve`, and on a cluster of the dispatcher's process."""
+"""Sends due notifications: takes one message at a time from the outbox, hands it to its channel, and records the
+result. Works in a thread of `kexbench serve`, on a cluster in one of the dispatcher."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,25 +15,25 @@ from kexbench.notify.port import Channel, ChannelError
 from kexbench.wiring import Installation
 
 AT_A_TIME = 100
-"""So many messages, then it looks whether it shall end."""
+"""Messages between two checks whether to end."""
 PACE_S = 20.0
-"""Between two looks at the outbox."""
+"""Between two polls of the outbox."""
 
 
 class Outbox(Protocol):
-    """Both raise ApiError, and both can be repeated."""
+    """Both methods raise ApiError, and both can be repeated."""
 
     def next_message(self) -> ToSend | None:
-        """Begin the next message that is due."""
+        """Start the next due message."""
         ...
 
     def note_sending(self, sending: Sending) -> None:
-        """Say what came of a message that was begun."""
+        """Record the result of a started message."""
         ...
 
 
 class Sender:
-    """Keeps nothing but what it could not note yet: that is noted before anything else is sent."""
+    """Keeps only results that it could not record yet: it records them before sending anything else."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class Sender:
         self._channels = channels
         self._pages_url = pages_url
         self._say = say
-        self._unnoted: list[Sending] = []
-        self._trouble = ""
-        """What was said last of an outbox that can't be asked, so that it is said once."""
+        self._unrecorded: list[Sending] = []
+        self._reported = ""
+        """The last reported error of the outbox, so that each is reported once."""
 
     def run(self, ending: Event, interval_s: float) -> None:
         while not ending.is_set():
@@ -60,35 +60,35 @@ class Sender:
             ending.wait(interval_s)
 
     def once(self, ending: Event | None = None) -> bool:
-        """Send what is due; whether the outbox could be asked. What a channel refuses is noted and tried again."""
+        """Send due messages. Returns whether the outbox answered. Refused messages are recorded and tried again."""
         try:
-            self._note()
+            self._record()
             for _ in range(AT_A_TIME):
-                if (ending and ending.is_set()) or (begun := self._outbox.next_message()) is None:
+                if (ending and ending.is_set()) or (started := self._outbox.next_message()) is None:
                     break
-                self._unnoted.append(self._sent(begun))
-                self._note()
+                self._unrecorded.append(self._send(started))
+                self._record()
         except ApiError as error:
-            if self._trouble != str(error):
+            if self._reported != str(error):
                 self._say(f"notifications: {error}")
-            self._trouble = str(error)
+            self._reported = str(error)
             return False
-        self._trouble = ""
+        self._reported = ""
         return True
 
-    def _note(self) -> None:
-        while self._unnoted:
-            self._outbox.note_sending(self._unnoted[0])
-            del self._unnoted[0]
+    def _record(self) -> None:
+        while self._unrecorded:
+            self._outbox.note_sending(self._unrecorded[0])
+            del self._unrecorded[0]
 
-    def _sent(self, begun: ToSend) -> Sending:
-        """The sending with what came of it."""
-        sending = begun.sending
+    def _send(self, started: ToSend) -> Sending:
+        """Send a started message. Returns the sending with its result."""
+        sending = started.sending
         try:
             channel = self._channels.get(sending.channel)
             if channel is None:
-                raise ChannelError("who sends knows no channel of this name: give both processes the same channels")
-            channel.send(letter_of(sending.message_id, begun.notifications, self._pages_url))
+                raise ChannelError("the sending process has no such channel: give both processes the same channels")
+            channel.send(letter_of(sending.message_id, started.notifications, self._pages_url))
         except ChannelError as error:
             self._say(f"channel {sending.channel}: {error}")
             return sending.model_copy(update={"state": SendingState.FAILED, "said": str(error)[:SAID_MAX]})
@@ -99,8 +99,8 @@ class Sender:
 def notifying(
     installation: Installation, outbox: Outbox, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[None]:
-    """A sender that works for as long as the context lasts, in a thread; none where there is no channel. Raises
-    DocumentError for wrong channels."""
+    """Run a sender in a thread for as long as the context lasts; none if there is no channel. Raises DocumentError for
+    faulty channels."""
     sender, ending = sender_of(installation, outbox, say, troubles), Event()
     if sender is None:
         yield
@@ -117,7 +117,7 @@ def notifying(
 def sender_of(
     installation: Installation, outbox: Outbox, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Sender | None:
-    """None where there is no channel. Raises DocumentError for wrong channels."""
+    """None if there is no channel. Raises DocumentError for faulty channels."""
     if not installation.channels():
-        return None  # opening them takes seconds
+        return None  # opening channels takes seconds
     return Sender(outbox, installation.opened_channels(), installation.settings.pages_url, say, troubles)

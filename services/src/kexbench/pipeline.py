@@ -1,31 +1,35 @@
-"""From a spec to stored results on this machine: the one place where the stages follow each other."""
+"""From a spec to stored results on this machine: the only place that runs the stages in order."""
 
 import secrets
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Protocol
 
-from kexbench.api.lab_models import Qualifications
+from kexbench.api.machine_models import Qualifications
 from kexbench.api.resolving import resolved
 from kexbench.client import ApiClient, ApiError, Refused, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.libraries import not_built_with
 from kexbench.domain.plans import SENTINEL, Plan
-from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunReason, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.execution.measuring import MeasuringLock
-from kexbench.kits import KitError, Shelf, raise_all
+from kexbench.kits import KitError, KitStore, raise_all
 from kexbench.kits.git import GitOrigin
+from kexbench.planning.compose import quick_text
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.follow import follow_of
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
+from kexbench.queue.runs import run_event
 from kexbench.runner.host import read_host_facts
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable, reach_service
@@ -33,20 +37,20 @@ from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
 
 _FULL_BYTES = 1 << 20
-"""A disk with less space takes no invocation any more."""
+"""A disk with less free space counts as full."""
 DELIVERY_ERRORS = (ApiError, ServiceUnavailable, StoreError)
 
 
 class RunGone(Exception):
-    """A run that was begun cannot be gone on with; the text says why."""
+    """A started run cannot continue; the text says why."""
 
 
 class VersionMismatch(Exception):
-    """A source gave another version than the catalogue promises."""
+    """A source provides another version than the catalogue says."""
 
 
 class Reporter(Protocol):
-    """Who is told what happens while it happens."""
+    """Receives the progress of a command."""
 
     def step(self, text: str) -> None: ...
     def measuring(self, case_id: str, done: int, total: int) -> None: ...
@@ -55,7 +59,7 @@ class Reporter(Protocol):
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How a run ended; `undelivered` says why results are still on disk only."""
+    """How a run ended. `undelivered` says why its results are not stored yet."""
 
     run: Run
     state: RunState
@@ -64,27 +68,36 @@ class RunEnd:
 
 
 def read_plan(
-    installation: Installation, spec: Path, report: Callable[[str], None] = lambda _: None
+    installation: Installation,
+    spec: Path,
+    report: Callable[[str], None] = lambda _: None,
+    *,
+    quick: bool = False,
 ) -> tuple[Plan, str]:
-    """The plan of a spec file and the file's text. With `resolve` the number of invocations follows from what is known
-    of this machine; of a branch that it follows, the newest commit is planned. Raises DocumentError, and KitError where
-    the branch can't be asked for."""
+    """The plan of a spec file and the file's text; `quick`: of the spec with few and short invocations.
+
+    With `resolve` the number of invocations follows from this machine's qualifications. Of a followed branch the newest
+    commit is planned. Raises DocumentError, and KitError if the branch cannot be read.
+    """
     text = read_spec(spec)
     catalogue = installation.catalogue()
     only = _newest_followed(installation, text, str(spec), catalogue, report)
+    if quick:
+        make_plan(text, str(spec), catalogue, only=only)  # faults have places in the file
+        text = quick_text(text, str(spec))
 
-    def known(invocations: int) -> Qualifications:
+    def qualified(invocations: int) -> Qualifications:
         with reach_service(installation) as address:
             return ApiClient.here(address).get(Qualifications, f"/qualifications?invocations={invocations}")
 
-    return resolved(text, str(spec), partial(make_plan, text, str(spec), catalogue, only=only), known), text
+    return resolved(text, str(spec), partial(make_plan, text, str(spec), catalogue, only=only), qualified), text
 
 
 def _newest_followed(
     installation: Installation, text: str, file: str, catalogue: Catalogue, report: Callable[[str], None]
 ) -> tuple[str, ...]:
-    """The reference of the newest commit of the branch that a spec follows; nothing of any other spec. What is wrong
-    with one is told with all its faults when it is planned."""
+    """The reference of the newest commit of the branch that a spec follows; empty for other specs. Planning reports the
+    faults of a spec."""
     try:
         follow = follow_of(text, file, catalogue)
     except DocumentError:
@@ -107,58 +120,69 @@ def read_spec(spec: Path) -> str:
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
-    """The kit of every subject and peer of a plan and of its sentinel, made where it is missing.
+    """The kits of a plan's subjects, peers and sentinel; missing kits are built.
 
-    Where a source cannot be reached, the kit made from it before serves. Raises KitError, KitErrors or VersionMismatch.
+    If a source cannot be reached, its last kit is used. Raises KitError, KitErrors or VersionMismatch.
     """
-    shelf = installation.kits()
+    kit_store = installation.kits()
     kits = {}
     if plan.sentinel:
-        kits[SENTINEL] = shelf.sentinel(SubjectRef.parse(plan.sentinel), report)
+        kits[SENTINEL] = kit_store.sentinel(SubjectRef.parse(plan.sentinel), report)
     subjects = {SubjectRef.parse(subject.reference): subject for subject in (*plan.subjects, *plan.peers)}
-    made = {
-        reference: _known(shelf, reference, result, report) if isinstance(result, KitError) else result
-        for reference, result in shelf.add_all(tuple(subjects), report).items()
+    results = {
+        reference: _last_kit(kit_store, reference, result, report) if isinstance(result, KitError) else result
+        for reference, result in kit_store.add_all(tuple(subjects), report).items()
     }
-    raise_all([result for result in made.values() if isinstance(result, KitError)])
-    for reference, kit in made.items():
+    raise_all([result for result in results.values() if isinstance(result, KitError)])
+    for reference, kit in results.items():
         assert isinstance(kit, KitManifest), "the errors were just raised"
         declared = subjects[reference].declared_version
         if declared and not covers(declared, kit.version):
             raise VersionMismatch(
                 f"{reference} is now version {kit.version}, but the catalogue says {declared}\n"
-                f"  remedy: correct its entry in {installation.settings.catalogue}, "
-                "which kexbench catalogue check --apply does for what it tracks"
+                f"  remedy: correct its entry in {installation.settings.catalogue}; "
+                "kexbench catalogue check --apply corrects tracked entries"
             )
         kits[str(reference)] = kit
     return kits
 
 
-def _known(
-    shelf: Shelf, reference: SubjectRef, error: KitError, report: Callable[[str], None]
+def provide_servers(
+    installation: Installation, plan: Plan, kits: Mapping[str, KitManifest], report: Callable[[str], None]
+) -> None:
+    """The web servers of a plan's cases, for each kit that can have them; missing ones are built. The sentinel goes
+    without, if its files have changed since it was frozen. Raises KitError."""
+    wanted = dict.fromkeys(case.server for case in plan.cases if case.has_server)
+    servers = installation.servers()
+    for server, (reference, kit) in product(wanted, kits.items()):
+        if not_built_with(server, kit.library, kit.version):
+            continue
+        try:
+            servers.add(server, kit.ref, kit, report)
+        except KitError as error:
+            if reference != SENTINEL or error.stage != "resolve":
+                raise
+            report(f"the sentinel has no {server}: {error.reason}")
+
+
+def _last_kit(
+    kit_store: KitStore, reference: SubjectRef, error: KitError, report: Callable[[str], None]
 ) -> KitManifest | KitError:
-    """The kit that was made before its source could not be reached; the error where there is none, or another one."""
-    known = shelf.find(reference) if error.stage in ("resolve", "fetch") else None
-    if known is None:
+    """The last kit of a source that cannot be reached; the error if there is none, or for any other error."""
+    kit = kit_store.find(reference) if error.stage in ("resolve", "fetch") else None
+    if kit is None:
         return error
-    report(f"{error.reason}: going on with {known.folder_name}")
-    return known
+    report(f"{error.reason}: continuing with {kit.folder_name}")
+    return kit
 
 
-def start_run(
-    installation: Installation,
-    plan: Plan,
-    spec_text: str,
-    report: Reporter,
-    *,
-    purpose: Purpose = Purpose.HISTORY,
-) -> RunFolder:
-    """Make what the run needs and write its facts. Raises KitError, KitErrors or VersionMismatch."""
+def new_run(plan: Plan, spec_text: str, purpose: Purpose = Purpose.HISTORY) -> Run:
+    """A run that a command starts."""
     created_at = datetime.now(UTC).replace(microsecond=0)
-    announced = Run(
+    return Run(
         run_id=f"{created_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}",
         created_at=created_at,
-        trigger=Trigger.COMMAND_LINE,
+        trigger=Trigger.API,
         spec_text=spec_text,
         plan=plan,
         kits={},
@@ -166,39 +190,33 @@ def start_run(
         material={},
         purpose=purpose,
     )
-    run = _started(installation, announced, report)
-    folder = installation.run_folder(run.run_id)
-    folder.create(run)
-    return folder
 
 
-def take_run(installation: Installation, run_id: str, report: Reporter) -> RunFolder:
-    """The folder of a run that was queued: as an earlier process left it, or begun now. Raises what start_run raises,
-    RunGone, and Refused where somebody else has started it."""
+def take_run(
+    installation: Installation, run_id: str, report: Reporter, new: Run | None = None, *, queued: bool = False
+) -> RunFolder:
+    """The folder of a run, left by an earlier process or created now with all that the run needs. A `new` run is queued
+    first; the executor has claimed a `queued` one. The caller holds the folder. Raises KitError, KitErrors,
+    VersionMismatch, and RunGone."""
     if folder := known_run(installation, run_id):
         return folder
-    with reach_service(installation) as address:
-        announced = ApiClient.of_run(address, run_id).queued_run(run_id)
-    if announced.is_started:
-        raise RunGone(f"what run {run_id} had measured is not in {installation.run_folder(run_id).path} any more")
-    run = _started(installation, announced, report)
-    folder = installation.run_folder(run_id)
-    folder.create(run)  # first: ended behind this, another process finds what to tell the service
-    try:
-        with reach_service(installation) as address:
-            ApiClient.of_run(address, run_id).put_run(run)
-    except Refused:
-        folder.discard()
-        raise
-    return folder
-
-
-def _started(installation: Installation, run: Run, report: Reporter) -> Run:
-    kits = provide_kits(installation, run.plan, report.step)
+    with reach_service(installation) as address, closing(ApiClient.of_run(address, run_id)) as api:
+        if new is not None:
+            api.put_run(new)
+        announced = api.queued_run(run_id)
+        if announced.is_started:
+            raise RunGone(f"the results of run {run_id} are no longer in {installation.run_folder(run_id).path}")
+        if not queued:
+            api.add_event(run_event(run_id, RunState.BUILDING, reason=RunReason.BY_COMMAND))
+    kits = provide_kits(installation, announced.plan, report.step)
+    provide_servers(installation, announced.plan, kits, report.step)
     report.step("providing keys and certificates")
     material = installation.material()
-    provided = {case.case_id: material.provide(case) for case in run.plan.cases}
-    return run.model_copy(update={"kits": kits, "host": read_host_facts(), "material": provided})
+    provided = {case.case_id: material.provide(case) for case in announced.plan.cases}
+    run = announced.model_copy(update={"kits": kits, "host": read_host_facts(), "material": provided})
+    folder = installation.run_folder(run_id)
+    folder.create(run)
+    return folder
 
 
 def execute_run(
@@ -209,19 +227,19 @@ def execute_run(
     *,
     queued: bool = False,
 ) -> RunEnd:
-    """Measure what is left of a run and deliver it. The caller holds the folder's lock, and `lock`, which keeps others
-    from measuring. Of a `queued` run that is interrupted nothing is told: only who sees to the queue knows why.
+    """Measure the rest of a run and deliver it. The caller holds the folder's lock, and `lock`, which keeps others
+    from measuring. An interrupted `queued` run gets no event: only the executor knows why it was interrupted.
 
-    Raises KitError when a kit that the run began with is gone, and DamagedFile.
+    Raises KitError if a kit of the run is gone, and DamagedFile.
     """
     run = folder.run()
-    folder.invocations(run)  # so that a damaged file is told before anything is measured
+    folder.invocations(run)  # reports a damaged file before anything is measured
     places = places_of(installation, run)
     folder.reopen()
-    _event(folder, run, RunState.RUNNING, "")
+    folder.add_event(run_event(run.run_id, RunState.RUNNING, reason=None if queued else RunReason.BY_COMMAND))
     state, detail, reason = _measure(installation, folder, run, places, report, lock)
     if not (queued and state is RunState.CANCELLED):
-        _event(folder, run, state, detail, reason)
+        folder.add_event(run_event(run.run_id, state, detail, reason))
     try:
         deliver_run(installation, folder, report.storing)
     except Refused as error:
@@ -234,28 +252,35 @@ def execute_run(
 
 
 def places_of(installation: Installation, run: Run) -> Places:
-    """Where the parts of a run lie. Raises KitError when a kit that the run began with is gone."""
-    shelf = installation.kits()
+    """The folders that a run needs. Raises KitError if a kit of the run is gone."""
+    kit_store = installation.kits()
     for reference, kit in run.kits.items():
-        if shelf.get(kit.kit_id) is None:
-            reason = f"kit {kit.kit_id}, which run {run.run_id} began with, is not on the shelf any more"
+        if kit_store.get(kit.kit_id) is None:
+            reason = f"kit {kit.kit_id} of run {run.run_id} is no longer in the kit store"
             raise KitError(reference, "store", reason, "start a new run of the spec")
+    has_servers = any(case.has_server for case in run.plan.cases)
     return Places(
-        kits={reference: shelf.folder(kit.kit_id) for reference, kit in run.kits.items()},
+        kits={reference: kit_store.folder(kit.kit_id) for reference, kit in run.kits.items()},
         material=installation.material().folder,
+        servers={
+            reference: installation.servers().of_kit(kit.kit_id) for reference, kit in run.kits.items() if has_servers
+        },
     )
 
 
 def known_run(installation: Installation, run_id: str) -> RunFolder | None:
-    """The folder of a run that this machine made, or None."""
+    """The folder of a run on this machine, or None."""
     return next((folder for folder in installation.run_folders() if folder.path.name == run_id), None)
 
 
-def deliver_leftovers(installation: Installation, on_fault: Callable[[str], None]) -> list[Run]:
-    """Deliver runs whose own process ended before it could. Returns those delivered now.
+def deliver_leftovers(
+    installation: Installation, on_fault: Callable[[str], None], *, queued: bool = False
+) -> list[Run]:
+    """Deliver runs whose own process ended too early. Returns the runs delivered now. `queued` says that an executor
+    continues the interrupted runs of commands; without one they fail.
 
-    A run that is damaged or refused holds up no other: it stays on the disk as it is, and `on_fault` is told why and
-    what to do.
+    A damaged or refused run does not hold up others: it stays on the disk, and `on_fault` receives the reason and the
+    remedy.
     """
     delivered = []
     for folder in installation.run_folders():
@@ -265,7 +290,7 @@ def deliver_leftovers(installation: Installation, on_fault: Callable[[str], None
             if not ours:
                 continue
             try:
-                delivered.append(_deliver_left(installation, folder))
+                delivered.append(_deliver_leftover(installation, folder, queued=queued))
             except DamagedFile as error:
                 on_fault(f"run {folder.path.name} is not stored: {error}")
             except Refused as error:
@@ -273,20 +298,20 @@ def deliver_leftovers(installation: Installation, on_fault: Callable[[str], None
     return delivered
 
 
-def _deliver_left(installation: Installation, folder: RunFolder) -> Run:
+def _deliver_leftover(installation: Installation, folder: RunFolder, *, queued: bool) -> Run:
     run = folder.run()
     events = folder.events()
-    if not run.was_queued and (not events or events[-1].state is RunState.RUNNING):
-        detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
-        _event(folder, run, RunState.FAILED, detail, RunReason.PROCESS_ENDED)
+    if not queued and events and events[-1].reason is RunReason.BY_COMMAND:
+        detail = f"the measuring process ended; continue with kexbench run --resume {run.run_id}"
+        folder.add_event(run_event(run.run_id, RunState.FAILED, detail, RunReason.PROCESS_ENDED))
     deliver_run(installation, folder)
     folder.mark_delivered()
     return run
 
 
 def _refusal(folder: RunFolder, error: Refused) -> str:
-    """Why the API refused what a folder holds, and what to do; it would refuse the same again."""
-    remedy = error.remedy or f"correct what is in {folder.path}, or move it out of the folder of runs"
+    """Why the API refused the contents of a folder, and what to do. Retrying would not help."""
+    remedy = error.remedy or f"correct the files in {folder.path}, or move it out of the folder of runs"
     return f"{error.detail}\n  remedy: {remedy}"
 
 
@@ -298,37 +323,48 @@ def _measure(
     report: Reporter,
     lock: MeasuringLock | None,
 ) -> tuple[RunState, str, RunReason | None]:
-    """All jobs, one after the other; the state of the run after them, with what is said of it and why.
+    """Run all jobs in turn. Returns the state of the run afterwards, with its detail and reason.
 
-    Between jobs nothing is measured, so what there is so far is delivered without disturbing
-    anything; what fails now is sent at the end.
+    Between jobs nothing is measured, so delivering the results so far disturbs nothing. What cannot be delivered now
+    is sent at the end.
     """
     total = run.plan.invocations
-    before = 0
+    done = 0
+    is_out_of_time = False
+    cancelled = RunState.CANCELLED, f"cancelled; continue with kexbench run --resume {run.run_id}", None
     for job in run.plan.jobs:
-        with suppress(*DELIVERY_ERRORS):
-            deliver_run(installation, folder)
-        end = run_job(folder, run, job, places, partial(_report_job, report, before, total), lock)
+        try:
+            with suppress(*DELIVERY_ERRORS):
+                deliver_run(installation, folder)
+        except KeyboardInterrupt:
+            return cancelled
+        end = run_job(folder, run, job, places, partial(_report_job, report, done, total), lock)
         if end is JobEnd.CANCELLED:
-            return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on", None
+            return cancelled
         if end is JobEnd.FAILED:
-            return RunState.FAILED, *_why_the_runner_failed(folder)
-        before += job.count
-    measured = len(folder.invocations(run))
-    return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations", None
+            return RunState.FAILED, *_runner_failure(folder)
+        is_out_of_time |= end is JobEnd.OUT_OF_TIME
+        done += job.count
+    count = len(folder.invocations(run))
+    measured = f"{count} of {total} invocations"
+    if is_out_of_time:
+        return RunState.FINISHED, _stopped(run, measured), RunReason.OUT_OF_TIME
+    return RunState.FINISHED, "" if count >= total else measured, None
 
 
-def _why_the_runner_failed(folder: RunFolder) -> tuple[str, RunReason]:
-    """On a full disk its log, which says so, cannot be written either."""
+def _stopped(run: Run, measured: str) -> str:
+    seconds = run.plan.measure.max_duration_s
+    limit = f"{seconds}s" if seconds % 60 else f"{seconds // 60}m"
+    return f"stopped after {limit} (maxDuration), {measured}; continue with kexbench run --resume {run.run_id}"
+
+
+def _runner_failure(folder: RunFolder) -> tuple[str, RunReason]:
+    """A full disk is checked here, since the runner cannot write a log on it."""
     if shutil.disk_usage(folder.path).free < _FULL_BYTES:
-        detail = f"the disk is full: free some space where {folder.path} lies, then resume the run"
+        detail = f"the disk is full: free some space on the disk of {folder.path}, then resume the run"
         return detail, RunReason.DISK_FULL
     return f"the runner failed: see {folder.log}", RunReason.RUNNER_FAILED
 
 
-def _report_job(report: Reporter, before: int, total: int, case_id: str, done: int) -> None:
-    report.measuring(case_id, before + done, total)
-
-
-def _event(folder: RunFolder, run: Run, state: RunState, detail: str, reason: RunReason | None = None) -> None:
-    folder.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail, reason=reason))
+def _report_job(report: Reporter, done_before: int, total: int, case_id: str, done: int) -> None:
+    report.measuring(case_id, done_before + done, total)

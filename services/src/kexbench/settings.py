@@ -8,6 +8,8 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from kexbench import __version__
+
 _CHECKOUT = Path(__file__).parents[3]
 
 
@@ -30,11 +32,13 @@ class Settings(BaseSettings):
     port: int = Field(8350, ge=0, le=65535)
     allowed_hosts: str = Field(
         "",
-        description="names that the service is reached by, with commas between, beside localhost, addresses and those "
-        "in public_url and api_url; * for any, which lets pages of others read everything through a name of theirs",
+        description="host names, separated by commas, that the service answers to, besides localhost, addresses and "
+        "those in public_url and api_url; * allows any: then foreign pages can read everything",
     )
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
-    scorecard: Path = Field(_CHECKOUT / "docs" / "scorecard.json", description="what make scorecard wrote")
+    scorecard: Path = Field(
+        _CHECKOUT / "docs" / "scorecards" / f"{__version__}.csv", description="the result of make scorecard"
+    )
     workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(_CHECKOUT / "bench-specs" / "libraries.yaml")
 
@@ -42,38 +46,36 @@ class Settings(BaseSettings):
         "local", description="who may write: this machine, or a cluster's accounts"
     )
     pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
-    repositories: Path | None = Field(None, description="what is watched; default: repositories.yaml in home, if any")
-    channels: Path | None = Field(
-        None, description="where people are told of alerts; default: channels.yaml in home, if any"
-    )
+    repositories: Path | None = Field(None, description="watched repositories; default: repositories.yaml in home")
+    channels: Path | None = Field(None, description="where alerts are sent; default: channels.yaml in home")
     public_url: str | None = Field(
-        None, description="where people reach the pages; links of commit statuses and notifications lead there"
+        None, description="where people reach the pages; links in commit statuses and notifications use it"
     )
-    watch_interval_s: float = Field(10.0, gt=0, description="between two looks at the watched repositories")
+    watch_interval_s: float = Field(10.0, gt=0, description="seconds between two polls of the watched repositories")
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
     api_url: str | None = Field(None, description="the API of a cluster, as pods and people reach it")
-    token_file: Path | None = Field(None, description="the token that proves who asks the API of a cluster")
-    job_pods: Path | None = Field(None, description="what a cluster's site wants of the pods of jobs")
+    token_file: Path | None = Field(None, description="file with the access token for that API")
+    job_pods: Path | None = Field(None, description="what a site adds to the pods of jobs")
     dispatcher_port: int | None = Field(
         None, ge=0, le=65535, description="where the dispatcher answers /healthz and /metrics; default: nowhere"
     )
     runner_image: str | None = None
     builder_image: str | None = None
     image_pull_policy: str = "IfNotPresent"
-    job_service_account: str = Field("kexbench-job", description="of the pods of jobs, in the cluster's namespace")
+    job_service_account: str = Field("kexbench-job", description="of the pods of jobs, in cluster_namespace")
     builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
-    submitters: str = Field("", description="who may ask for runs on a cluster: namespace:name, with commas between")
+    submitters: str = Field("", description="who may request runs on a cluster: namespace:name, separated by commas")
 
     @property
     def host_names(self) -> frozenset[str]:
-        """That the service is reached by, beside localhost and addresses."""
+        """Host names that the service answers to, besides localhost and addresses."""
         urls = filter(None, (urlsplit(url).hostname for url in (self.public_url, self.api_url) if url))
         return frozenset({self.host, *urls, *filter(None, map(str.strip, self.allowed_hosts.split(",")))})
 
     @property
     def pages_url(self) -> str:
-        """Where people reach the pages, as far as anybody said."""
+        """Where people reach the pages, as far as it is configured."""
         return self.public_url or self.api_url or f"http://{self.host}:{self.port}"
 
     @property

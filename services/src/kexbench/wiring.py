@@ -1,11 +1,12 @@
-"""The composition root: the one place that knows which adapter stands behind which port.
+"""The composition root: the only place that knows which adapter implements which port.
 
-What only the process that holds the store needs is imported where it is made: it takes more than a second, which every
-other command does without.
+Modules that only the serving process needs are imported where they are used: importing them takes more than a second,
+which all other commands save.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,9 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
 from kexbench.execution.folder import RunFolder, run_folders
-from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
-from kexbench.material.shelf import MaterialShelf
+from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
+from kexbench.kits.servers import ServerStore, server_builds
+from kexbench.material.store import MaterialStore
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.channels import ConfiguredChannel, read_channels
 from kexbench.planning.documents import DocumentError, Fault
@@ -42,63 +44,71 @@ STORE_PATIENCE_S = 300.0
 
 
 class Installation:
-    """One kexbench on one machine, made of its settings."""
+    """A kexbench installation on one machine, built from its settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     def workshop(self) -> Workshop:
-        worker, providers = WorkerSource(self.settings.workers), default_providers(self.settings.cache)
+        worker, providers = (
+            WorkerSource(self.settings.workers),
+            default_providers(self.settings.cache, self.settings.workers.parent / "bfe"),
+        )
         return Workshop(worker, providers, self.prober())
 
-    def kits(self) -> Shelf:
-        return Shelf(self.settings.home / "kits", self.workshop())
+    def kits(self) -> KitStore:
+        return KitStore(self.settings.home / "kits", self.workshop())
+
+    def servers(self) -> ServerStore:
+        """The web servers of the kits."""
+        jobs = len(os.sched_getaffinity(0))
+        return ServerStore(self.kits(), self.workshop(), server_builds(self.settings.cache, jobs))
 
     def prober(self) -> WorkerProber:
-        """What kits prove themselves with."""
+        """Checks that a kit works."""
         return WorkerProber(self.material())
 
-    def material(self) -> MaterialShelf:
-        return MaterialShelf((self.settings.home / "material").absolute())
+    def material(self) -> MaterialStore:
+        return MaterialStore((self.settings.home / "material").absolute())
 
     def pools(self) -> tuple[Pool, ...]:
-        """Those of the cluster; none where this machine measures by itself. Raises DocumentError."""
+        """The cluster's pools; none on a single machine. Raises DocumentError."""
         path = self.settings.pools
         return read_pools(_text(path), str(path)) if path else ()
 
     def job_pods(self) -> JobPods:
-        """What this site wants of the pods of jobs. Raises DocumentError."""
+        """What this site adds to the pods of jobs. Raises DocumentError."""
         path = self.settings.job_pods
         return read_job_pods(_text(path), str(path)) if path else JobPods()
 
     def repositories(self) -> tuple[Repository, ...]:
-        """Those that are watched. Raises DocumentError."""
-        named, usual = self.settings.repositories, self.settings.home / "repositories.yaml"
-        path = named or (usual if usual.is_file() else None)
+        """The watched repositories. Raises DocumentError."""
+        configured, default = self.settings.repositories, self.settings.home / "repositories.yaml"
+        path = configured or (default if default.is_file() else None)
         return read_repositories(_text(path), str(path)) if path else ()
 
     def channels(self) -> tuple[ConfiguredChannel, ...]:
-        """Those that people are told at. Raises DocumentError."""
-        named, usual = self.settings.channels, self.settings.home / "channels.yaml"
-        path = named or (usual if usual.is_file() else None)
+        """The channels of notifications. Raises DocumentError."""
+        configured, default = self.settings.channels, self.settings.home / "channels.yaml"
+        path = configured or (default if default.is_file() else None)
         return read_channels(_text(path), str(path)) if path else ()
 
     def opened_channels(self) -> dict[str, Channel]:
-        """The same by their names, to send to. Raises DocumentError."""
+        """Adapters of the channels, by their names. Raises DocumentError."""
         from kexbench.notify.apprise_channel import AppriseChannel
 
-        found = self.channels()
-        return {one.rule.name: AppriseChannel(one.address) for one in found}
+        channels = self.channels()
+        return {channel.rule.name: AppriseChannel(channel.address) for channel in channels}
 
     def doorbell(self) -> Doorbell:
-        """Of the repositories whose webhooks have a secret."""
+        """The doorbell of repositories whose webhooks have a secret."""
         from kexbench.api.webhooks import Doorbell
 
-        named = {one.name: one.webhook_secret_file for one in self.repositories()}
-        return Doorbell({name: Path(file) for name, file in named.items() if file is not None})
+        files = {repository.name: repository.webhook_secret_file for repository in self.repositories()}
+        return Doorbell({name: Path(file) for name, file in files.items() if file is not None})
 
     def gatekeeper(self, secret: str) -> Gatekeeper:
-        """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""
+        """Decides who may write: holders of a token signed with the secret, or accounts of the cluster."""
         from kexbench.api.access import LocalGatekeeper
 
         settings = self.settings
@@ -115,24 +125,26 @@ class Installation:
         return ClusterGatekeeper(in_cluster(), accounts)
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
-        """What runs that are queued are given. Raises DocumentError for wrong pools."""
-        from kexbench.kits.depot import Depot
+        """What queued runs are supplied with. Raises DocumentError for faulty pools."""
+        from kexbench.kits.shared_store import SharedKitStore
         from kexbench.queue.supplies import LocalSupplies, Supplies
 
         if self.settings.access == "local":
             return LocalSupplies(partial(self._planned_here, store))
-        self.pools()  # so that what is wrong with them is told when the service starts
-        depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
-        return Supplies(depot, self.material(), self._planned, self._architectures, self._repositories)
+        self.pools()  # reports faults of the pools when the service starts
+        shared_store = SharedKitStore(
+            self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256()
+        )
+        return Supplies(shared_store, self.material(), self._planned, self._architectures, self._repositories)
 
     def _planned(
         self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), *, anywhere: bool = False
     ) -> Plan:
-        known, pools = self._catalogue_of(catalogue), [pool.name for pool in self.pools()]
-        return make_plan(text, file, known, pools=pools, only=only, anywhere=anywhere)
+        installed, pools = self._catalogue_of(catalogue), [pool.name for pool in self.pools()]
+        return make_plan(text, file, installed, pools=pools, only=only, anywhere=anywhere)
 
     def _catalogue_of(self, text: str | None) -> Catalogue:
-        """The one that is installed, where no text of another is given."""
+        """The catalogue of the text, or the installed one."""
         return self.catalogue() if text is None else read_catalogue(text, self.settings.catalogue.name)
 
     def _planned_here(
@@ -145,7 +157,7 @@ class Installation:
         *,
         anywhere: bool = False,
     ) -> Plan:
-        from kexbench.api.lab import qualifications
+        from kexbench.api.machine import qualifications
         from kexbench.api.resolving import resolved
 
         plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
@@ -158,8 +170,8 @@ class Installation:
         return {pool.name: pool.architecture for pool in self.pools()}
 
     def open_store(self, on_wait: Callable[[str], None] | None = None) -> Store:
-        """Opened and migrated. With `on_wait` a server that does not answer yet is waited for, as one that starts
-        beside this process, and `on_wait` is told so each time. Raises StoreError."""
+        """The store, opened and migrated. With `on_wait` this waits for a server that does not answer yet, and reports
+        each wait to `on_wait`. Raises StoreError."""
         from kexbench.store.clickhouse import ClickHouseStore
         from kexbench.store.migrate import EngineClauses
 

@@ -17,10 +17,10 @@ from kexbench.client import ApiClient, token_in
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
-from kexbench.kits import Shelf, WorkerSource
-from kexbench.kits.depot import Depot, OrderedKit
+from kexbench.kits import KitStore, WorkerSource
+from kexbench.kits.shared_store import OrderedKit, SharedKitStore
 from kexbench.kits.transport import pack
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 from kexbench.planning.plan import make_plan
 from kexbench.queue.supplies import Supplies
 from kexbench.settings import Settings
@@ -62,15 +62,15 @@ class Pod:
 
 @dataclass
 class Service:
-    """The API around a store and a depot, each caller let in by name."""
+    """The API around a store and a kit store, each caller let in by name."""
 
     url: str
     store: ClickHouseStore
-    depot: Depot
+    shared_store: SharedKitStore
     material: Path
     folder: Path
     gatekeeper: KnownCallers
-    fakes: Shelf
+    fakes: KitStore
     clients: list[ApiClient] = field(default_factory=list)
 
     def admit(self, name: str, role: Role, **bound: str) -> Path:
@@ -85,7 +85,7 @@ class Service:
         kit = self.fakes.add(SubjectRef.parse(reference))
         archive = self.folder / f"{kit.kit_id}.tar"
         pack(self.fakes.folder(kit.kit_id), archive)
-        with self.depot.arrival(kit.kit_id, OrderedKit(kit.ref, HERE, "ingredients")) as arrival:
+        with self.shared_store.arrival(kit.kit_id, OrderedKit(kit.ref, HERE, "ingredients")) as arrival:
             arrival.write(archive.read_bytes())
             arrival.take()
         return kit.kit_id
@@ -138,11 +138,11 @@ MakePod = Callable[..., Pod]
 
 
 @pytest.fixture
-def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> Iterator[Service]:
-    depot = Depot(tmp_path / "kits", WorkerSource(Settings().workers).sha256())
-    material = MaterialShelf(tmp_path / "material")
+def service(empty_store: ClickHouseStore, fake_kit_store: KitStore, tmp_path: Path) -> Iterator[Service]:
+    shared_store = SharedKitStore(tmp_path / "kits", WorkerSource(Settings().workers).sha256())
+    material = MaterialStore(tmp_path / "material")
     supplies = Supplies(
-        depot=depot,
+        shared_store=shared_store,
         material=material,
         plan=lambda text, file, *_, **__: make_plan(text, file, a_catalogue()),
         architectures=lambda: {"local": HERE},
@@ -150,7 +150,7 @@ def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> 
     )
     gatekeeper = KnownCallers()
     with serving(create_app(empty_store, gatekeeper, None, supplies)) as url:
-        found = Service(url, empty_store, depot, material.folder, tmp_path, gatekeeper, fake_shelf)
+        found = Service(url, empty_store, shared_store, material.folder, tmp_path, gatekeeper, fake_kit_store)
         yield found
         for link in found.clients:
             link.close()

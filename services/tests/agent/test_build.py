@@ -15,6 +15,8 @@ from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.transport import DamagedKit
 from tests.agent.conftest import EXCLUSIVE, HERE, Service
 
+pytestmark = pytest.mark.thorough
+
 FAKE = SubjectRef.parse("fake@1.0")
 
 
@@ -41,33 +43,33 @@ def supplied(service: Service, reference: str, *, name: str = "builder-1") -> li
     return sent(service, built(service, reference, name=name), reference, name=name)
 
 
-def test_the_kit_of_a_reference_is_on_the_services_shelf_with_its_probe_and_is_what_the_reference_means(
+def test_the_kit_of_a_reference_is_on_the_services_kit_store_with_its_probe_and_is_what_the_reference_means(
     service: Service,
 ) -> None:
     said = supplied(service, "fake@1.0")
-    shelf = service.depot.shelf
-    kit = shelf.find(FAKE)
+    kit_store = service.shared_store.kit_store
+    kit = kit_store.find(FAKE)
     assert kit is not None
     assert kit == service.fakes.add(FAKE)
-    assert shelf.verify(kit.kit_id) == ()
-    assert (shelf.folder(kit.kit_id) / PROBE_NAME).is_file()
-    assert shelf.made_of(FAKE, HERE) == service.fakes.made_of(FAKE, HERE)
+    assert kit_store.verify(kit.kit_id) == ()
+    assert (kit_store.folder(kit.kit_id) / PROBE_NAME).is_file()
+    assert kit_store.made_of(FAKE, HERE) == service.fakes.made_of(FAKE, HERE)
     assert said[-1].startswith(f"sending kit {kit.kit_id}, ")
 
 
 def test_built_again_by_another_pod_it_is_the_same_kit_once(service: Service) -> None:
     supplied(service, "fake@1.0")
-    known = service.depot.shelf.list()
+    known = service.shared_store.kit_store.list()
     supplied(service, "fake@1.0", name="builder-2")
-    assert service.depot.shelf.list() == known
+    assert service.shared_store.kit_store.list() == known
 
 
 def test_with_the_kits_that_were_built_a_run_can_start(service: Service) -> None:
     plan = service.queued(EXCLUSIVE).plan
-    assert service.depot.kits_of(plan, HERE) == {"fake@1.0": None, "fake@1.1": None}
+    assert service.shared_store.kits_of(plan, HERE) == {"fake@1.0": None, "fake@1.1": None}
     for subject in plan.subjects:
         supplied(service, subject.reference, name=f"builder-of-{subject.source}")
-    found = service.depot.kits_of(plan, HERE)
+    found = service.shared_store.kits_of(plan, HERE)
     assert {reference: kit and kit.version for reference, kit in found.items()} == {
         "fake@1.0": "1.0",
         "fake@1.1": "1.1",
@@ -77,16 +79,16 @@ def test_with_the_kits_that_were_built_a_run_can_start(service: Service) -> None
 def test_what_cannot_be_made_is_not_left_to_be_sent(service: Service) -> None:
     with pytest.raises(KitError, match="unknown setting"):
         supplied(service, "fake@1.0+speed=2")
-    assert service.depot.shelf.list() == ()
-    assert list((service.depot.shelf.root / "refs").iterdir()) == []
+    assert service.shared_store.kit_store.list() == ()
+    assert list((service.shared_store.kit_store.root / "refs").iterdir()) == []
     assert list((service.folder / "builder-1-built").iterdir()) == []
 
 
 def test_a_kit_of_another_reference_is_refused_whatever_the_build_left(service: Service) -> None:
     folder = built(service, "fake@1.0")
-    with pytest.raises(Refused, match=r"is of fake@1\.0 .* wanted is fake@1\.1"):
+    with pytest.raises(Refused, match=r"is fake@1\.0 .* expected fake@1\.1"):
         sent(service, folder, "fake@1.1")
-    assert service.depot.shelf.list() == ()
+    assert service.shared_store.kit_store.list() == ()
 
 
 @pytest.mark.parametrize("name", [NOTE, ARCHIVE])
@@ -104,16 +106,16 @@ def test_only_plain_files_of_a_build_are_read(service: Service, name: str, plant
             os.mkfifo(folder / name)
         case "folder":
             (folder / name).mkdir()
-    with pytest.raises(DamagedKit, match=f"left no plain file {name}"):
+    with pytest.raises(DamagedKit, match=f"left no regular file {name}"):
         sent(service, folder, "fake@1.0")
-    assert service.depot.shelf.list() == ()
+    assert service.shared_store.kit_store.list() == ()
 
 
 def test_a_note_that_is_none_is_refused_before_anything_is_asked(service: Service) -> None:
     folder = built(service, "fake@1.0")
     odd = Built.model_construct(kit_id="../../runs", ingredients="a" * 32)
     (folder / NOTE).write_text(odd.model_dump_json())
-    with pytest.raises(DamagedKit, match="says no kit"):
+    with pytest.raises(DamagedKit, match=r"built\.json of the build is invalid"):
         sent(service, folder, "fake@1.0")
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from kexbench.agent.fetch import fetch
 from kexbench.client import Refused
-from kexbench.kits import Shelf
+from kexbench.kits import KitStore
 from kexbench.kits.transport import DamagedKit
-from kexbench.runner.ticket import JobOrder
+from kexbench.runner.job_input import JobOrder
 from tests.agent.conftest import EXCLUSIVE, Service
 
 
@@ -18,11 +18,11 @@ def test_the_order_the_kits_and_the_material_of_a_job_are_in_its_pod(service: Se
     pod.fetch()
     order = JobOrder.model_validate_json(pod.told.order_file.read_bytes())
     assert order == JobOrder.of(run, run.plan.jobs[0])
-    kits = Shelf(pod.told.kits)
+    kits = KitStore(pod.told.kits)
     assert {kit.kit_id for kit in kits.list()} == {kit.kit_id for kit in run.kits.values()}
     assert all(kits.verify(kit.kit_id) == () for kit in kits.list())
     assert {path.name for path in pod.told.kits.iterdir()} == {kit.folder_name for kit in run.kits.values()}
-    needed = {name for files in run.material.values() for name in files.model_dump().values()} - {"-"}
+    needed = {name for files in run.material.values() for name in files.names}
     assert {path.name for path in pod.told.material.iterdir()} == needed
     for path in pod.told.material.iterdir():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
@@ -36,25 +36,25 @@ def test_a_kit_that_is_there_is_not_fetched_again(service: Service) -> None:
     assert {path.name: path.stat().st_ino for path in pod.told.kits.iterdir()} == before
 
 
-def test_a_kit_that_was_damaged_on_its_shelf_is_refused(service: Service) -> None:
+def test_a_kit_that_was_damaged_on_its_kit_store_is_refused(service: Service) -> None:
     run = service.started()
-    worker = service.depot.shelf.folder(run.kits["fake@1.0"].kit_id) / "bin/worker"
+    worker = service.shared_store.kit_store.folder(run.kits["fake@1.0"].kit_id) / "bin/worker"
     worker.chmod(0o755)
     worker.write_bytes(worker.read_bytes() + b"?")
     pod = service.pod(run)
-    with pytest.raises(DamagedKit, match="are not those that its manifest names"):
+    with pytest.raises(DamagedKit, match="do not match its manifest"):
         pod.fetch()
     assert not pod.told.order_file.exists()
     assert run.kits["fake@1.0"].folder_name not in {path.name for path in pod.told.kits.iterdir()}
 
 
-def test_material_that_was_damaged_on_its_shelf_is_refused(service: Service) -> None:
+def test_material_that_was_damaged_on_its_kit_store_is_refused(service: Service) -> None:
     run = service.started()
     files = next(iter(run.material.values()))
     (service.material / files.key).chmod(0o600)
     (service.material / files.key).write_bytes(b"another key")
     pod = service.pod(run)
-    with pytest.raises(DamagedKit, match=f"material {files.key} arrived with the SHA-256"):
+    with pytest.raises(DamagedKit, match=f"material {files.key} has the wrong SHA-256"):
         pod.fetch()
     assert not pod.told.order_file.exists()
 

@@ -1,22 +1,24 @@
 """Whether a pod has CPUs for itself."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from kexbench.agent.isolation import isolation_of, read_cores, read_isolation
 from kexbench.domain.plans import Isolation
+from kexbench.runner.tree import CPU, Tree
 
 
 @pytest.mark.parametrize(
     ("allowed", "asked", "cpus", "isolation", "reason"),
     [
-        ({3}, 1, 4, Isolation.EXCLUSIVE, "the pod has CPUs 3 for itself"),
-        ({5, 2}, 2, 8, Isolation.EXCLUSIVE, "the pod has CPUs 2, 5 for itself"),
-        (set(range(8)), 2, 8, Isolation.BEST_EFFORT, "the pod asked for 2 of 8 CPUs and may run on 8: they are shared"),
-        (set(range(6)), 2, 8, Isolation.BEST_EFFORT, "the pod asked for 2 of 8 CPUs and may run on 6: they are shared"),
-        ({0}, 2, 8, Isolation.BEST_EFFORT, "the pod asked for 2 CPUs and may run on 1 only"),
-        ({0, 1}, 4, 2, Isolation.BEST_EFFORT, "the pod asked for 4 CPUs and may run on 2 only"),
+        ({3}, 1, 4, Isolation.EXCLUSIVE, "the pod has exclusive CPUs 3"),
+        ({5, 2}, 2, 8, Isolation.EXCLUSIVE, "the pod has exclusive CPUs 2, 5"),
+        (set(range(8)), 2, 8, Isolation.BEST_EFFORT, "the pod requested 2 of 8 CPUs and may run on 8: they are shared"),
+        (set(range(6)), 2, 8, Isolation.BEST_EFFORT, "the pod requested 2 of 8 CPUs and may run on 6: they are shared"),
+        ({0}, 2, 8, Isolation.BEST_EFFORT, "the pod requested 2 CPUs and may run on only 1"),
+        ({0, 1}, 4, 2, Isolation.BEST_EFFORT, "the pod requested 4 CPUs and may run on only 2"),
         (
             {0},
             1,
@@ -39,19 +41,19 @@ def test_a_pod_has_cpus_for_itself_where_it_may_use_as_many_as_it_asked_for_and_
 @pytest.mark.parametrize(
     ("allowed", "cores", "isolation", "reason"),
     [
-        ({3, 7}, [{3, 7}], Isolation.EXCLUSIVE, "the pod has CPUs 3, 7 for itself"),
-        ({3}, [{3}], Isolation.EXCLUSIVE, "the pod has CPUs 3 for itself"),
+        ({3, 7}, [{3, 7}], Isolation.EXCLUSIVE, "the pod has exclusive CPUs 3, 7"),
+        ({3}, [{3}], Isolation.EXCLUSIVE, "the pod has exclusive CPUs 3"),
         (
             {3},
             [{3, 7}],
             Isolation.BEST_EFFORT,
-            "the pod has CPUs 3, and others may use CPUs 7, which are second threads of the same cores",
+            "the pod has CPUs 3, but other processes may use CPUs 7, the second threads of the same cores",
         ),
         (
             {2, 3},
             [{2, 6}, {3, 7}],
             Isolation.BEST_EFFORT,
-            "the pod has CPUs 2, 3, and others may use CPUs 6, 7, which are second threads of the same cores",
+            "the pod has CPUs 2, 3, but other processes may use CPUs 6, 7, the second threads of the same cores",
         ),
     ],
     ids=["both threads", "one thread a core", "half a core", "two halves"],
@@ -61,12 +63,26 @@ def test_half_a_core_is_shared(allowed: set[int], cores: list[set[int]], isolati
     assert (found.isolation, found.reason) == (isolation, reason)
 
 
-def test_what_this_process_may_run_on_decides() -> None:
-    before = os.sched_getaffinity(0)
-    one = {min(before)}
-    os.sched_setaffinity(0, one)
-    try:
-        assert read_isolation(1) == isolation_of(one, 1, os.cpu_count() or 1, read_cores(one))
-        assert read_isolation(2).isolation is Isolation.BEST_EFFORT
-    finally:
-        os.sched_setaffinity(0, before)
+def test_what_this_process_may_run_on_decides(of_two: set[int], tmp_path: Path) -> None:
+    found = read_isolation(1, Tree(tmp_path))
+    assert (found.isolation, found.reason) == (Isolation.EXCLUSIVE, "the pod has exclusive CPUs 0")
+    assert read_isolation(2, Tree(tmp_path)).isolation is Isolation.BEST_EFFORT
+    assert read_isolation(1) == isolation_of(of_two, 1, 2, read_cores(of_two, Tree()))
+
+
+@pytest.mark.usefixtures("of_two")
+def test_what_the_machine_says_of_its_cores_decides(tmp_path: Path) -> None:
+    core = tmp_path / CPU / "cpu0" / "topology" / "thread_siblings_list"
+    core.parent.mkdir(parents=True)
+    core.write_text("0-1\n")
+    found = read_isolation(1, Tree(tmp_path))
+    assert found.isolation is Isolation.BEST_EFFORT
+    assert found.reason.endswith("other processes may use CPUs 1, the second threads of the same cores")
+
+
+@pytest.fixture
+def of_two(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """One CPU of a machine's two, which this process may run on."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    return {0}

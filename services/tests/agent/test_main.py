@@ -49,7 +49,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("measure", False, 3, ""),
         ("fetch", Unreachable("nobody answers"), 1, "nobody answers"),
         ("measure", Unreachable("nobody answers"), 1, "nobody answers"),
-        ("measure", RunnerFailed("the runner ended with status 2"), 1, "the runner ended with status 2"),
+        ("measure", RunnerFailed("the runner failed with exit status 2"), 1, "the runner failed with exit status 2"),
         ("fetch", DamagedKit("kit 0 is damaged"), 2, "kit 0 is damaged"),
         ("find_line", None, 0, ""),
         ("find_line", UNFOUND, 2, f"{UNFOUND}"),
@@ -70,7 +70,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("fetch", Refused(409, "not started"), 5, "not started"),
         ("measure", Refused(403, "another pod's"), 5, "another pod's"),
         ("send", Refused(422, "damaged"), 5, "damaged"),
-        ("send", DamagedKit("no plain file"), 2, "no plain file"),
+        ("send", DamagedKit("no regular file"), 2, "no regular file"),
         ("send", None, 0, ""),
         ("submit", Refused(404, "there is no schedule nightly"), 5, "there is no schedule nightly"),
     ],
@@ -96,13 +96,13 @@ def test_every_end_has_its_status_and_says_why(
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [([], "not nothing"), (["dance"], "not dance"), (["fetch", "measure"], "not fetch measure")],
+    [([], "got nothing"), (["dance"], "got dance"), (["fetch", "measure"], "got fetch measure")],
 )
 def test_what_it_cannot_do_is_told_with_what_it_can(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert agent.main(arguments) == 2
-    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, send, line, submit is to be done, {says}"
+    assert capsys.readouterr().err.strip() == f"expected one of fetch, measure, build, send, line, submit, {says}"
 
 
 def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) -> None:

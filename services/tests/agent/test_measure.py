@@ -21,8 +21,8 @@ from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
 from tests.agent.conftest import SHARED, Pod, Service
 
-CONFINED = Found(Isolation.EXCLUSIVE, "the pod has CPUs 1 for itself")
-AMONG_OTHERS = Found(Isolation.BEST_EFFORT, "the pod asked for 1 of 2 CPUs and may run on 2: they are shared")
+CONFINED = Found(Isolation.EXCLUSIVE, "the pod has exclusive CPUs 1")
+AMONG_OTHERS = Found(Isolation.BEST_EFFORT, "the pod requested 1 of 2 CPUs and may run on 2: they are shared")
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_job_is_measured_and_every_invocation_stored_once(service: Service) ->
     }
     assert pod.said[-3:] == [
         CONFINED.reason,
-        f"attempt 1 at job {pod.told.job_id} on {pod.told.node_name}",
+        f"attempt 1 of job {pod.told.job_id} on {pod.told.node_name}",
         "uploading 2 invocations",
     ]
 
@@ -214,7 +214,7 @@ def test_a_runner_that_fails_is_told_after_what_there_is_was_uploaded(
     run = service.started()
     pod = fetched(service, run)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(RunnerFailed, match="the runner ended with status 1"):
+    with pytest.raises(RunnerFailed, match="the runner failed with exit status 1"):
         measured(pod)
     assert pod.said[-1] == "uploading 0 invocations"
 

@@ -30,7 +30,9 @@ def test_pods_for_the_same_time_ask_for_one_run_and_the_next_time_waits_for_its_
     first, again = submitted(service, "pod-1"), submitted(service, "pod-2")
     (run,) = service.store.runs(10)
     assert first == again == [f"run {run.run_id}"]
-    assert submitted(service, "pod-3", day=2) == [f"run {run.run_id} of the schedule is still open: no other is begun"]
+    assert submitted(service, "pod-3", day=2) == [
+        f"run {run.run_id} of the schedule has not finished: starting no other"
+    ]
     assert service.store.runs(10) == [run]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bench import changepoint_score
 from kexbench.analysis.changepoints import LEAST_AFTER, change_points
-from kexbench.analysis.changepoints_passing import bursts_of, switches_of
+from kexbench.analysis.changepoints_transients import bursts_of, switches_of
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e9, allow_nan=False)
 HISTORIES = st.lists(POSITIVE, max_size=120)
@@ -168,7 +168,7 @@ def test_too_few_values_have_none(values: list[float]) -> None:
 def test_what_is_no_cost_is_refused_with_its_place(wrong: float) -> None:
     with pytest.raises(ValueError, match="value 3 is"):
         change_points([1.0, 1.0, wrong, 1.0])
-    with pytest.raises(ValueError, match=r"1 errors of 2 values"):
+    with pytest.raises(ValueError, match=r"1 errors for 2 values"):
         change_points([1.0, 2.0], errors=[0.1])
     with pytest.raises(ValueError, match="error 1 is"):
         change_points([1.0, 2.0], errors=[-0.1, 0.1])

@@ -51,9 +51,9 @@ def test_the_interval_is_that_of_every_other_comparison(paired: bool) -> None:
     [
         (QUIET[:2], QUIET, False, r"^a has 2 invocations, and at least 3 are needed: measure more"),
         (QUIET, [], False, r"^b has 0 invocations"),
-        (QUIET, QUIET[:4], True, r"a has 5 and b 4: leave out those without a partner"),
+        (QUIET, QUIET[:4], True, r"a has 5 and b has 4: leave out those without a partner"),
         (QUIET, [*QUIET[:3], []], False, r"^b\[3\] has no batches"),
-        ([*QUIET, [1.0, 0.0]], QUIET, False, r"^a\[5\]\[1\] is 0.0: costs are finite and above 0"),
+        ([*QUIET, [1.0, 0.0]], QUIET, False, r"^a\[5\]\[1\] is 0.0: costs must be finite and above 0"),
         (QUIET, [*QUIET, [float("nan")]], False, r"^b\[5\]\[0\] is nan"),
     ],
 )

@@ -3,8 +3,8 @@
 import pytest
 
 from kexbench.analysis.estimates import MedianEstimate
-from kexbench.analysis.reference import NS_PER_SECOND, measured_rows, rate_of, rate_ratio, swaps
-from kexbench.domain.plans import ReferenceRow, ReferenceTable
+from kexbench.analysis.reference import NS_PER_SECOND, measured_ratios, measured_rows, rate_of, rate_ratio, swaps
+from kexbench.domain.plans import ReferenceRatio, ReferenceRatios, ReferenceRow, ReferenceTable
 
 TABLE = ReferenceTable(
     title="published",
@@ -88,3 +88,33 @@ def test_rows_of_equal_published_rates_have_no_order_to_swap() -> None:
 
 def test_cases_without_numbers_take_part_in_no_swap() -> None:
     assert swaps(TABLE, {"dhe": around(900)}) == []
+
+
+RATIOS = ReferenceRatios(
+    title="published",
+    rows=(
+        ReferenceRatio(case_id="ecdsa", relative_to="rsa", ratio=2.7),
+        ReferenceRatio(case_id="dhe", relative_to="rsa", ratio=0.3),
+        ReferenceRatio(case_id="ecdsa", relative_to="dhe", ratio=0.5),
+        ReferenceRatio(case_id="equal", relative_to="rsa", ratio=1.03),
+        ReferenceRatio(case_id="missing", relative_to="rsa", ratio=2),
+        ReferenceRatio(case_id="ecdsa", relative_to="rsa", ratio=1),
+    ),
+)
+
+
+def test_ratios_are_of_rates_and_say_whether_the_order_is_the_published_one() -> None:
+    levels = {"rsa": around(400), "ecdsa": around(800), "dhe": around(100), "equal": around(400)}
+    measured = measured_ratios(RATIOS, levels)
+    assert [row.published for row in measured] == list(RATIOS.rows)
+    assert [row.order for row in measured] == ["as published", "as published", "opposite", "unresolved", None, None]
+    assert [row.ratio and round(row.ratio.ratio, 2) for row in measured] == [2.0, 0.25, 8.0, 1.0, None, 2.0]
+    first = measured[0].ratio
+    assert first is not None
+    assert first.low < 2 < first.high
+
+
+@pytest.mark.parametrize("few", [[], [0.0, 1.0, 2.0], [2e6]])
+def test_a_case_without_enough_invocations_has_no_ratio(few: list[float]) -> None:
+    (first, *_) = measured_ratios(RATIOS, {"rsa": around(400), "ecdsa": few})
+    assert (first.ratio, first.order) == (None, None)

@@ -176,7 +176,7 @@ def test_whatever_was_measured_the_coefficients_are_finite_and_not_below_zero(ra
 
 
 def test_a_thread_count_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="thread counts start at 1, this one is 0"):
+    with pytest.raises(ValueError, match="thread counts start at 1, got 0"):
         fit_scaling({0: [1.0], 1: [2.0]})
 
 

@@ -2,10 +2,12 @@
 
 import pytest
 
-from kexbench.analysis.sentences import sentence
+from kexbench.analysis.sentences import culprit_sentence, sentence
 from kexbench.domain.components import ComponentChange
-from kexbench.domain.upgrades import CellVerdict, Factor, Move, SideMove, UpgradeCell, UpgradeEnd
+from kexbench.domain.profiles import Culprit
+from kexbench.domain.upgrades import CellVerdict, Factor, Move, SideMove, UpgradeCell
 from tests.analysis.matrices import an_end
+from tests.golden import GOLDEN, assert_texts
 
 
 def a_cell(
@@ -16,6 +18,7 @@ def a_cell(
     number: int = 0,
     pool: str = "local",
     components: tuple[ComponentChange, ...] = (),
+    resolves: float | None = 0.008,
 ) -> UpgradeCell:
     move = None if ratio is None else Move(ratio=ratio, low=ratio - 0.001, high=ratio + 0.001)
     side = None if server is None else SideMove(ratio=server, low=server - 0.001, high=server + 0.001, verdict="more")
@@ -29,7 +32,7 @@ def a_cell(
         client=None if side is None else SideMove(ratio=1.0, low=0.999, high=1.001, verdict="same"),
         server=side,
         q=None,
-        resolves=None,
+        resolves=resolves,
         paired=True,
         before_ns=None,
         after_ns=None,
@@ -53,89 +56,68 @@ EVERY = a_factor("every case", "every case", 1.03, 3, dimension="every case")
 MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
 
 
-@pytest.mark.parametrize(
-    ("cells", "factors", "told"),
-    [
-        ([], [], "there is nothing to compare"),
-        ([a_cell("unresolved", None)], [], "there is nothing to compare; 1 could not be resolved"),
-        (
-            [a_cell("apart", None)],
-            [],
-            "there is nothing to compare; 1 was measured in different runs that share no subject, and was not judged",
-        ),
-        ([a_cell("unlike", None)], [], "there is nothing to compare; 1 did not do the same in both and is not judged"),
-        ([a_cell("same")], [], "nothing moved, of 1 case"),
-        ([a_cell("same"), a_cell("unresolved", number=1)], [], "nothing moved, of 2 cases; 1 could not be resolved"),
-        ([a_cell("same"), a_cell("same", pool="other")], [], "nothing moved, of 2 measurements"),
-        (
-            [*MORE, a_cell("same")],
-            [RSA],
-            (
-                "2 of 3 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (+6.2% [5.2%, 7.2%] "
-                "of the server's CPU time)"
-            ),
-        ),
-        (
-            [*MORE, a_cell("more", 1.021)],
-            [RSA],
-            (
-                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with an RSA certificate (+6.2% [5.2%, 7.2%] "
-                "of the server's CPU time)"
-            ),
-        ),
-        (
-            [*MORE, a_cell("more", 1.021)],
-            [EVERY, RSA],
-            (
-                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with every case (+3.0% [2.0%, 4.0%]) and an "
-                "RSA certificate (+6.2% [5.2%, 7.2%] of the server's CPU time)"
-            ),
-        ),
-        (
-            [*MORE, a_cell("more", 1.021)],
-            [EVERY],
-            "3 of 3 cases cost more, by 2.1% to 8.4%; it goes with every case (+3.0% [2.0%, 4.0%])",
-        ),
-        (
-            MORE,
-            [RSA.model_copy(update={"alike": ("TLS 1.2",)})],
-            (
-                "2 of 2 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (or TLS 1.2, which the "
-                "same cases have) (+6.2% [5.2%, 7.2%] of the server's CPU time)"
-            ),
-        ),
-        ([a_cell("less", 0.9)], [], "1 of 1 case costs less, by 10.0%"),
-        (
-            [*MORE, a_cell("less", 0.9)],
-            [],
-            "2 of 3 cases cost more, by 2.1% to 8.4%; 1 costs less, by 10.0%",
-        ),
-        (
-            [a_cell("more", 1.05, server=1.1), a_cell("unlike", None, number=1), a_cell("unlike", None, number=2)],
-            [],
-            (
-                "1 of 1 case costs more, by 5.0%; what moved is the server's CPU time alone; "
-                "2 did not do the same in both and are not judged"
-            ),
-        ),
-    ],
-)
-def test_the_sentence_says_what_became_of_the_costs(cells: list[UpgradeCell], factors: list[Factor], told: str) -> None:
-    assert sentence(an_end("3.0.19"), an_end("3.5.4"), cells, factors) == f"OpenSSL 3.0.19 → 3.5.4: {told}."
-
-
-def test_two_builds_of_one_version_are_told_apart_by_their_source() -> None:
-    ends: tuple[UpgradeEnd, UpgradeEnd] = an_end("3.5.4"), an_end("3.5.4", "crate/3.5.4")
-    assert sentence(*ends, []).startswith("OpenSSL 3.5.4 (debian/trixie) → 3.5.4 (crate/3.5.4): ")
-
-
-def test_what_changed_along_with_the_library_stands_before_what_moved() -> None:
+def test_the_sentence_of_an_upgrade() -> None:
+    three = [*MORE, a_cell("more", 1.021)]
     along = (
         ComponentChange(component="nettle", before="3.8.1", after="3.10.1"),
         ComponentChange(component="gmp", before="6.2.1", after="6.3.0"),
     )
-    cells = [a_cell("less", 0.94, components=along), a_cell("same", 1.0, number=1, components=along)]
-    told = sentence(an_end("3.7.9"), an_end("3.8.9"), cells)
-    head, _, rest = told.partition(": ")
-    assert head.endswith("3.7.9 → 3.8.9 with nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0"), told
-    assert rest == "1 of 2 cases costs less, by 6.0%."
+    situations: dict[str, tuple[list[UpgradeCell], list[Factor]]] = {
+        "no cells": ([], []),
+        "one cell without a number": ([a_cell("unresolved", None)], []),
+        "one cell whose runs share no subject": ([a_cell("apart", None)], []),
+        "one cell of unlike work": ([a_cell("unlike", None)], []),
+        "no change": ([a_cell("same")], []),
+        "no change, one unresolved": ([a_cell("same"), a_cell("unresolved", number=1, resolves=0.019)], []),
+        "no change on two host kinds": ([a_cell("same"), a_cell("same", pool="other")], []),
+        "two of three slower, with a common factor": ([*MORE, a_cell("same")], [RSA]),
+        "all slower, two of three with the factor": (three, [RSA]),
+        "two factors": (three, [EVERY, RSA]),
+        "every case": ([a_cell("more", 1.021, number=number) for number in range(2)], [EVERY]),
+        "every case, with changes of different sizes": (three, [EVERY]),
+        "a factor that the same cases have with another": (MORE, [RSA.model_copy(update={"alike": ("TLS 1.2",)})]),
+        "one case faster": ([a_cell("less", 0.9)], []),
+        "slower and faster": ([*MORE, a_cell("less", 0.9)], []),
+        "one side alone, two unlike": (
+            [a_cell("more", 1.05, server=1.1), a_cell("unlike", None, number=1), a_cell("unlike", None, number=2)],
+            [],
+        ),
+        "components changed as well": (
+            [a_cell("less", 0.94, components=along), a_cell("same", 1.0, number=1, components=along)],
+            [],
+        ),
+    }
+    ends = an_end("3.0.19"), an_end("3.5.4")
+    texts = {name: sentence(*ends, cells, factors) for name, (cells, factors) in situations.items()}
+    texts["two builds of one version"] = sentence(an_end("3.5.4"), an_end("3.5.4", "crate/3.5.4"), [])
+    assert_texts(GOLDEN / "upgrades.txt", texts)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "expected"),
+    [
+        ("hash", (1.0, 2.0), "hash adds 7.7% to {place}: 2 calls instead of 1."),
+        ("hash", (2.0, 1.0), "hash adds 7.7% to {place}: 1 call instead of 2."),
+        ("hash", (2.01, 2.04), "hash adds 7.7% to {place}."),
+        (
+            "functions without a name of libcrypto",
+            (26_714.8, 66_549.6),
+            "Functions without a name of libcrypto add 7.7% to {place}: 66,550 calls instead of 26,715.",
+        ),
+    ],
+    ids=["twice", "once", "as often", "without a name, often"],
+)
+def test_the_function_that_most_of_a_change_is_in_has_a_sentence(
+    function: str, calls: tuple[float, float], expected: str
+) -> None:
+    culprit = Culprit(
+        case_id="a",
+        title="TLS 1.2 RSA, RSA 2048",
+        side="server",
+        function=function,
+        instructions=(1000, 1770),
+        calls=calls,
+        side_instructions=(10_000, 10_900),
+        run_id="r",
+    )
+    assert culprit_sentence(culprit) == expected.format(place="the server's instructions in TLS 1.2 RSA, RSA 2048")

@@ -87,6 +87,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_intervals_hold_the_truth_whatever_the_variances_are(sizes: tuple[int, int]) -> None:
     ratios = 10.0 ** np.arange(-4, 4.1, 0.5)

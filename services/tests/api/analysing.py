@@ -7,17 +7,16 @@ from typing import Any
 
 from kexbench.alerts.analyst import Analyst
 from kexbench.domain.alerts import Alert, alert_of
-from kexbench.domain.judgements import JudgedUpgrade
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
-from tests.builders import HOST, SPEC, a_catalogue, a_kit, an_invocation
-from tests.stores import add_together
+from tests.builders import HOST, SPEC, a_catalogue, a_kit, a_profile, an_invocation
 
 RULE = "alerts: { relevant: 1%, notify: [crypto-team], confirmInvocations: 12 }\n"
 SEVEN = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-RSA, ECDHE-ECDSA, DHE-RSA]").replace(
@@ -64,7 +63,7 @@ class Fragile:
 
 
 @dataclass
-class Lab:
+class Stage:
     store: ClickHouseStore
     costs: dict[str, dict[str, float]] = field(default_factory=dict)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -120,7 +119,7 @@ class Lab:
         sentinel: KitManifest | None = None,
         ago: timedelta = timedelta(),
     ) -> Run:
-        """What a measurer does, with the costs of the sources; so long `ago`, since runs are queued by the time of day,
+        """What a executor does, with the costs of the sources; so long `ago`, since runs are queued by the time of day,
         several in one second."""
         self.pass_time(minutes=1)
         kits = {one.reference: a_kit(one.reference) for one in run.plan.subjects}
@@ -139,7 +138,7 @@ class Lab:
             for job in run.plan.jobs
             for number in job.numbers
         ]
-        add_together(self.store, started, found)
+        self.store.add_invocations(started, found)
         self.end(run, state)
         return started
 
@@ -168,6 +167,24 @@ class Lab:
         runs = (self.store.run(run_id) for run_id in self.store.open_runs())
         return [run for run in runs if run and run.trigger is Trigger.CONFIRMATION]
 
+    def explaining(self) -> list[Run]:
+        """The runs that have to explain an alert and wait."""
+        runs = (self.store.run(run_id) for run_id in self.store.open_runs())
+        return [run for run in runs if run and run.trigger is Trigger.EXPLANATION]
+
+    def count(self, run: Run, instructions: Mapping[str, Mapping[str, float]]) -> None:
+        """What an executor does with such a run: the server's functions by reference, and a client that is the same."""
+        kits = {one.reference: a_kit(one.reference) for one in run.plan.subjects}
+        started = run.model_copy(update={"kits": kits, "host": HOST})
+        self.store.add_run(started)
+        for case in run.plan.cases:
+            profiles = {
+                reference: (a_profile("client", hash=1000.0), a_profile("server", **functions))
+                for reference, functions in instructions.items()
+            }
+            self.store.add_invocation(started, an_invocation(started, case_id=case.case_id, profiles=profiles))
+        self.end(run, RunState.FINISHED)
+
     def settle(self) -> None:
         """Until nothing more happens."""
         for _ in range(10):
@@ -183,8 +200,8 @@ class Lab:
         rows = self.store.alert_rows()
         return [alert_of(self.store.alert_events(row.alert_id), self.now) for row in rows]
 
-    def upgrades(self, run: Run) -> list[JudgedUpgrade]:
-        found = self.store.judgement(run.run_id)
+    def upgrades(self, run: Run) -> list[ScreenedUpgrade]:
+        found = self.store.screening(run.run_id)
         assert found is not None
         return list(found.upgrades)
 

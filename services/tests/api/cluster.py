@@ -17,9 +17,9 @@ from kexbench.domain.kits import KitManifest
 from kexbench.domain.notifications import ChannelRule
 from kexbench.domain.plans import Isolation, Plan
 from kexbench.domain.runs import JobAttempt, Run
-from kexbench.kits.depot import Depot
+from kexbench.kits.shared_store import SharedKitStore
 from kexbench.kits.transport import pack
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.queue.supplies import Planner, Supplies
@@ -28,7 +28,7 @@ from tests.api.conftest import ClientOf
 from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit
 
 WORKER = "2" * 64
-"""Whose kits the depot counts: those of `a_kit`."""
+"""Whose kits the kit store counts: those of `a_kit`."""
 LIBRARY_REPOSITORY = "https://example.org/fake.git"
 POOLS = {"pool-a": "x86_64", "pool-b": "x86_64", "arm": "aarch64"}
 CLUSTER_SPEC = SPEC.replace("matrix:", "pools: [pool-a, pool-b]\nmatrix:")
@@ -63,7 +63,7 @@ class ClusterApi:
     """What the routes are asked, by whom."""
 
     http: httpx.Client
-    depot: Depot
+    shared_store: SharedKitStore
     store: ClickHouseStore
     folder: Path
 
@@ -142,8 +142,8 @@ def cluster_app(
     channels: Collection[ChannelRule] = (),
 ) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
-    depot, material = Depot(folder / "kits", WORKER), MaterialShelf(folder / "material")
-    supplies = Supplies(depot, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
+    shared_store, material = SharedKitStore(folder / "kits", WORKER), MaterialStore(folder / "material")
+    supplies = Supplies(shared_store, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
     return create_app(store, Names(), pages, supplies, doorbell, channels=channels)
 
 
@@ -153,7 +153,7 @@ def cluster_api(
     app = cluster_app(store, folder, channels=channels)
     http = client_of(app)
     http.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
-    return ClusterApi(http, app.state.supplies.depot, store, folder)
+    return ClusterApi(http, app.state.supplies.shared_store, store, folder)
 
 
 def planner() -> Planner:

@@ -36,7 +36,7 @@ class AppTransport(httpx.BaseTransport):
         assert documented is None or response.status_code in documented, (
             f"{request.method} {request.url.path} answers {response.status_code}, which its document does not tell"
         )
-        body = httpx.ByteStream(await response.aread())
+        body = httpx.ByteStream(b"".join([piece async for piece in response.aiter_raw()]))
         return httpx.Response(response.status_code, headers=response.headers, stream=body)
 
 

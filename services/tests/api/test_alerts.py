@@ -15,7 +15,7 @@ from kexbench.domain.alerts import ANALYST, AlertAction, AlertEvent, AlertKind
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, assert_problem, token
-from tests.builders import ECDSA, NOON, a_cause, a_finding, a_judgement, a_run, an_alert_event
+from tests.builders import ECDSA, NOON, a_cause, a_finding, a_run, a_screening, an_alert_event
 
 pytestmark = pytest.mark.xdist_group("store")
 ALERT = a_cause().alert_id
@@ -157,8 +157,10 @@ def test_what_happened_unseen_is_a_conflict_that_says_who_did_what(
     assert change(client, "ignored", 1, who="bob", note="known", until="2100-01-01T00:00:00Z").status_code == 201
     late = change(client, "wrong", 0, note="throttled")
     assert_problem(late, 409, "meanwhile bob acknowledged it; bob ignored it until 2100-01-01: known")
-    assert "saw event 2" in late.json()["remedy"]
-    assert_problem(change(client, "wrong", 7, note="throttled"), 409, "event 7 of it has not happened: its newest is 2")
+    assert "send 2 as the last event seen" in late.json()["remedy"]
+    assert_problem(
+        change(client, "wrong", 7, note="throttled"), 409, "there is no event 7 of this alert: the newest is 2"
+    )
     assert [event.author for event in empty_store.alert_events(ALERT)] == ["alice", "bob", "bob"]
     assert change(client, "wrong", 2, note="throttled").status_code == 201
 
@@ -170,7 +172,7 @@ def test_the_same_again_of_the_same_person_is_no_conflict_and_happens_once(
     first = change(client, "noted", 0, note="see 12345")
     again = change(client, "noted", 0, note="see 12345")
     assert (again.status_code, again.json()) == (201, first.json())
-    assert_problem(change(client, "noted", 0, note="see 12346"), 409, "alice noted: see 12345")
+    assert_problem(change(client, "noted", 0, note="see 12346"), 409, "alice added a note: see 12345")
     assert_problem(change(client, "noted", 0, note="see 12345", who="bob"), 409)
     assert len(empty_store.alert_events(ALERT)) == 2
 
@@ -187,7 +189,7 @@ def test_the_same_again_of_the_same_person_is_no_conflict_and_happens_once(
         ("ignored", {"note": "so", "until": "2020-01-01T00:00:00Z"}, "2020-01-01 00:00 UTC has passed"),
         ("ignored", {"note": "so", "until": "2027-01-01T00:00:00"}, "body.until"),
         ("ignored", {"note": "so", "until": "9999-01-01T00:00:00Z"}, "body.until"),
-        ("acknowledged", {"until": "2100-01-01T00:00:00Z"}, "`until` is of `ignored`, not of `acknowledged`"),
+        ("acknowledged", {"until": "2100-01-01T00:00:00Z"}, "`until` belongs to `ignored`, not to `acknowledged`"),
         ("noted", {"note": "x" * 4001}, "body.note"),
         ("due", {"due": "soon"}, "body.due"),
         ("noted", {"note": "x", "author": "root"}, "body.author"),
@@ -208,8 +210,8 @@ def test_what_makes_no_sense_of_an_alert_as_it_is_is_refused_with_what_may_be_do
     raised(empty_store, (AlertAction.FIXED, {"fixed_in": "1.2"}))
     refused = change(client, "acknowledged", 1)
     assert_problem(refused, 409, f"alert {ALERT} is fixed in 1.2: it cannot be acknowledged")
-    assert refused.json()["remedy"] == "it may be reopened, assigned, noted, due"
-    assert_problem(change(client, "reopened", 0), 409, "meanwhile alice found it fixed in 1.2")
+    assert refused.json()["remedy"] == "it can be reopened, assigned, noted, due"
+    assert_problem(change(client, "reopened", 0), 409, "meanwhile alice reported it fixed in 1.2")
     assert change(client, "reopened", 1).status_code == 201
     assert_problem(change(client, "reopened", 2), 409, "is open: it cannot be reopened")
     assert_problem(change(client, "noted", 0, of="0" * 16, note="x"), 404, "there is no alert 0000000000000000")
@@ -321,35 +323,37 @@ def test_every_event_is_told_in_words() -> None:
         an_alert_event(AlertAction.NOTED, 12),
         an_alert_event(AlertAction.DUE, 13, due=NOON.date()),
         an_alert_event(AlertAction.DUE, 14),
+        an_alert_event(AlertAction.EXPLAINED, 15, author=ANALYST),
     ]
     assert {event.action for event in events} == set(AlertAction)
     assert [event_words(event) for event in events] == [
         "alice raised it",
-        "alice found more of it",
-        "kexbench found it fixed in 1.2",
-        "alice found it fixed",
+        "alice added new findings",
+        "kexbench reported it fixed in 1.2",
+        "alice reported it fixed",
         "alice acknowledged it: I look",
         "alice confirmed it",
         "alice ignored it until 2026-02-10 12:00: because",
-        "alice ignored it for good: because",
-        "alice called it wrong: because",
+        "alice ignored it permanently: because",
+        "alice marked it as a false positive: because",
         "alice reopened it",
         "alice assigned it to bob",
-        "alice assigned it to nobody",
-        "alice noted: because",
-        "alice set it due 2026-01-01",
-        "alice took its due date away",
+        "alice unassigned it",
+        "alice added a note: because",
+        "alice set the due date to 2026-01-01",
+        "alice removed the due date",
+        "kexbench counted its instructions",
     ]
 
 
-def test_judgements_are_told_newest_first_and_of_each_run(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_screenings_are_told_newest_first_and_of_each_run(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     empty_store.add_run(a_run("unjudged"))
     for minutes, run_id in enumerate(("one", "two", "three")):
-        empty_store.add_judgement(a_judgement(run_id, minutes=minutes))
-    page = client.get("/judgements", params={"limit": 2}).json()
-    assert [one["run_id"] for one in page["judgements"]] == ["three", "two"]
-    rest = client.get("/judgements", params={"before": page["next_before"]}).json()
-    assert ([one["run_id"] for one in rest["judgements"]], rest["next_before"]) == (["one"], None)
-    assert client.get("/runs/one/judgement").json() == a_judgement("one").model_dump(mode="json")
-    assert_problem(client.get("/runs/unjudged/judgement"), 404, "run unjudged was not judged")
-    assert_problem(client.get("/runs/unknown/judgement"), 404, "there is no run unknown")
+        empty_store.add_screening(a_screening(run_id, minutes=minutes))
+    page = client.get("/screenings", params={"limit": 2}).json()
+    assert [one["run_id"] for one in page["screenings"]] == ["three", "two"]
+    rest = client.get("/screenings", params={"before": page["next_before"]}).json()
+    assert ([one["run_id"] for one in rest["screenings"]], rest["next_before"]) == (["one"], None)
+    assert client.get("/runs/one/screening").json() == a_screening("one").model_dump(mode="json")
+    assert_problem(client.get("/runs/unjudged/screening"), 404, "run unjudged was not screened")
+    assert_problem(client.get("/runs/unknown/screening"), 404, "there is no run unknown")

@@ -69,7 +69,7 @@ def test_a_schedules_pod_may_act_for_the_schedule_of_its_label_and_no_run() -> N
 
 
 def test_a_builders_pod_with_a_schedules_label_is_nobody() -> None:
-    with pytest.raises(TokenError, match="of no pod of a run"):
+    with pytest.raises(TokenError, match="to no pod of a run"):
         identified("jobs:builder", {SCHEDULE_LABEL: "nightly"})
 
 
@@ -98,5 +98,5 @@ def test_any_other_account_may_not_write(account: str) -> None:
     ids=["gone", "no labels", "no job", "no run", "no pod"],
 )
 def test_a_jobs_account_without_a_jobs_pod_is_nobody(labels: Mapping[str, str] | None, pod: str) -> None:
-    with pytest.raises(TokenError, match=r"of no pod of a run|is for no job"):
+    with pytest.raises(TokenError, match=r"to no pod of a run|belongs to no job"):
         identified("jobs:job", labels, pod)

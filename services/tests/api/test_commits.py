@@ -60,7 +60,7 @@ def test_nobody_but_the_dispatcher_asks_for_runs_of_commits_and_tells_of_them(ap
 
 
 def test_the_repository_of_a_commit_is_the_one_that_is_spoken_of(api: ClusterApi) -> None:
-    said = "it is of repository benchmarks, not another"
+    said = "the body is of repository benchmarks, not another"
     assert_problem(asked(api, name="another"), 422, said)
     assert_problem(noted(api, a_handled_commit(), name="another"), 422, said)
     assert (api.store.runs(10), page(api)["commits"]) == ([], [])

@@ -30,16 +30,17 @@ from tests.builders import (
     a_bisection_event,
     a_cause,
     a_handled_commit,
-    a_judgement,
     a_kit,
     a_line,
     a_run,
+    a_screening,
     an_alert_event,
     an_event,
     an_invocation,
     an_outcome,
 )
-from tests.stores import add_together
+
+pytestmark = pytest.mark.thorough
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
@@ -52,7 +53,7 @@ document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.
 @pytest.fixture(scope="module")
 def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
     """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair, and
-    commits with a run and with faults, a bisection that was only just asked for, alerts and a judgement."""
+    commits with a run and with faults, a bisection that was only just asked for, alerts and a screening."""
     store = ClickHouseStore(warm_chdb, "conformance", EngineClauses())
     store.migrate()
     for day, run_id in enumerate(("one", "two")):
@@ -66,7 +67,7 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
             cpu_ns = {"fake@1.0": 5 + number, **dict.fromkeys(kits, 7 + number)}
             outcomes = [an_outcome("fake@1.1")]
             found.append(an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes))
-        add_together(store, run, found)
+        store.add_invocations(run, found)
     store.add_commit(a_handled_commit(checks=(Check(path="quick.yaml", reason=Reason.SPEC, run_id="one"),)))
     store.add_commit(a_handled_commit("a broken one", minutes=1))
     store.add_bisection(a_bisection())
@@ -75,7 +76,7 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
     store.add_alert_event(an_alert_event())
     store.add_alert_event(an_alert_event(AlertAction.IGNORED, 1, until=NOON))
     store.add_alert_event(an_alert_event(cause=a_cause("no pool", kind=AlertKind.STALE)))
-    store.add_judgement(a_judgement())
+    store.add_screening(a_screening())
     yield create_app(store, LocalGatekeeper(SECRET), None)
     store.close()
 

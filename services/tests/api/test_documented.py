@@ -26,6 +26,8 @@ from tests.api.documented import METHODS, document, documented_methods, document
 from tests.builders import RSA, an_invocation
 from tests.serving import serving
 
+pytestmark = pytest.mark.thorough
+
 ALL_METHODS = (*METHODS, "options", "trace")
 GATE = {HTTPStatus(status) for status in (400, 408, 411, 413, 421)}
 """What the service may answer to any request before it looks at it."""
@@ -43,7 +45,7 @@ def api(warm_chdb: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     (folder / "index.html").write_text("<title>kexbench</title>")
     app = cluster_app(store, folder / "api", pages=folder)
     with serving(app) as url, httpx.Client(base_url=url + API_PREFIX, trust_env=False, timeout=60) as http:
-        found = ClusterApi(http, app.state.supplies.depot, store, folder)
+        found = ClusterApi(http, app.state.supplies.shared_store, store, folder)
         run = found.started()
         assert found.announce(run).status_code == HTTPStatus.NO_CONTENT
         one = an_invocation(run, run.plan.jobs[0].numbers.start, cpu_ns={"fake@1.0": 1e6}, case_id=RSA)

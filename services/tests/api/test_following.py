@@ -115,7 +115,7 @@ DETAIL = f"backfill of fake master, commit {B[:12]}"
 
 def test_a_spec_with_faults_begins_no_backfill(here: httpx.Client) -> None:
     answer = here.post("/backfills", json={"spec_text": SPEC, "commits": [A]})
-    assert_problem(answer, 422, "spec.yaml:1:1: follow: must say library, repository and branch")
+    assert_problem(answer, 422, "spec.yaml:1:1: follow: must have library, repository and branch")
 
 
 def test_commits_of_one_version_are_points_of_a_series_in_their_order_each_compared_with_the_one_before(

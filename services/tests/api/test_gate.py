@@ -17,7 +17,7 @@ from kexbench.api import gate
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, sign_role_token
-from kexbench.api.gate import Gate, Reading
+from kexbench.api.gate import MAX_QUESTION_BYTES, Gate, Reading
 from kexbench.api.problems import ProblemError, problem_response
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
@@ -143,7 +143,7 @@ def test_a_body_with_more_faults_than_anybody_reads_is_refused_by_their_number(
     client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
     body = {"spec_text": "", **{f"unknown{number}": 1 for number in range(50_000)}}
     answer = client.post(f"{API_PREFIX}/runs", json=body, headers=submitter())
-    assert_problem(answer, 422, "at 50,001 places")
+    assert_problem(answer, 422, "in 50,001 places")
     assert len(answer.content) < 1000
 
 
@@ -163,6 +163,10 @@ WITH_BODY = [
 ]
 
 
+FOR_ANYBODY = {("post", f"{API_PREFIX}/capacity")}
+"""What stores nothing takes a small body from anybody."""
+
+
 class WatchedBody:
     """Notes what is read of a request."""
 
@@ -180,7 +184,13 @@ class WatchedBody:
         await self._app(scope, receive_watched, send)
 
 
-@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_a_body_from_anybody_is_small(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    for method, path in FOR_ANYBODY:
+        assert_problem(client.request(method, path, content=b" " * (MAX_QUESTION_BYTES + 1)), 413)
+
+
+@pytest.mark.parametrize(("method", "path"), [each for each in WITH_BODY if each not in FOR_ANYBODY])
 def test_nothing_is_read_of_a_body_from_nobody(
     method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:

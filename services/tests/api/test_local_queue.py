@@ -11,8 +11,11 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, AUDIENCE, sign_role_token
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
+from kexbench.pipeline import new_run
 from kexbench.planning.plan import make_plan
+from kexbench.planning.subjects import with_sources
 from kexbench.queue.runs import claim
 from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
@@ -61,7 +64,7 @@ def test_a_spec_that_is_asked_for_waits_for_its_turn(client: httpx.Client, empty
     run = queued(client, empty_store)
     summary = told(client, run)["summary"]
     assert (summary["state"], summary["trigger"], summary["pools"]) == ("queued", "api", ["local"])
-    assert (run.host, run.is_started, run.was_queued) == (None, False, True)
+    assert (run.host, run.is_started) == (None, False)
 
 
 def test_what_cannot_be_planned_here_is_a_problem_with_its_place(
@@ -69,7 +72,7 @@ def test_what_cannot_be_planned_here_is_a_problem_with_its_place(
 ) -> None:
     elsewhere = SPEC.replace("matrix:", "pools: [pool-a]\nmatrix:")
     answer = client.post("/runs", json={"spec_text": elsewhere}, headers=asks())
-    assert_problem(answer, 422, "spec.yaml:6:", "a machine that measures by itself has one, local")
+    assert_problem(answer, 422, "spec.yaml:6:", "outside a cluster the only pool is local")
     assert empty_store.runs(10) == []
 
 
@@ -132,9 +135,31 @@ def test_what_a_command_measures_itself_is_left_to_that_command(
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
-    empty_store.add_event(an_event(run))
+    empty_store.add_event(an_event(run, reason=RunReason.BY_COMMAND))
     assert told(client, run)["controls"] == []
-    assert_problem(ask(client, run, "cancel"), 409, "is measured by a command of its machine")
+    for control in ("cancel", "resume"):
+        assert_problem(ask(client, run, control), 409, "is being measured by a command on its machine")
+    empty_store.add_event(an_event(run, RunState.FAILED, seconds=2))
+    assert told(client, run)["controls"] == ["resume"]
+
+
+def test_a_command_queues_its_own_plan_which_may_name_sources_that_a_submitted_spec_may_not(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    text = SPEC.replace("- fake: [1.0, 1.1]", '- openssl: ["prefix:/opt/openssl"]')
+    refused = client.post("/runs", json={"spec_text": text}, headers=asks())
+    assert_problem(refused, 422, "building runs code from such sources")
+    named = with_sources(a_catalogue(), [SubjectRef.parse("openssl@prefix:/opt/openssl")])
+    run = new_run(make_plan(text, "spec.yaml", named), text)
+    for headers in ({}, asks(), token("another")):
+        answer = client.put(f"/runs/{run.run_id}", json=run.model_dump(mode="json"), headers=headers)
+        assert answer.status_code in (401, 403), answer.text
+    assert empty_store.runs(10) == []
+    for _ in range(2):
+        assert put(client, run).status_code == 204
+    assert empty_store.run(run.run_id) == run
+    assert [event.state for event in empty_store.events(run.run_id)] == [RunState.QUEUED]
+    assert [entry["trigger"] for entry in client.get("/queue").json()["runs"]] == ["api"]
 
 
 def test_the_queue_tells_what_runs_then_what_waits_in_its_order(

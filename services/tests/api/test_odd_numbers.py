@@ -16,7 +16,7 @@ from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import put, token
 from tests.builders import a_run, an_invocation
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 ONE = "fake@1.0"
 NOT_FINITE = ("NaN", "Infinity", "-Infinity", "1e999")
 WHOLE = ("-1", "65536", "4294967296", "18446744073709551616", "1" + "0" * 400)
@@ -107,7 +107,7 @@ def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(client: 
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "201", "18446744073709551616", "1" + "0" * 400, "NaN"])
-@pytest.mark.parametrize("path", ["/runs", "/commits", "/alerts", "/judgements", "/notifications", "/bisections"])
+@pytest.mark.parametrize("path", ["/runs", "/commits", "/alerts", "/screenings", "/notifications", "/bisections"])
 def test_a_page_of_no_possible_length_is_refused(client: httpx.Client, path: str, number: str) -> None:
     answer = client.get(path, params={"limit": number})
     assert answer.status_code == 422

@@ -91,3 +91,18 @@ def test_without_pages_there_is_only_the_api(empty_store: ClickHouseStore, clien
 
 def test_a_page_cannot_be_written_to(browser: httpx.Client) -> None:
     assert_problem(browser.post("/runs"), 405)
+
+
+def test_assets_are_compressed_and_never_asked_for_again(browser: httpx.Client, tmp_path: Path) -> None:
+    text = "let app = 1;\n" * 1000
+    (tmp_path / "pages" / "assets" / "large-0a1b2c3d.js").write_text(text)
+    asset = browser.get("/assets/large-0a1b2c3d.js")
+    assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert (asset.headers["content-encoding"], asset.text) == ("gzip", text)
+    plain = browser.get("/assets/large-0a1b2c3d.js", headers={"Accept-Encoding": "identity"})
+    assert ("content-encoding" in plain.headers, plain.text) == (False, text)
+
+
+@pytest.mark.parametrize("address", ["/", "/runs"])
+def test_the_first_page_is_asked_for_again_each_time(browser: httpx.Client, address: str) -> None:
+    assert browser.get(address).headers["cache-control"] == "no-cache"

@@ -13,7 +13,6 @@ from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import ECDSA, HOST, NOON, RSA, a_kit, a_run, an_invocation
-from tests.stores import add_together
 
 ONE = "openssl@system+relink=1"
 COPY, OTHERS = f"{ONE}+copy=2", tuple(f"openssl@system+relink={number}" for number in (2, 3, 4, 5))
@@ -55,7 +54,7 @@ def qualified(
             for reference in subjects
         }
         found.append(an_invocation(run, number, cpu_ns=cost, case_id=case_id))
-    add_together(store, run, found)
+    store.add_invocations(run, found)
     return run
 
 

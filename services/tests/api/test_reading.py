@@ -18,7 +18,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE
 from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
-from kexbench.domain.samples import OutcomeKind
+from kexbench.domain.samples import Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
@@ -75,6 +75,30 @@ def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
     )
     empty_store.add_invocation(run, again)
     assert client.get(f"/runs/{run.run_id}").json()["sibling"] == told
+
+
+def test_a_run_shows_the_metric_that_its_instrument_decides_by(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    spec = SPEC.replace("measure: {", "measure: { instrument: instructions,")
+    timed, counted = a_run("timed"), a_run("counted", spec=spec)
+    counts = tuple(
+        Sample(subject=ONE, metric=metric, values=(value,))
+        for metric, value in ((Metric.COUNTED_INSTRUCTIONS, 1000), (Metric.SERVER_COUNTED_INSTRUCTIONS, 900))
+    )
+    for run in (timed, counted):
+        empty_store.add_run(run)
+    empty_store.add_invocation(timed, an_invocation(timed, cpu_ns={ONE: 500}))
+    empty_store.add_invocation(counted, an_invocation(counted).model_copy(update={"samples": counts}))
+
+    def shown(run: Run, **query: str) -> tuple[str, list[float]]:
+        detail = client.get(f"/runs/{run.run_id}", params=query).json()
+        return detail["metric"], [cell["estimate"]["value"] for cell in detail["cells"] if cell["estimate"]]
+
+    assert shown(timed) == ("cpu_ns", [500])
+    assert shown(counted) == ("counted_instructions", [1000])
+    assert shown(counted, metric="server_counted_instructions") == ("server_counted_instructions", [900])
+    assert shown(counted, metric="cpu_ns") == ("cpu_ns", []), "a metric that was asked for is never replaced"
 
 
 def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -456,7 +480,7 @@ def test_an_unsupported_subject_has_a_reason_instead_of_a_number(
 
 def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) -> None:
     assert_problem(client.get("/runs/none"), 404, "there is no run none")
-    assert client.get("/runs/none").json()["remedy"] == "GET /api/v1/runs lists the runs"
+    assert client.get("/runs/none").json()["remedy"] == "kexbench runs list lists the runs"
     assert_problem(client.get("/series", params={"case_id": "none"}), 404, "no samples of case none")
     assert_problem(client.get("/runs/none/invocations"), 404)
     assert_problem(client.get("/runs/none/stored-by-job"), 404)
@@ -486,3 +510,29 @@ def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, e
 
 def test_a_series_without_a_case_is_refused_and_not_a_mixture_of_all(client: httpx.Client) -> None:
     assert client.get("/series", params={"case_id": ""}).status_code == 422
+
+
+@pytest.mark.parametrize("address", ["/filters", "/matrix", "/runs", "/upgrades"])
+def test_an_answer_is_new_only_after_something_was_stored(
+    client: httpx.Client, empty_store: ClickHouseStore, address: str
+) -> None:
+    first, again = client.get(address), client.get(address)
+    tag = {"If-None-Match": first.headers["etag"]}
+    assert again.headers["etag"] == first.headers["etag"]
+    assert again.content == first.content
+    unchanged = client.get(address, headers=tag)
+    assert (unchanged.status_code, unchanged.content, unchanged.headers["etag"]) == (304, b"", first.headers["etag"])
+
+    run = a_run()
+    empty_store.add_run(run)
+    costs = {"fake@1.0": 1.0, "fake@1.1": 2.0}
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns=costs))
+    changed = client.get(address, headers=tag)
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != first.headers["etag"]
+    assert changed.content != first.content
+
+
+def test_an_answer_to_another_address_has_another_tag(client: httpx.Client) -> None:
+    addresses = ("/matrix", "/matrix?metric=wall_ns", "/filters")
+    assert len({client.get(address).headers["etag"] for address in addresses}) == 3

@@ -79,7 +79,7 @@ def test_the_newest_change_counts_even_where_the_clock_was_set_back(api: Cluster
 
 def test_a_spec_with_faults_or_without_times_is_refused_with_their_places(api: ClusterApi) -> None:
     assert_problem(add(api, NIGHTLY.replace("pool-b", "pool-c")), 422, "spec.yaml:6:", "there is no pool 'pool-c'")
-    assert_problem(add(api, NIGHTLY.replace("0 3", "0 24")), 422, "spec.yaml:11:11: schedule: '24' is no hour")
+    assert_problem(add(api, NIGHTLY.replace("0 3", "0 24")), 422, "spec.yaml:11:11: schedule: '24' is not a valid hour")
     assert_problem(add(api, CLUSTER_SPEC), 422, "spec.yaml:1:1: schedule: is required here")
     assert listed(api) == []
 
@@ -169,4 +169,4 @@ def test_without_a_time_no_run_is_asked_for(api: ClusterApi) -> None:
 def test_a_machine_by_itself_has_no_schedules(client: httpx.Client) -> None:
     assert client.get("/schedules").json() == []
     answer = client.post("/schedules", json={"spec_text": NIGHTLY}, headers=token("any"))
-    assert_problem(answer, 409, "no cluster")
+    assert_problem(answer, 409, "no queue")

@@ -8,7 +8,7 @@ import pytest
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.domain.scorecard import Scorecard
+from kexbench.domain.scorecard import Scorecard, to_csv
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf
 
@@ -17,7 +17,7 @@ EMPTY = Scorecard(measured_at=datetime(2026, 1, 2, tzinfo=UTC), version="0.1.0",
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / "scorecard.json"
+    return tmp_path / "scorecard.csv"
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def asked(empty_store: ClickHouseStore, client_of: ClientOf, file: Path) -> http
 
 def test_the_scorecard_is_what_stands_in_the_file_now(asked: httpx.Client, file: Path) -> None:
     for machine in ("A machine.", "Another one."):
-        file.write_text(EMPTY.model_copy(update={"machine": machine}).model_dump_json())
+        file.write_text(to_csv(EMPTY.model_copy(update={"machine": machine})))
         assert asked.get("/api/v1/scorecard").raise_for_status().json()["machine"] == machine
 
 
@@ -39,7 +39,11 @@ def test_without_a_scorecard_it_is_said_how_to_get_one(asked: httpx.Client, clie
     assert client.get("/scorecard").status_code == 404
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"machine": "x"}', '{"format_version": "many"}'])
+DATELESS = to_csv(EMPTY).replace("2026", "soon")
+CELL_WITHOUT_COLUMN = to_csv(EMPTY) + "part,table,1,,column,,,,\n"
+
+
+@pytest.mark.parametrize("content", ["", "{", "a,b\n", DATELESS, CELL_WITHOUT_COLUMN])
 def test_a_file_that_is_no_scorecard_is_an_error_that_names_it(asked: httpx.Client, file: Path, content: str) -> None:
     file.write_text(content)
     answer = asked.get("/api/v1/scorecard")

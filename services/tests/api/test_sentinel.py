@@ -12,7 +12,6 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import Timer
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import HOST, NOON, SPEC, a_kit, a_run, an_invocation
-from tests.stores import add_together
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 FROZEN = a_kit("openssl@system", version="3.0.2")
@@ -43,7 +42,7 @@ def measured(
             if kit is None:
                 del cost[SENTINEL]
             found.append(an_invocation(run, number, cpu_ns=cost, case_id=case.case_id))
-    add_together(store, run, found)
+    store.add_invocations(run, found)
     return run
 
 

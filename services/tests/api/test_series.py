@@ -11,7 +11,6 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.plans import SENTINEL
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation
-from tests.stores import add_together
 
 VERSIONS = tuple(f"1.{number}" for number in range(12))
 RECYCLED = HOST.model_copy(update={"kernel": "6.1.1", "memory_bytes": HOST.memory_bytes - 4096})
@@ -47,7 +46,7 @@ def measured(
         if frozen:
             cpu_ns[SENTINEL] = slower * 2e6
         found.append(an_invocation(run, number, cpu_ns=cpu_ns, host=host))
-    add_together(store, run, found)
+    store.add_invocations(run, found)
 
 
 def minor(version: str) -> int:

@@ -4,13 +4,23 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.alerts.staleness import StaleSpec, broken_by, findings, over, stale_spec, untold
-from kexbench.domain.alerts import AlertAction, AlertRule
+from kexbench.alerts.staleness import (
+    StaleSpec,
+    breakage_words,
+    broken_by,
+    cause_of_stale,
+    findings,
+    over,
+    stale_spec,
+    unreported,
+)
+from kexbench.domain.alerts import AlertAction, AlertRule, Breakage
 from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import WatchedSpecRow
-from tests.api.analysing import Lab, a_spec
+from tests.api.analysing import Stage, a_spec
 from tests.builders import NOON
+from tests.golden import GOLDEN, assert_texts
 
 RULE = AlertRule(stale_after_s=3600, notify=("ops",))
 WATCHED = "alerts: { staleAfter: 2h, notify: [ops] }\n"
@@ -39,72 +49,77 @@ def test_a_spec_is_stale_when_its_time_has_passed_since_a_run_finished_or_since_
     assert (stale_spec(row, rule, None, NOON + timedelta(hours=hours)) is not None) is stale
 
 
-@pytest.mark.parametrize(
-    ("newest", "says"),
-    [
-        (None, "no run was begun since"),
-        (an_event(RunState.FINISHED), "no run was begun since"),
-        (an_event(RunState.BUILDING), "its newest run is building and does not end"),
-        (an_event(RunState.CANCELLED, "cancelled by alice"), "its newest run was cancelled"),
-        (an_event(RunState.FAILED), "its newest run failed"),
-        (
-            an_event(RunState.FAILED, "make: no", RunReason.UNBUILDABLE, "openssl@b", "openssl@a"),
-            "openssl@a, openssl@b does not build",
+def test_the_words_for_a_breakage_name_nothing_that_is_of_one_run_alone() -> None:
+    newest = {
+        "never run": None,
+        "finished": an_event(RunState.FINISHED),
+        "still building": an_event(RunState.BUILDING),
+        "cancelled": an_event(RunState.CANCELLED, "cancelled by alice"),
+        "failed without a reason": an_event(RunState.FAILED, "see /root/x/y.log"),
+        "two subjects do not build": an_event(
+            RunState.FAILED, "make: no", RunReason.UNBUILDABLE, "openssl@b", "openssl@a"
         ),
-        (an_event(RunState.FAILED, "see /root/x/y.log"), "its newest run failed"),
-        (
-            an_event(RunState.FAILED, "no route to http://mirror", RunReason.SOURCES_UNAVAILABLE, "openssl@b"),
-            "its newest run failed: the sources of a kit cannot be had",
-        ),
-        (an_event(RunState.FAILED, "of /root", RunReason.DISK_FULL), "its newest run failed: the disk is full"),
-    ],
-)
-def test_the_reason_names_nothing_that_is_of_one_run_alone(newest: RunEvent | None, says: str) -> None:
-    assert broken_by(newest) == says
+        **{
+            f"failed, {reason}": an_event(RunState.FAILED, "of /root", reason)
+            for reason in RunReason
+            if reason is not RunReason.UNBUILDABLE
+        },
+    }
+    texts = {name: breakage_words(broken_by(event)) for name, event in newest.items()}
+    assert_texts(GOLDEN / "breakages.txt", texts)
 
 
-def a_stale_spec(name: str, reason: str = "the disk is full", hours: float = 0) -> StaleSpec:
-    return StaleSpec(name, NOON + timedelta(hours=hours), reason, f"run of {name}", ("ops",))
+def test_other_words_for_a_breakage_begin_no_other_alert() -> None:
+    cause = cause_of_stale(Breakage(state=RunState.FAILED, reason=RunReason.DISK_FULL))
+    assert cause.model_copy(update={"after": "no space is left"}).alert_id == cause.alert_id
+
+
+def a_stale_spec(name: str, reason: RunReason = RunReason.DISK_FULL, hours: float = 0) -> StaleSpec:
+    breakage = Breakage(state=RunState.FAILED, reason=reason)
+    return StaleSpec(name, NOON + timedelta(hours=hours), breakage, f"run of {name}", ("ops",))
 
 
 def test_what_the_same_broke_is_one_finding() -> None:
-    told = findings([a_stale_spec("b"), a_stale_spec("c", "no network"), a_stale_spec("a", hours=-1)])
+    told = findings([a_stale_spec("b"), a_stale_spec("c", RunReason.SOURCES_UNAVAILABLE), a_stale_spec("a", hours=-1)])
     assert [finding.spec_names for _, finding in told] == [("a", "b"), ("c",)]
     assert len({cause.alert_id for cause, _ in told}) == 2
-    assert told[0][1].sentence == "a and b: no run has finished since 2026-01-01 11:00 UTC; the disk is full."
+    assert (
+        told[0][1].sentence
+        == "a and b: no run has finished since 2026-01-01 11:00 UTC; its newest run failed: the disk is full."
+    )
     assert (told[0][1].notify, told[0][1].run_ids) == (("ops",), ("run of a", "run of b"))
 
 
 def test_a_spec_that_is_told_stays_in_its_alert_whatever_breaks_it_next_and_leaves_with_all_others() -> None:
     told = {"one": ("a", "b"), "two": ("c",)}
-    stale = [a_stale_spec("b", "another reason"), a_stale_spec("d")]
-    assert [one.name for one in untold(stale, told)] == ["d"]
+    stale = [a_stale_spec("b", RunReason.NO_POOL), a_stale_spec("d")]
+    assert [one.name for one in unreported(stale, told)] == ["d"]
     assert over(stale, told) == ["two"]
 
 
 def test_specs_that_are_measured_no_more_are_one_alert_which_is_fixed_and_may_begin_again(
     empty_store: ClickHouseStore,
 ) -> None:
-    lab = Lab(empty_store)
+    stage = Stage(empty_store)
     for name in ("one", "two"):
-        lab.measured(a_spec(name, rule=WATCHED))
-    lab.advance()
-    lab.pass_time(hours=3)
-    lab.advance()
-    lab.advance()
-    (alert,) = lab.alerts()
+        stage.measured(a_spec(name, rule=WATCHED))
+    stage.advance()
+    stage.pass_time(hours=3)
+    stage.advance()
+    stage.advance()
+    (alert,) = stage.alerts()
     assert (alert.spec_names, alert.notify, alert.status) == (("one", "two"), ("ops",), "open")
-    lab.measured(a_spec("one", rule=WATCHED))
-    lab.pass_time(minutes=2)
-    lab.advance()
-    assert lab.alerts()[0].status == "open", "the other one is stale still"
-    lab.measured(a_spec("two", rule=WATCHED))
-    lab.pass_time(minutes=2)
-    lab.advance()
-    assert lab.alerts()[0].status == "fixed"
-    lab.pass_time(hours=3)
-    lab.advance()
-    (alert,) = lab.alerts()
+    stage.measured(a_spec("one", rule=WATCHED))
+    stage.pass_time(minutes=2)
+    stage.advance()
+    assert stage.alerts()[0].status == "open", "the other one is stale still"
+    stage.measured(a_spec("two", rule=WATCHED))
+    stage.pass_time(minutes=2)
+    stage.advance()
+    assert stage.alerts()[0].status == "fixed"
+    stage.pass_time(hours=3)
+    stage.advance()
+    (alert,) = stage.alerts()
     assert alert.status == "open"
-    actions = [event.action for event in lab.store.alert_events(alert.alert_id)]
+    actions = [event.action for event in stage.store.alert_events(alert.alert_id)]
     assert actions == [AlertAction.RAISED, AlertAction.FIXED, AlertAction.GREW]

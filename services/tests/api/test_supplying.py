@@ -12,7 +12,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.runner.ticket import JobOrder
+from kexbench.runner.job_input import JobOrder
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
 from tests.api.cluster import ClusterApi, an_attempt, cluster_api
@@ -78,46 +78,46 @@ def test_a_kit_that_is_not_what_it_says_is_refused(api: ClusterApi) -> None:
     for content in (archive.read_bytes(), b"no archive"):
         answer = api.send_kit(f"builder {run.run_id} fake@1.0", "0123456789abcdef", content)
         assert_problem(answer, 422, "0123456789abcdef")
-    assert api.depot.shelf.list() == ()
+    assert api.shared_store.kit_store.list() == ()
 
 
 def test_a_kit_that_was_sent_is_what_its_reference_means(api: ClusterApi) -> None:
     assert api.deliver(api.queued(), "fake@1.0").status_code == 200
     kit, _ = api.packed("fake@1.0")
-    assert api.depot.shelf.find(SubjectRef.parse("fake@1.0"), "x86_64") == kit
+    assert api.shared_store.kit_store.find(SubjectRef.parse("fake@1.0"), "x86_64") == kit
 
 
 @pytest.mark.parametrize(
     ("who", "says"),
     [
-        ("builder {run} fake@1.1", "kit {kit} is of fake@1.0 for x86_64, wanted is fake@1.1 for x86_64"),
-        ("builder {run} fake@git:https://example.org/evil.git#v1", "kit {kit} is of fake@1.0"),
-        ("builder {run}", "was not made to build a kit"),
+        ("builder {run} fake@1.1", "kit {kit} is fake@1.0 for x86_64, expected fake@1.1 for x86_64"),
+        ("builder {run} fake@git:https://example.org/evil.git#v1", "kit {kit} is fake@1.0"),
+        ("builder {run}", "was not created to build a kit"),
     ],
 )
 def test_a_builder_can_send_its_own_kit_and_no_other(api: ClusterApi, who: str, says: str) -> None:
     """Its sources may have read its token, or be what speaks."""
     run = api.queued()
     assert api.deliver(run, "fake@1.1").status_code == 200
-    before = api.depot.shelf.list()
+    before = api.shared_store.kit_store.list()
     kit, archive = api.packed("fake@1.0")
     answer = api.send_kit(who.format(run=run.run_id), kit.kit_id, archive.read_bytes())
     assert_problem(answer, 403, says.format(kit=kit.kit_id))
-    assert api.depot.shelf.list() == before
-    assert api.depot.shelf.find(SubjectRef.parse("fake@1.0"), "x86_64") is None
-    assert api.depot.shelf.find(SubjectRef.parse("fake@1.1"), "x86_64") == before[0]
+    assert api.shared_store.kit_store.list() == before
+    assert api.shared_store.kit_store.find(SubjectRef.parse("fake@1.0"), "x86_64") is None
+    assert api.shared_store.kit_store.find(SubjectRef.parse("fake@1.1"), "x86_64") == before[0]
 
 
 def test_no_kit_that_is_there_is_replaced(api: ClusterApi) -> None:
     run = api.queued()
     api.deliver(run, "fake@1.0")
     kit, archive = api.packed("fake@1.0")
-    folder = api.depot.shelf.folder(kit.kit_id)
+    folder = api.shared_store.kit_store.folder(kit.kit_id)
     before = {path: path.stat().st_ino for path in folder.rglob("*")}
     assert api.deliver(run, "fake@1.0").status_code == 200
     assert {path: path.stat().st_ino for path in folder.rglob("*")} == before
     other = archive.read_bytes().replace(b"the worker of fake@1.0", b"the worker of nobody..")
-    assert_problem(api.send_kit(f"builder {run.run_id} fake@1.0", kit.kit_id, other), 422, "are not those")
+    assert_problem(api.send_kit(f"builder {run.run_id} fake@1.0", kit.kit_id, other), 422, "do not match its manifest")
     assert {path: path.stat().st_ino for path in folder.rglob("*")} == before
 
 
@@ -135,7 +135,7 @@ def test_two_pods_never_share_an_attempt(api: ClusterApi) -> None:
     run = api.started()
     assert api.announce(run).status_code == 204
     assert api.announce(run).status_code == 204
-    assert_problem(api.announce(run, uid="uid-2"), 409, "is pod pod-uid-1's")
+    assert_problem(api.announce(run, uid="uid-2"), 409, "belongs to pod pod-uid-1")
     assert api.announce(run, uid="uid-2", attempt=2).status_code == 204
     assert [(one.attempt, one.pod_uid) for one in api.store.attempts(run.run_id)] == [(1, "uid-1"), (2, "uid-2")]
 

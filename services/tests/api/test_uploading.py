@@ -126,7 +126,7 @@ def test_numbers_of_a_kit_for_another_architecture_are_refused(client: httpx.Cli
     put(client, run)
     response = post(client, run, "invocations", invocation_of(run))
     assert_problem(response, 422, "under emulation: its kit of fake@1.0 is for aarch64, the host is x86_64")
-    assert "own architecture" in response.json()["remedy"]
+    assert "kit's architecture" in response.json()["remedy"]
     without = an_invocation(run, outcomes=[an_outcome(ONE)]).model_dump(mode="json")
     assert post(client, run, "invocations", without).status_code == 204
 
@@ -146,7 +146,7 @@ def test_numbers_of_a_worker_that_said_it_is_emulated_are_refused(client: httpx.
     put(client, run)
     timer = Timer(tick_source="cntvct", tick_cost_ns=1, thread_cpu_clock_cost_ns=1, emulated=True)
     body = an_invocation(run, cpu_ns={ONE: 1}, timers={ONE: timer}).model_dump(mode="json")
-    assert_problem(post(client, run, "invocations", body), 422, "under emulation: its worker said so")
+    assert_problem(post(client, run, "invocations", body), 422, "under emulation: its worker reported it")
     assert client.get(f"/runs/{run.run_id}/invocations").json() == []
 
 
@@ -203,7 +203,7 @@ def test_an_invocation_that_somebody_cut_short_is_dropped_and_a_crash_of_the_lib
 def test_what_is_uploaded_under_another_address_is_refused(client: httpx.Client) -> None:
     run, other = a_run(), a_run("other")
     response = client.put("/runs/other", json=run.model_dump(mode="json"), headers=token("other"))
-    assert_problem(response, 422, f"the run's own id is {run.run_id}, not other")
+    assert_problem(response, 422, f"the run in the body has id {run.run_id}, not other")
     put(client, other)
     assert_problem(post(client, other, "events", an_event(run).model_dump(mode="json")), 422, "the event is of run")
 

@@ -4,10 +4,11 @@ import httpx
 import pytest
 
 from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Sample
+from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import assert_problem
-from tests.builders import ECDSA, RSA, SPEC, a_run, an_event, an_invocation
-from tests.stores import add_together
+from tests.builders import ECDSA, RSA, SPEC, a_profile, a_run, an_event, an_invocation
 
 THREE = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
 
@@ -22,7 +23,7 @@ def a_measured_run(store: ClickHouseStore, *, case_ids: tuple[str, ...] = (RSA, 
         for number in range(6):
             cost = {reference: change * (100_000 + number) for reference, change in changes.items()}
             found.append(an_invocation(run, number, cpu_ns=cost, case_id=case_id))
-    add_together(store, run, found)
+    store.add_invocations(run, found)
     return run
 
 
@@ -35,7 +36,6 @@ def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty
     for verdict in ("more", "less"):
         assert told[verdict] == [change["verdict"] for change in changes].count(verdict)
     assert (told["more"], told["less"], told["unresolved"], told["trouble"]) == (1, 2, 0, "")
-    assert told["sentence"] == "of 4 cells, 1 costs more (up to +10.0%) and 2 cost less (up to -10.9%)"
     cheaper, dearer = told["largest"][:2]
     assert (dearer["case"], dearer["pool"]) == ("TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256", "local")
     assert (dearer["before"], dearer["after"], dearer["change"]) == (
@@ -47,11 +47,42 @@ def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty
     assert dearer["low"] <= dearer["change"] <= dearer["high"]
 
 
+def test_a_run_that_counts_is_judged_by_its_counts(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run(spec=SPEC.replace("batches: 4", "instrument: instructions"))
+    empty_store.add_run(run)
+    sides = SIDES_OF[run.plan.measure.instrument]
+    for number in range(6):
+        samples = tuple(
+            Sample(subject=name, metric=metric, values=(cost * (1 + 1e-6 * number),))
+            for name, cost in {"fake@1.0": 1000.0, "fake@1.1": 1010.0}.items()
+            for metric in sides.values()
+        )
+        profiles = {
+            name: (a_profile("client", key=900), a_profile("server", key=900, hash=own))
+            for name, own in {"fake@1.0": 100.0, "fake@1.1": 350.0}.items()
+        }
+        invocation = an_invocation(run, number, profiles=profiles)
+        empty_store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["compared"], told["more"]) == (1, 1)
+    assert told["largest"][0]["change"] == pytest.approx(0.01, abs=1e-5)
+    (culprit,) = told["culprits"]
+    assert (culprit["side"], culprit["function"], culprit["run_id"]) == ("server", "hash", run.run_id)
+    assert (culprit["instructions"], culprit["side_instructions"]) == ([100, 350], [1000, 1250])
+    (change,) = [
+        cell["change"]
+        for cell in client.get(f"/runs/{run.run_id}?metric=counted_instructions").json()["cells"]
+        if cell["change"]
+    ]
+    assert [change["verdict"], change["client"]["verdict"], change["server"]["verdict"]] == ["more"] * 3
+
+
 def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store, case_ids=(RSA,))
     empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))
     told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["trouble"], told["sentence"][-12:]) == ("failed: a node was lost", "(incomplete)")
+    assert told["trouble"] == "failed: a node was lost"
     empty_store.add_event(an_event(run, RunState.FINISHED, seconds=2))
     told = client.get(f"/runs/{run.run_id}/verdict").json()
     assert told["trouble"] == "6 of 12 invocations are stored"
@@ -62,7 +93,7 @@ def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empt
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, RunState.CANCELLED))
     told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["sentence"]) == (0, "there is nothing to compare (incomplete)")
+    assert (told["compared"], told["more"], told["largest"]) == (0, 0, [])
 
 
 def test_until_it_has_ended_there_is_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:

@@ -7,14 +7,14 @@ import pytest
 
 from bench import builds, report
 from bench.builds import CASES, PAIRS, Built, NotBuilt, compare_builds
-from bench.lab import QUICK, Lab
+from bench.machine import QUICK, Machine
 from bench.texts import CAUSES, NO_CAUSE, Cause
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.kits import KitError
+from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import TicketKit
 from tests.builders import a_kit, a_run, an_invocation, an_outcome
 
 RUN = a_run()
@@ -22,24 +22,24 @@ COSTS = {"p-521": 1.1, "x448": 1.02}
 """Of what is built here, in packages; everything else costs the same."""
 
 
-class StandInLab:
+class StandInMachine:
     """Has every kit but those of one suite. What is built here has another GMP."""
 
-    def kit(self, reference: str) -> TicketKit:
+    def kit(self, reference: str) -> JobInputKit:
         ref = SubjectRef.parse(reference)
         if ref.source.endswith("/bullseye"):
             raise KitError(ref, "fetch", "there is no such suite", "name another")
         gmp = "6.2.1" if ref.source.startswith("debian/") else "6.3.0"
         kit = a_kit(reference, version="1.2", packages=[Package(name="gmp", version=gmp, sha256=None)])
-        return TicketKit(folder=Path("kit"), manifest=kit)
+        return JobInputKit(folder=Path("kit"), manifest=kit)
 
     cpus = log = None
 
-    def ticket(self, *given: object) -> None:
+    def job_input(self, *given: object) -> None:
         """Nothing is measured."""
 
 
-def measured(ticket: object, turn: Turn, *given: object) -> Invocation:
+def measured(job_input: object, turn: Turn, *given: object) -> Invocation:
     """Of the cases that both have; the package lacks ML-DSA."""
     built, packaged = turn.block
     cost = next((cost for part, cost in COSTS.items() if part in turn.case_id), 1.0)
@@ -52,7 +52,7 @@ def measured(ticket: object, turn: Turn, *given: object) -> Invocation:
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> list[Built | NotBuilt]:
     monkeypatch.setattr(builds, "measure_invocation", measured)
-    told = compare_builds(cast(Lab, StandInLab()), QUICK)
+    told = compare_builds(cast(Machine, StandInMachine()), QUICK)
     return [one for one in told if not isinstance(one, str)]
 
 
@@ -87,8 +87,8 @@ def test_each_case_that_differs_is_named_with_its_cause(
     assert not any("gmp" in line for line in lines if "X448" in line and "P-521" not in line)
     assert (
         lines[0]
-        == f"{len([one for one in found if isinstance(one, Built)])} cases, {len(rows)} of them more than 3% apart, "
-        f"{len([row for row in rows if NO_CAUSE in row])} of these for no cause that is known."
+        == f"{len([one for one in found if isinstance(one, Built)])} cases: {len(rows)} differ by more than 3%, "
+        f"and the cause of {len([row for row in rows if NO_CAUSE in row])} of these differences is unknown."
     )
     assert "- openssl@deb-source/bullseye and openssl@debian/bullseye: " in "\n".join(lines)
 

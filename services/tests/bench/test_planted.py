@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from bench.bisection import Searched, faults_of, line_of
-from bench.lab import BenchError
-from bench.planted import BRANCH, GOOD, Planted, plant, plant_triplets
+from bench.machine import BenchError
+from bench.planted import BRANCH, GOOD, MORE, Planted, plant, plant_small_step, plant_triplets
+from bench.small_step import functions_of
+from bench.small_step import line_of as line_of_side
 from tests.watch.repositories import git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -76,8 +78,26 @@ def test_without_a_step_no_commit_is_slower(planted: Plant) -> None:
     assert commits_about(made, "this is no C")[0] == made.broken
 
 
+def test_a_small_step_is_the_same_function_with_fewer_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "ssl" / "statem" / "statem_lib.c"
+    file.parent.mkdir(parents=True)
+    file.write_text(FINISHED)
+    first, second = plant_small_step(tmp_path)
+    assert git(tmp_path, "show", f"{first}:ssl/statem/statem_lib.c").strip() == FINISHED.strip()
+    changed = git(tmp_path, "show", f"{second}:ssl/statem/statem_lib.c")
+    assert ("block[16]" in changed, "EVP_sha256()" in changed, "4096" in changed) == (True, True, False)
+    assert changed.count("hash_once_more()") == 1
+
+
+def test_a_small_step_is_named_by_the_path_of_each_side() -> None:
+    side = {"side": "server", "before": 1000, "after": 1001, "path": [{"name": "finish"}, {"name": MORE}]}
+    assert functions_of(side) == ["finish", MORE]
+    assert line_of_side(side) == "server +0.100% (+1 instructions), finish > hash_once_more"
+    assert line_of_side(side | {"path": []}).endswith("no function")
+
+
 def test_sources_that_are_not_as_expected_are_told(planted: Plant) -> None:
-    with pytest.raises(BenchError, match=r"statem_lib\.c is not as the step to plant knows it"):
+    with pytest.raises(BenchError, match=r"statem_lib\.c does not have the expected content"):
         planted("other", function="int tls_construct_finished;\n")
 
 
@@ -103,11 +123,11 @@ def answered(*hashes: str, status: int = 0, builds: int = 6) -> Searched:
     ("made", "searched", "says"),
     [
         (PLANTED, answered("slower"), []),
-        (PLANTED, answered("slower", builds=9), ["9 builds, 8 were allowed"]),
-        (PLANTED, answered("broken", "slower"), ["slower is slower, named were ['broken', 'slower']"]),
-        (PLANTED, answered("slower", status=4), ["slower is slower, named were none"]),
+        (PLANTED, answered("slower", builds=9), ["9 builds, at most 8 are allowed"]),
+        (PLANTED, answered("broken", "slower"), ["expected slower, got broken, slower"]),
+        (PLANTED, answered("slower", status=4), ["expected slower, got no commit"]),
         (NOTHING, answered(status=4), []),
-        (NOTHING, answered("other"), ["exit status 0 where no commit is slower"]),
+        (NOTHING, answered("other"), ["exit status 0 although no commit is slower"]),
     ],
 )
 def test_an_answer_is_right_that_names_the_planted_commit_alone_within_its_builds(
@@ -118,10 +138,12 @@ def test_an_answer_is_right_that_names_the_planted_commit_alone_within_its_build
 
 def test_the_line_says_how_sure_it_is_and_what_it_took() -> None:
     assert line_of(PLANTED, answered("slower")) == (
-        "found: Change slower of 12, probability 0.999, ends +2.30% [+2.10%, +2.50%], 6 builds and 1 that failed, "
-        "5 measurements of 30 invocations, 14 minutes, 17 CPU minutes"
+        "found: Change slower of 12 commits, probability 0.999, change +2.30% [+2.10%, +2.50%], 6 builds, 1 failed, "
+        "5 measurements, 30 invocations, 14 minutes, 17 CPU minutes"
     )
-    assert line_of(NOTHING, answered(status=4)).startswith("cannot say: no commit of 12, no probability, ends")
+    assert line_of(NOTHING, answered(status=4)).startswith(
+        "cannot say: no commit of 12 commits, no probability, change"
+    )
 
 
 def test_twins_differ_in_their_readme_alone_and_in_a_third_commit_rsa_signs_twice(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from lightkube.models.core_v1 import Taint
 
-from bench.lab import QUICK, BenchError
+from bench.machine import QUICK, BenchError
 from bench.report import scale_table
 from bench.scale import Scaled, Simulated, measure_scale
 from bench.scale_cluster import ended_at, is_free, peak_of, quantile, stored_bytes
@@ -118,11 +118,11 @@ def test_the_report_tells_what_was_simulated_or_why_nothing_was(planned: Planned
         peak_bytes={"etcd": 5 << 20},
     )
     table = scale_table(Scaled(planned, simulated))
-    assert "| largest workflow at its end | 0.75 MiB, 50% of what etcd takes |" in table
+    assert "| largest workflow when it ended | 0.75 MiB, 50% of etcd's limit |" in table
     assert "| until all pods were bound | 40 s, 400 pods, 10/s |" in table
-    assert "| a look of the dispatcher | 1.0 s, at most 1.5 s (2 looks, 1 unanswered) |" in table
+    assert "| round of the dispatcher | 1.0 s, at most 1.5 s (2 rounds, 1 unanswered) |" in table
     assert "| peak memory of etcd | 5 MiB |" in table
-    assert "Nothing was simulated: run it as root" in scale_table(Scaled(planned, "run it as root"))
+    assert "Not simulated: run it as root" in scale_table(Scaled(planned, "run it as root"))
 
 
 def test_who_is_not_root_gets_the_plan_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

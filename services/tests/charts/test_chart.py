@@ -30,7 +30,7 @@ def test_generated_files_are_those_that_make_generate_writes(tmp_path: Path) -> 
 
 
 def test_every_value_says_what_it_is() -> None:
-    table = (CHART / "README.md").read_text().split("| value | default | what it is |")[1].split("<!--")[0]
+    table = (CHART / "README.md").read_text().split("| value | default | description |")[1].split("<!--")[0]
     silent = [line for line in table.splitlines() if line.endswith("|  |")]
     assert [line for line in silent if not re.search(r"(requests|limits)\.(cpu|memory)`", line)] == []
 

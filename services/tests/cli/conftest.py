@@ -103,6 +103,6 @@ def cli(tmp_path: Path) -> Cli:
 
 
 def stock(cli: Cli, fake_kit: FakeKit, *sources: str) -> None:
-    """Put kits on the shelf, which are made once a test process. Other tests have commands make theirs."""
-    (shelf,) = {fake_kit(f"fake@{source}")[0].parent for source in sources}
-    shutil.copytree(shelf, cli.folder / "home" / "kits")
+    """Put kits in the kit store, which are made once a test process. Other tests have commands make theirs."""
+    (kit_store,) = {fake_kit(f"fake@{source}")[0].parent for source in sources}
+    shutil.copytree(kit_store, cli.folder / "home" / "kits")

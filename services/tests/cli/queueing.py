@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import httpx
@@ -39,9 +40,17 @@ class Serving:
         return found
 
     def hears(self, *beginnings: str) -> list[str]:
-        """The next lines that begin so, in this order; others between them are passed over."""
+        """The next lines that begin so, in this order; others between them are passed over. If one does not come, the
+        service is ended and the test fails."""
         assert self.process.stderr is not None
-        return [next(line for line in self.process.stderr if line.startswith(one)).rstrip() for one in beginnings]
+        giving_up = Timer(TIMEOUT_S, self.process.kill)
+        giving_up.start()
+        try:
+            lines = [next((line for line in self.process.stderr if line.startswith(start)), "") for start in beginnings]
+        finally:
+            giving_up.cancel()
+        assert all(lines), f"of {beginnings} came {lines}"
+        return [line.rstrip() for line in lines]
 
     def until_it_measures(self, run_id: str) -> None:
         """Until a run has its first results."""

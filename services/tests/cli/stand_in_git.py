@@ -11,7 +11,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.kits import Workshop, default_providers
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
-from kexbench.kits.githistory import told_of
+from kexbench.kits.githistory import library_commit_of
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
@@ -40,15 +40,15 @@ class StandInProvider:
         return ()
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
-        address, _, name = ref.source.removeprefix("git:").partition("#")
+        address, name = ref.repository_and_name
         mirror = GitMirror(address, self._mirrors / Path(address).name)
         with locked(self._mirrors / ".lock", attempt.note, attempt.go_on):
             commit = mirror.fetch(name, attempt, refresh=refresh)
-            told = told_of(mirror, commit, attempt)
+            library_commit = library_commit_of(mirror, commit, attempt)
         settings = (mirror.file(commit, "settings", attempt) or "").strip()
         variants = "" if settings == BROKEN else f"+{settings}"
         resolution = self._fake.resolve(SubjectRef.parse(f"fake@1.0{variants}"), attempt, refresh=refresh)
-        return replace(resolution, ref=ref, fingerprint=f"{commit} {settings}", commit=told)
+        return replace(resolution, ref=ref, fingerprint=f"{commit} {settings}", commit=library_commit)
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         if resolution.fingerprint.endswith(f" {BROKEN}"):

@@ -54,12 +54,12 @@ def test_each_line_is_answered_before_the_next_is_read(tmp_path: Path) -> None:
     [
         ("[1, 0, 2]", "line 2: value 2 is 0"),
         ("[1, NaN]", "line 2: value 2 is nan"),
-        ("[1, null]", "line 2: a history is a list of numbers, but value 2 is null"),
-        ("[1, true]", "line 2: a history is a list of numbers, but value 2 is true"),
-        ('{"a": 1}', "line 2: a history is a list of numbers"),
+        ("[1, null]", "line 2: a history must be a list of numbers, but value 2 is null"),
+        ("[1, true]", "line 2: a history must be a list of numbers, but value 2 is true"),
+        ('{"a": 1}', "line 2: a history must be a list of numbers"),
         ("[1, 2", "line 2: Expecting"),
         ("[" * 100_000, "line 2: nested too deeply"),
-        ("[" + "9" * 400 + "]", "line 2: a history has a number that is too large"),
+        ("[" + "9" * 400 + "]", "line 2: a history contains a number that is too large"),
     ],
 )
 def test_a_line_that_cannot_be_answered_ends_it_with_its_number(line: str, fault: str) -> None:
@@ -89,9 +89,9 @@ def test_two_lists_are_compared() -> None:
     [
         ([1, 2], 'line 1: expected {"a"'),
         ({"a": SAME}, 'line 1: expected {"a"'),
-        ({"a": 1, "b": SAME}, 'line 1: "a" is a list of invocations'),
-        ({"a": SAME, "b": [1]}, 'line 1: each invocation of "b" is a list of numbers'),
-        ({"a": SAME, "b": MORE, "paired": 1}, 'line 1: "paired" is true or false'),
+        ({"a": 1, "b": SAME}, 'line 1: "a" must be a list of invocations'),
+        ({"a": SAME, "b": [1]}, 'line 1: each invocation of "b" must be a list of numbers'),
+        ({"a": SAME, "b": MORE, "paired": 1}, 'line 1: "paired" must be true or false'),
         ({"a": SAME, "b": []}, "line 1: "),
     ],
 )

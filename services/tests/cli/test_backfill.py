@@ -18,7 +18,7 @@ from tests.cli.queueing import until
 from tests.cli.stand_in_git import BROKEN, StandInCli
 from tests.cli.test_bisect import a_history
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+pytestmark = [pytest.mark.skipif(shutil.which("git") is None, reason="no git"), pytest.mark.thorough]
 
 SPEC = """\
 apiVersion: kexbench.dev/v1
@@ -48,14 +48,14 @@ def test_where_nobody_serves_every_second_commit_is_measured_once_and_one_that_d
     _, hashes = a_history(tmp_path / "repository", ["seed=1", "seed=2", BROKEN, "seed=4"])
     done = cli(*backfill(tmp_path, "--every", "2"))
     assert done.status == 0, done.err
-    assert "4 commits, 2 pairs of neighbours, 0 of them asked for before; 2 runs measured here" in done.err
+    assert "4 commits, 2 pairs to compare, 0 of them queued before; 2 runs to measure here" in done.err
     found = done.json()
     pairs = [(run["base"], run["commit"], run["state"]) for run in found["runs"]]
     assert pairs == [(hashes[0], hashes[2], "failed"), (hashes[0], hashes[3], "finished")]
     assert found["passed_over"] == [hashes[2]]
     again = cli(*backfill(tmp_path, "--every", "2"))
     assert (again.status, again.json()) == (0, found)
-    assert "2 of them asked for before; 0 runs" in again.err
+    assert "2 of them queued before; 0 runs" in again.err
 
 
 def test_by_hand_a_spec_that_follows_a_branch_plans_its_newest_commit_by_name(

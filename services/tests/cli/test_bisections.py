@@ -16,7 +16,7 @@ from tests.cli.queueing import serving
 from tests.cli.stand_in_git import StandInCli
 from tests.cli.test_bisect import FEW, a_history, costs
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+pytestmark = [pytest.mark.skipif(shutil.which("git") is None, reason="no git"), pytest.mark.thorough]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_commit_is_found_in_the_turns_of_the_queue_though_the_service_is_kille
     with serving(cli) as served:
         done = cli(*question)
         assert done.status == 0, done.err
-        assert f"bisection {asked['bisection_id']} of " in done.err, "the same question is the same bisection"
+        assert f"bisection {asked['bisection_id']}, requested " in done.err, "the same question is the same bisection"
         found = done.json()
         assert [commit["hash"] for commit in found["commits"]][-1] == hashes[first]
         detail = served.ask("GET", f"/bisections/{asked['bisection_id']}")

@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.thorough
+
 CATALOGUE = """\
 apiVersion: kexbench.dev/v1
 kind: Catalogue
@@ -61,8 +63,7 @@ def test_a_newer_version_is_a_patch_that_git_takes(catalogue: Path, crates: Path
     done = cli("catalogue", "check")
     assert done.status == 3
     assert done.out.startswith("--- a/specs/libraries.yaml\n+++ b/specs/libraries.yaml\n")
-    assert "openssl@crate/3.5.5: the newest tracked of its series is 3.5.4" in done.err
-    assert "openssl@crate/4.0.0: of a new series" in done.err
+    assert [line.split(": ")[0] for line in done.err.splitlines()] == ["openssl@crate/3.5.5", "openssl@crate/4.0.0"]
     assert catalogue.read_text() == CATALOGUE
     subprocess.run(["git", "apply", "-"], input=done.out, text=True, cwd=catalogue.parents[1], check=True)
     assert "    # the newest\n    - source: crate/3.5.4\n" in catalogue.read_text()
@@ -119,13 +120,6 @@ def test_the_list_tells_sources_dates_and_which_kits_there_are(catalogue: Path, 
     assert (fake["reference"], fake["kit"]) == ("fake@1.1", kit)
 
 
-@pytest.mark.parametrize("command", [("catalogue", "check"), ("catalogue", "list"), ("kits", "add")])
-def test_help_has_examples(command: tuple[str, ...], cli: Cli) -> None:
-    shown = cli(*command, "--help").out
-    assert "Examples:" in shown
-    assert f"kexbench {' '.join(command)}" in shown
-
-
 def test_all_that_is_tracked_of_a_library_is_added_along_with_what_is_named(catalogue: Path, cli: Cli) -> None:
     done = cli("kits", "add", "--tracked", "fake", "fake@2.0")
     assert done.status == 0, done.err
@@ -146,9 +140,9 @@ def test_one_kit_that_fails_is_told_at_the_end_and_the_others_are_there(catalogu
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "name what to add"),
-        (("--tracked", "gnutls"), "tracks no version of 'gnutls'"),
-        (("fake",), "names no source"),
+        ((), "name a subject"),
+        (("--tracked", "gnutls"), "does not track 'gnutls'"),
+        (("fake",), "has no source"),
     ],
 )
 def test_what_names_nothing_to_add_is_a_wrong_command_line(

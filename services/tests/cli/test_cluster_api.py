@@ -12,13 +12,14 @@ import yaml
 from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import CLUSTER_SPEC, cluster_app, planner
+from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_app, planner
 from tests.api.test_qualifications import COPY, ONE, qualified
 from tests.builders import ECDSA, HOST, RSA, a_kit, a_run, an_event, an_invocation
 from tests.cli.conftest import TIMEOUT_S, Cli, Result
 from tests.cli.queueing import until
 from tests.serving import serving
-from tests.stores import add_together
+
+pytestmark = pytest.mark.thorough
 
 NOISE = 0.003
 
@@ -43,7 +44,7 @@ def with_a_run(store: ClickHouseStore) -> Run:
     store.add_run(run)
     store.add_event(an_event(run, RunState.FINISHED))
     found = [an_invocation(run, number, cpu_ns={"fake@1.0": 1e6, "fake@1.1": 1.2e6}) for number in range(6)]
-    add_together(store, run, found)
+    store.add_invocations(run, found)
     return run
 
 
@@ -94,7 +95,7 @@ def test_the_cluster_plans_with_its_pools(cli: Cli, store: ClickHouseStore) -> N
     assert done.status == 0, done.err
     assert "pool pool-a: about " in done.out
     assert "pool pool-b: about " in done.out
-    assert "before it: no run" in done.out
+    assert "ahead in the queue: no run" in done.out
     assert "not built yet" not in done.out  # the cluster has kits of its own
     path.write_text(CLUSTER_SPEC.replace("pool-b", "pool-c"))
     wrong = cli("plan", str(path))
@@ -102,6 +103,19 @@ def test_the_cluster_plans_with_its_pools(cli: Cli, store: ClickHouseStore) -> N
     line = CLUSTER_SPEC.splitlines().index("pools: [pool-a, pool-b]") + 1
     assert f"{path}:{line}:17: pools.1: there is no pool 'pool-c'" in wrong.err
     wants_the_cluster(cli, wrong)
+
+
+def test_a_pool_whose_nodes_are_not_comparable_is_told_before_a_run_of_it(cli: Cli, store: ClickHouseStore) -> None:
+    run = a_cluster_run()
+    store.add_run(run)
+    for number, governor in enumerate(("performance", "powersave"), start=1):
+        host = HOST.model_copy(update={"governor": governor})
+        tried = an_attempt(run, uid=governor, attempt=number, host=host).model_copy(update={"node": governor})
+        store.add_attempt(tried, "pool-b")
+    path = cli.folder / "spec.yaml"
+    path.write_text(CLUSTER_SPEC)
+    lines = [line for line in cli("plan", str(path)).out.splitlines() if line.startswith("pool ")]
+    assert [line.endswith(" of machine time; its nodes are not comparable") for line in lines] == [False, True]
 
 
 def test_a_pool_is_qualified_by_a_run_in_its_queue(cli: Cli, store: ClickHouseStore) -> None:
@@ -140,7 +154,7 @@ def measured(store: ClickHouseStore, run: Run) -> None:
         an_invocation(run, number, cpu_ns={one: 1e6 * exp(NOISE * chance.standard_normal()) for one in references})
         for number in range(12)
     ]
-    add_together(store, run, found, HOST)
+    store.add_invocations(run, found, HOST)
     store.add_event(an_event(run, RunState.FINISHED, seconds=1e8))
 
 
@@ -162,7 +176,7 @@ def test_a_qualification_that_failed_is_told_and_ends_with_1(cli: Cli, store: Cl
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "say --pool NAME"),
+        ((), "--pool NAME"),
         (("--pool", "nowhere"), "there is no pool 'nowhere'"),
     ],
 )
@@ -200,7 +214,7 @@ def test_the_commands_of_a_clusters_run_are_printed(cli: Cli, store: ClickHouseS
     assert (found["recorded"], found["again"]) == (None, None)
     waiting = cli("reproduce", "queued", ECDSA, "--print")
     assert waiting.status == 2
-    assert "has not begun" in waiting.err
+    assert "has not started" in waiting.err
     wants_the_cluster(cli, waiting)
 
 
@@ -235,9 +249,9 @@ Prepared = Callable[[Path], object]
         (lambda file: None, "No such file or directory"),
         (lambda file: file.mkdir(), "Is a directory"),
         (lambda file: file.write_text(" \n"), "is empty"),
-        (lambda file: file.write_bytes(b"\xff\xfe"), "holds no token"),
-        (lambda file: file.write_text("one\ntwo"), "holds no token"),
-        (lambda file: file.write_text("tokén"), "holds no token"),
+        (lambda file: file.write_bytes(b"\xff\xfe"), "token"),
+        (lambda file: file.write_text("one\ntwo"), "token"),
+        (lambda file: file.write_text("tokén"), "token"),
     ],
     ids=["missing", "folder", "empty", "bytes", "lines", "letters"],
 )
@@ -253,7 +267,7 @@ def test_a_token_file_without_a_token_is_told_with_the_remedy(
     assert (done.status, done.out) == (2, "")
     assert f"the token file {file} " in done.err
     assert says in done.err
-    assert "remedy: let KEXBENCH_TOKEN_FILE name a file that holds a token" in done.err
+    assert "remedy: set KEXBENCH_TOKEN_FILE to a file with a token" in done.err
     wants_the_cluster(cli, done)
 
 
@@ -279,6 +293,6 @@ def test_what_is_no_address_of_an_api_is_told_with_the_remedy(
     monkeypatch.setenv("KEXBENCH_TOKEN_FILE", str(cli.folder / "tokens"))
     done = cli(*verb)
     assert (done.status, done.out) == (2, "")
-    assert f"KEXBENCH_API_URL is {url!r}, which is no address of an API" in done.err
-    assert "remedy: set it to one such as https://" in done.err
+    assert f"KEXBENCH_API_URL is {url!r}, which is not the URL of an API" in done.err
+    assert "remedy: set it to a URL such as https://" in done.err
     wants_the_cluster(cli, done)

@@ -55,7 +55,7 @@ def test_commits_are_told_newest_first_each_with_its_specs_and_then_all_faults(
         "commit title spec run",
         f"{tidy.commit[:7]} 2026-01-01 12:00 Tidy {SKIPPED}",
         "others/main",
-        f"{measured.commit[:7]} 2026-01-01 12:00 Measure [bold] things bench-specs/broken.yaml none, 2 faults",
+        f"{measured.commit[:7]} 2026-01-01 12:00 Measure [bold] things bench-specs/broken.yaml no run, 2 faults",
         "benchmarks/main",
         "bench-specs/quick.yaml finished, 0 invocations",
         "new version of a library it tracks once-0123456789abcdef0123",

@@ -11,6 +11,7 @@ from kexbench.cli import compare
 from kexbench.cli.compose import Done
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
+from kexbench.domain.upgrades import SpreadMove
 from kexbench.pipeline import RunEnd
 from tests.builders import RSA, a_run, an_invocation
 from tests.cli.conftest import SPEC, Cli
@@ -52,8 +53,8 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     done = cli("compare", ONE, EQUAL, *FEW)
     assert done.status == 0, done.err
-    assert f"CPU time of {EQUAL} against {ONE}" in done.out
-    assert done.out.count("the same") == 8, "of two cases the verdict, both sides, the client and the server"
+    assert f"CPU time of {EQUAL} compared with {ONE}" in done.out
+    assert done.out.count("no change") == 8, "of two cases the verdict, both sides, the client and the server"
     assert "ECDSA P-256, X25519, resumed with PSK and key share" in done.out
     assert "over 6 invocations" in done.out
     assert "run 20" in done.err
@@ -63,7 +64,7 @@ def test_what_could_not_be_measured_is_neither_better_nor_worse(cli: Cli) -> Non
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", ONE, broken, "--case", RESUMED, "--invocations", "3")
     assert done.status == 1
-    assert "no number" in done.out
+    assert "no result" in done.out
     assert f"{broken}, TLS 1.3 ECDHE-ECDSA" in done.out
     assert "unsupported: the fake library was told to support nothing" in done.out
 
@@ -116,8 +117,10 @@ def test_a_person_may_compare_repositories_that_no_catalogue_has(cli: Cli) -> No
     ("arguments", "says"),
     [
         ((ONE, ONE), "+copy=2"),
-        ((ONE, "fake"), "names no source"),
-        ((ONE, EQUAL, "--case", "*nothing*"), "no case is called *nothing*"),
+        ((ONE, "fake"), "has no source"),
+        (("system", ONE), "'system' has no library; write it as openssl@system"),
+        (("openssl@9.9.9", ONE), "unknown version '9.9.9' of openssl; the catalogue has"),
+        ((ONE, EQUAL, "--case", "*nothing*"), "no case matches *nothing*"),
         ((ONE, EQUAL, "--invocations", "2"), "Input should be greater than or equal to 3"),
         ((ONE,), "Missing argument"),
     ],
@@ -140,10 +143,37 @@ def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(capsys: p
     pair = SubjectRef.parse(one), SubjectRef.parse(two)
     judged = judge([cell_of(found, case, one, two)])
     disturbed = {RSA: compare._disturbed(case, done, pair)}
-    compare._print(judged, disturbed)
+    compare._print(judged)
     compare._explain((case,), done, judged, disturbed)
     told = capsys.readouterr().out
     for side in ("client", "server"):
-        assert f"  {side:<12}disturbed\n" in told
+        assert f"  {side:<12}no result\n" in told
     assert f"{two}, {case.label}, client and server apart: disturbed: in 6 invocations: other programs ran" in told
     assert f"{one}, {case.label}" not in told
+
+
+def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:
+    run = a_run()
+    cell = cell_of(
+        [an_invocation(run, number, cpu_ns={"fake@1.0": 1000, "fake@1.1": 1000 + 40 * number}) for number in range(6)],
+        run.plan.case(RSA),
+        "fake@1.0",
+        "fake@1.1",
+    )
+    (judged,) = judge([cell])
+    assert (judged.verdict, judged.resolves is None) == ("unresolved", False)
+    compare._print([judged])
+    told = capsys.readouterr().out
+    assert f"{judged.title}  unresolved (resolution {judged.resolves:.1%})\n" in told
+    assert "  resolution  " not in told
+
+
+def test_costs_that_vary_more_than_before_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = "fake@1.0", "fake@1.1"
+    run = a_run()
+    invocations = [an_invocation(run, number, cpu_ns={one: 1000, two: 1000}) for number in range(6)]
+    (cell,) = judge([cell_of(invocations, run.plan.case(RSA), one, two)])
+    spread = SpreadMove(before=0.012, after=0.041, q=0.01, verdict="more")
+    compare._print([cell, cell.model_copy(update={"spread": spread})])
+    told = capsys.readouterr().out
+    assert told.count("costs vary more from invocation to invocation: 1.2% → 4.1%") == 1

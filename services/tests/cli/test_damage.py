@@ -12,6 +12,8 @@ from tests.cli.conftest import TIMEOUT_S, Cli, stock
 from tests.conftest import FakeKit
 from tests.execution.test_damage import keep, nul_tail
 
+pytestmark = pytest.mark.thorough
+
 
 def test_serve_starts_beside_a_damaged_run_and_says_which_file_it_is(cli: Cli) -> None:
     runs = cli.folder / "home" / "runs"
@@ -26,7 +28,7 @@ def test_serve_starts_beside_a_damaged_run_and_says_which_file_it_is(cli: Cli) -
             said.append(line)
             if "serving http" in line:
                 break
-        assert any("stored what run healthy had left on disk" in line for line in said), said
+        assert any("run healthy had left on disk" in line for line in said), said
         assert any(str(damaged.path / "run.json") in line for line in said), said
         assert any("remedy: " in line for line in said)
         api = next(word for word in said[-1].split() if word.startswith("http")) + "/api/v1"
@@ -61,7 +63,7 @@ def test_a_store_whose_parts_are_damaged_says_so_and_has_again_what_the_runs_hol
         health = httpx.get(f"{url}/api/v1/health", trust_env=False).json()
         assert health["status"] == "impaired"
         (trouble,) = health["troubles"]
-        assert (trouble["part"], "1 run was stored again" in trouble["reason"]) == ("store", True)
+        assert (trouble["part"], "1 run was restored" in trouble["reason"]) == ("store", True)
         assert "samples" in trouble["reason"]
     assert cli("runs", "list", "--json").json() == listed
     assert cli("export", "--format", "json").json() == exported
@@ -91,7 +93,7 @@ def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_told(
     with cli.serving() as (_, url):
         health = httpx.get(f"{url}/api/v1/health", trust_env=False).json()
         (trouble,) = health["troubles"]
-        assert trouble["reason"].startswith("the store lacks runs that it had acknowledged. 1 run was stored again")
+        assert trouble["reason"].startswith("the store lacks runs that it had acknowledged. 1 run was restored")
     assert cli("runs", "list", "--json").json() == listed
     assert cli("export", "--format", "json").json() == exported
 

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.cli.conftest import TIMEOUT_S, Cli
 
 STEADY = "1.0+noise=0"
@@ -27,6 +29,7 @@ assert killed, "the service was never killed"
 """
 
 
+@pytest.mark.thorough
 def test_a_service_killed_while_storing_loses_nothing(cli: Cli) -> None:
     measured = cli("run", cli.spec("killed", STEADY, "1.1+noise=0", invocations=10))
     assert measured.status == 0, measured.err

@@ -39,7 +39,7 @@ def test_people_read_it_in_eighty_columns() -> None:
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("warning turbo: on")
     assert any("huge pages: [odd]" in line for line in lines)
-    assert summary(MIXED) == "1 good, 1 to mend, 1 unknown"
+    assert summary(MIXED) == "1 good, 1 to fix, 1 unknown"
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -89,14 +89,6 @@ def test_a_cluster_is_not_asked_without_a_token(cli: Cli, monkeypatch: pytest.Mo
     assert "set KEXBENCH_TOKEN_FILE" in done.err
 
 
-def test_every_verb_explains_itself_with_an_example(cli: Cli) -> None:
-    several = (["kits", "add"], ["kits", "show"], ["runs", "show"], ["schedules", "add"], ["schedules", "remove"])
-    for verb in (["run"], ["plan"], ["serve"], ["export"], *several):
-        done = cli(*verb, "--help")
-        assert done.status == 0
-        assert f"kexbench {' '.join(verb)}" in done.out.split("Examples:")[1]
-
-
 @pytest.mark.parametrize(
     ("error", "says", "remedy"),
     [

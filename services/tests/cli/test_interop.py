@@ -4,6 +4,8 @@ import pytest
 
 from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.thorough
+
 CASE = "tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519mlkem768_aes-128-gcm"
 ONE, TWO, OTHER, BARE = "fake@1.0", "fake@1.1", "fake@2.0+mismatch_after=4", "fake@3.0+unsupported=1"
 
@@ -51,7 +53,7 @@ def test_the_table_has_clients_down_and_servers_across_and_what_is_not_supported
         ((ONE,), "at least two different subjects"),
         ((ONE, ONE), "at least two different subjects"),
         ((ONE, "wolfssl@system"), "unknown library 'wolfssl'"),
-        ((ONE, TWO, "--case", "*nothing*"), "no case is called *nothing*"),
+        ((ONE, TWO, "--case", "*nothing*"), "no case matches *nothing*"),
     ],
 )
 def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[str, ...], says: str, cli: Cli) -> None:

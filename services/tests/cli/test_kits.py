@@ -1,11 +1,14 @@
-"""`kexbench kits`: what people see of the shelf."""
+"""`kexbench kits`: what people see of the kit store."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kexbench.domain.dimensions import Server
+from kexbench.kits.servers import ServerManifest, server_builds
 from tests.builders import CATALOGUE, HOST, a_kit
 from tests.cli.conftest import Cli
 
@@ -29,14 +32,14 @@ def test_the_sentinel_is_frozen_once_and_shown_after_that(catalogue: Path, cli: 
 
 def test_a_sentinel_is_frozen_again_when_asked(catalogue: Path, cli: Cli) -> None:
     cli("kits", "sentinel")
-    assert "freezing a sentinel: as asked" in cli("kits", "sentinel", "--freeze-again").err
+    assert "freezing a sentinel: as requested" in cli("kits", "sentinel", "--freeze-again").err
 
 
 def test_a_catalogue_without_a_sentinel_is_named(catalogue: Path, cli: Cli) -> None:
     catalogue.write_text(CATALOGUE)
     done = cli("kits", "sentinel")
     assert done.status == 1
-    assert done.err == f"{catalogue}:1:1: sentinel: is not given: name one, such as sentinel: openssl@system\n"
+    assert done.err == f"{catalogue}:1:1: sentinel: is missing: name one, such as sentinel: openssl@system\n"
 
 
 def put(cli: Cli, reference: str, flags: str = "none", architecture: str = HOST.architecture) -> str:
@@ -60,6 +63,28 @@ def test_kits_for_other_architectures_are_told_apart(cli: Cli) -> None:
     here, there = put(cli, "openssl@system"), put(cli, "openssl@crate/3.0.19", architecture="aarch64")
     rows = {line.split()[-1]: line.split()[3] for line in cli("kits", "list").out.splitlines()[1:]}
     assert rows == {here: "x86_64", there: "aarch64"}
+
+
+def test_the_web_servers_of_each_kit_are_listed(cli: Cli) -> None:
+    served, other = put(cli, "openssl@crate/3.5.5"), put(cli, "openssl@system")
+    builds = server_builds(cli.folder, 1)
+    for server in (Server.NGINX, Server.HTTPD):
+        version = builds[server].package.version
+        folder = cli.folder / "home/kits/servers" / f"{server}-{version}-{served}"
+        folder.mkdir(parents=True)
+        (folder / server).write_bytes(b"a program")
+        digest = hashlib.sha256(b"a program").hexdigest()
+        manifest = ServerManifest(server=server, version=version, kit_id=served, configure=(), sha256=digest)
+        (folder / "server.json").write_text(manifest.model_dump_json())
+    told = cli("kits", "list").out
+    assert [told.count(server) for server in ("nginx", "httpd", "haproxy")] == [1, 1, 0]
+    row = next(line for line in told.splitlines() if served in line)
+    assert "nginx" in row
+    listed = {kit["kit_id"]: kit["servers"] for kit in cli("kits", "list", "--json").json()}
+    assert listed == {served: ["nginx", "httpd"], other: []}
+    next(cli.folder.glob("home/kits/servers/nginx-*/nginx")).write_bytes(b"a damaged program")
+    listed = {kit["kit_id"]: kit["servers"] for kit in cli("kits", "list", "--json").json()}
+    assert listed[served] == ["httpd"]
 
 
 def test_a_kit_for_an_architecture_that_nobody_knows_is_refused(cli: Cli) -> None:
@@ -91,7 +116,7 @@ def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
     assert done.status == 0, done.err
     assert "version" in done.out
     assert "features" not in done.out
-    assert "no benchmark" in done.out
+    assert "not a benchmark" in done.out
 
     edit_probe(cli, "1.0", result="unsupported", reason="no such group")
     done = cli("kits", "diff", "fake@1.0", "fake@1.1")

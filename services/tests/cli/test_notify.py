@@ -9,11 +9,14 @@ import pytest
 
 from kexbench.domain.notifications import SendingState
 from kexbench.notify.apprise_channel import KEY_HEADER
+from kexbench.notify.letters import trial_letter
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import a_notification, a_sending, an_alert_event
 from tests.cli.conftest import TIMEOUT_S, Cli
 from tests.cli.test_commits import store
 from tests.notify.conftest import SECRET, Webhook, hook
+
+pytestmark = pytest.mark.thorough
 
 __all__ = ["hook", "store"]
 PAGES = "http://127.0.0.1:8350"
@@ -22,6 +25,7 @@ import sys
 from kexbench.domain.alerts import AlertEvent
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
+
 store = Installation(Settings()).open_store()
 store.add_alert_event(AlertEvent.model_validate_json(sys.argv[1]))
 store.close()
@@ -44,16 +48,16 @@ def test_a_test_tells_what_each_channel_said_and_no_address(cli: Cli, hook: Webh
         f"{{name: unreadable, urlFile: {cli.folder}/nothing}}",
     )
     tried = cli("notify", "test", "works")
-    assert (tried.status, tried.out) == (0, "works: took the message\n")
-    assert hook.posted[0].body["title"] == "kexbench: a test, nothing happened"
+    assert (tried.status, tried.out) == (0, "works: accepted the message\n")
+    assert hook.posted[0].body["title"] == trial_letter("", "").title
     tried = cli("notify", "test")
     assert tried.status == 1
     first, second, third = tried.out.splitlines()
-    assert first == "works: took the message"
+    assert first == "works: accepted the message"
     assert second == (
-        "broken: did not take the message: A Connection error occurred sending JSON notification to 127.0.0.1."
+        "broken: did not accept the message: A Connection error occurred sending JSON notification to 127.0.0.1."
     )
-    assert third.startswith(f"unreadable: did not take the message: the address can't be read: {cli.folder}/nothing")
+    assert third.startswith(f"unreadable: did not accept the message: the address can't be read: {cli.folder}/nothing")
     told = cli("notify", "test", "broken", "--json").json()["channels"]
     assert [(one["channel"], one["sent"]) for one in told] == [("broken", False)]
     assert SECRET not in tried.out + tried.err
@@ -94,7 +98,7 @@ def test_wrong_channels_are_told_with_their_place_and_no_address(cli: Cli, comma
     tried = cli(*command)
     assert tried.status == 1
     assert "channels.yaml:4:" in tried.err
-    assert "say digest: daily" in tried.err
+    assert "set digest: daily" in tried.err
     assert SECRET not in tried.out + tried.err
 
 
@@ -107,7 +111,7 @@ def test_the_list_tells_how_far_each_is(cli: Cli, store: ClickHouseStore) -> Non
     assert found.status == 0, found.err
     lines = [" ".join(line.split()) for line in found.out.splitlines()]
     assert lines[1] == "2026-01-01 12:01 gone waiting thing 1"
-    assert lines[2] == "no channel gone is configured: name it among the channels"
+    assert lines[2] == "channel gone is not configured: add it to the channels"
     assert lines[3] == "2026-01-01 12:00 crypto-team sent thing 0"
     listed = cli("notify", "list", "--limit", "1", "--json").json()
     assert [one["channel"] for one in listed["notifications"]] == ["gone"]

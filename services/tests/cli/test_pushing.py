@@ -9,6 +9,8 @@ from tests.cli.queueing import serving, until
 from tests.conftest import FakeKit
 from tests.watch.repositories import Shared, a_catalogue
 
+pytestmark = pytest.mark.thorough
+
 STEADY, NEWER = "1.0+noise=0", "1.1+noise=0"
 QUICK, BROKEN, TRACKING = "bench-specs/quick.yaml", "bench-specs/broken.yaml", "bench-specs/tracking.yaml"
 WATCHED = """\
@@ -26,7 +28,7 @@ def shared(tmp_path: Path) -> Shared:
 
 @pytest.fixture
 def cli(cli: Cli, fake_kit: FakeKit, shared: Shared, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Whose shelf has the kits already, and which watches the repository closely."""
+    """Whose kit store has the kits already, and which watches the repository closely."""
     stock(cli, fake_kit, STEADY, NEWER)
     (cli.folder / "home" / "repositories.yaml").write_text(WATCHED.format(url=shared.bare))
     monkeypatch.setenv("KEXBENCH_WATCH_INTERVAL_S", "0.1")
@@ -36,7 +38,7 @@ def cli(cli: Cli, fake_kit: FakeKit, shared: Shared, monkeypatch: pytest.MonkeyP
 def test_what_is_pushed_is_measured_once_and_a_new_version_against_the_one_before(cli: Cli, shared: Shared) -> None:
     spec = Path(cli.spec("quick", STEADY, invocations=2)).read_text()
     with serving(cli) as served:
-        served.hears("watching branch main of benchmarks, which is not there yet")
+        served.hears("watching branch main of benchmarks, which does not exist yet")
         commit = shared.pushed({QUICK: spec, BROKEN: spec.replace("TLSv1.2", "TLSv1.4")}, "Measure it")
         (broken,) = served.hears(f"commit {commit[:12]} of benchmarks, {BROKEN}: ")
         assert f"{BROKEN}:" in broken
@@ -74,7 +76,7 @@ def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_told_and_no
     (cli.folder / "home" / "repositories.yaml").write_text(watched)
     spec = Path(cli.spec("quick", STEADY, invocations=2)).read_text()
     with serving(cli) as served:
-        served.hears("watching branch main of benchmarks, which is not there yet")
+        served.hears("watching branch main of benchmarks, which does not exist yet")
         commit = shared.commit({QUICK: spec})
         shared.push("feature/faster")
         assert served.hears(f"commit {commit[:12]} of benchmarks, {QUICK}: ") == [

@@ -1,4 +1,4 @@
-"""What `qualify` refuses, and what a spec with `resolve` says on a machine that nothing is known of."""
+"""Refusals of `qualify`, and the error of a spec with `resolve` on a machine that is not qualified."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ measure: { resolve: 1% }
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("wolfssl",), "no relinks can be made of wolfssl; there are openssl, gnutls"),
-        (("openssl", "wolfssl"), "no relinks can be made of wolfssl; there are openssl, gnutls"),
-        (("openssl", "--case", "*nothing*"), "no case is called *nothing*; there are tlsv1.2_rsa_rsa-2048_aes-128-gcm"),
+        (("wolfssl",), "wolfssl cannot be relinked; supported are openssl, gnutls"),
+        (("openssl", "wolfssl"), "wolfssl cannot be relinked; supported are openssl, gnutls"),
+        (("openssl", "--case", "*nothing*"), "no case matches *nothing*; there are tlsv1.2_rsa_rsa-2048_aes-128-gcm"),
         (("openssl", "--invocations", "11"), "greater than or equal to 12"),
         (("openssl", "--group", "2"), "greater than or equal to 3"),
     ],
@@ -41,6 +41,6 @@ def test_what_a_change_takes_is_not_guessed_where_nothing_is_qualified(cli: Cli,
     line = RESOLVE.splitlines().index("measure: { resolve: 1% }") + 1
     done = cli("run", str(path))
     assert done.status == 1
-    assert f"{path}:{line}:21: measure.resolve: nothing is known of openssl on this machine" in done.err
-    assert "run kexbench qualify openssl, or say invocations" in done.err
+    assert f"{path}:{line}:21: measure.resolve: openssl is not qualified on this machine" in done.err
+    assert "run kexbench qualify openssl, or set invocations instead" in done.err
     assert not (cli.folder / "home" / "runs").exists()

@@ -14,6 +14,8 @@ from tests.cli.conftest import TIMEOUT_S, Cli, stock
 from tests.cli.queueing import Serving, in_the_store, serving, until
 from tests.conftest import FakeKit
 
+pytestmark = pytest.mark.thorough
+
 STEADY = "1.0+noise=0"
 QUEUE = """
 for name, trigger in (("late", Trigger.BACKFILL), ("usual", Trigger.API), ("review", Trigger.PULL_REQUEST)):
@@ -34,7 +36,7 @@ store.add_schedule(Schedule(name="spec", cron="0 3 * * *", spec_text=text, chang
 
 @pytest.fixture
 def cli(cli: Cli, fake_kit: FakeKit) -> Cli:
-    """Whose shelf has the kit already."""
+    """Whose kit store has the kit already."""
     stock(cli, fake_kit, STEADY)
     return cli
 
@@ -89,7 +91,7 @@ def test_a_run_is_cancelled_while_it_waits_and_while_it_is_measured_and_then_res
         served.until_it_measures(begun)
         assert served.ask("POST", f"/runs/{waits}/cancel")["state"] == "cancelled"
         assert served.ask("POST", f"/runs/{begun}/cancel")["state"] == "cancelling"
-        served.hears(f"run {begun}: cancelled: what is measured is kept")
+        served.hears(f"run {begun}: cancelled: results so far are kept")
         assert 0 < served.summary(begun)["invocations_stored"] < 120
         assert not (served.home / "runs" / waits).exists()
         served.ask("POST", f"/runs/{begun}/resume")
@@ -108,13 +110,13 @@ def test_a_run_that_fails_says_why_and_holds_up_no_other(cli: Cli) -> None:
         served.until_it_measures(killed)
         owner = (served.home / "measuring.lock").read_text().split()[1].rstrip(",")
         os.kill(int(owner), signal.SIGKILL)
-        served.hears(f"run {killed}: failed: the process that measured it was ended by signal 9")
+        served.hears(f"run {killed}: failed: the measuring process was ended by signal 9")
         served.hears(f"run {whole}: finished")
         assert "unknown setting" in served.summary(unbuilt)["detail"]
         assert served.summary(killed)["invocations_stored"] > 0
         shutil.rmtree(served.home / "runs" / killed)
         served.ask("POST", f"/runs/{killed}/resume")
-        served.hears(f"run {killed}: failed: what run {killed} had measured is not in")
+        served.hears(f"run {killed}: failed: the results of run {killed} are no longer in")
 
 
 def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
@@ -148,7 +150,7 @@ def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
         assert asked.status == 0, asked.err
         run_id = asked.out.split()[0]
         assert f"{url}/runs/{run_id}" in asked.err
-        assert "nothing waits" in cli("queue").out
+        assert "the queue is empty" in cli("queue").out
         assert cli("queue", "--json").json() == {"runs": []}
         token = cli("token").out.strip()
         cancelled = httpx.post(

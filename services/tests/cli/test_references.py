@@ -68,7 +68,7 @@ def test_the_hash_of_an_archive_of_this_machine_is_filled_in(variants: str, tmp_
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        ("tarball:/nowhere/a.tar.gz", "/nowhere/a.tar.gz can't be read: No such file or directory"),
+        ("tarball:/nowhere/a.tar.gz", "/nowhere/a.tar.gz cannot be read: No such file or directory"),
         ("tarball:https://example.org/a.tar.gz", "an address with its SHA-256"),
         ("git:/src/openssl", "with a ref, as in git:/src/openssl#master"),
         ("git:ssh://example.org/openssl#master", "is not a source"),

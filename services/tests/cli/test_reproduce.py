@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.thorough
+
 CASE = "tlsv1.2_rsa_rsa-2048_aes-128-gcm"
 ONE, TWO = "fake@1.0", "fake@1.1+seed=7+step=1.02"
 TIMED = ("cpu_ns", "client_cpu_ns", "server_cpu_ns", "first_ns")

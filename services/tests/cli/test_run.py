@@ -5,6 +5,7 @@ import io
 import json
 import os
 import signal
+from pathlib import Path
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ STEADY, SLOWER, CRASHING = "1.0+noise=0", "1.1+noise=0+step=1.02", "2.0+crash_af
 
 @pytest.fixture
 def cli(cli: Cli, fake_kit: FakeKit) -> Cli:
-    """Whose shelf has the kits already."""
+    """Whose kit store has the kits already."""
     stock(cli, fake_kit, STEADY, SLOWER, CRASHING)
     return cli
 
@@ -29,11 +30,39 @@ def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
     rates = next(position for position, words in enumerate(lines) if words[:3] == ["TLS", "1.2", "RSA"])
     assert lines[rates][3:] == ["+2.00%"] * 3
     assert lines[rates + 1] == ["RSA", "2048"] + ["[+2.00%,", "+2.00%]"] * 3
-    assert lines[rates + 2] == ["2,500/s", "→", "2,451/s"] + ["costs", "more"] * 3
+    assert lines[rates + 2] == ["2,500/s", "→", "2,451/s"] + ["slower"] * 3
     listed = cli("runs", "list", "--json").json()["runs"]
     assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in listed] == [
         ("steady", "finished", 12)
     ]
+
+
+def test_several_specs_are_measured_in_their_order(cli: Cli) -> None:
+    done = cli("run", cli.spec("second", STEADY), cli.spec("first", STEADY))
+    assert done.status == 0, done.err
+    listed = cli("runs", "list", "--json").json()["runs"]
+    assert [(run["spec_name"], run["state"]) for run in listed] == [("first", "finished"), ("second", "finished")]
+
+
+def test_a_fault_in_the_last_spec_is_known_before_the_first_one_is_measured(cli: Cli, tmp_path: Path) -> None:
+    faulty = tmp_path / "faulty.yaml"
+    faulty.write_text(Path(cli.spec("faulty", STEADY)).read_text().replace("keyExchange", "keyExchagne"))
+    done = cli("run", cli.spec("first", STEADY), str(faulty))
+    assert done.status == 1
+    assert "faulty.yaml:" in done.err
+    assert cli("runs", "list", "--json").json()["runs"] == []
+
+
+def test_a_quick_run_is_short_and_stays_out_of_the_history(cli: Cli) -> None:
+    done = cli("run", cli.spec("steady", STEADY, SLOWER), "--quick")
+    assert done.status == 0, done.err
+    assert "slower" in done.out
+    assert cli("upgrade", "--json").json()["upgrades"] == []
+    (run,) = cli("runs", "list", "--json").json()["runs"]
+    assert (run["spec_name"], run["state"], run["invocations_stored"]) == ("steady", "finished", 6)
+    detail = cli("runs", "show", run["run_id"], "--json").json()
+    assert (detail["measure"]["invocations"], detail["measure"]["batches"]) == (3, 4)
+    assert cli("run", "--resume", run["run_id"], "--quick").status == 2
 
 
 def test_exported_samples_hold_every_batch(cli: Cli) -> None:
@@ -61,7 +90,7 @@ def test_a_second_service_says_where_the_first_one_is(cli: Cli) -> None:
     with cli.serving() as (_, url):
         done = cli("serve", "--port", "0")
     assert done.status == 1
-    assert f"serves this store already at {url}" in done.err
+    assert f"already serves this store at {url}" in done.err
 
 
 def test_ctrl_c_keeps_complete_invocations_and_resume_measures_the_rest(cli: Cli) -> None:

@@ -10,7 +10,8 @@ from rich.console import Console
 from kexbench.api.models import HostKind
 from kexbench.api.reading import summary
 from kexbench.api.run_models import RunDetail, SiblingView, StealView
-from kexbench.cli.step_tables import level_table, move_text, step_lines, step_tables
+from kexbench.cli.instruction_table import instruction_table
+from kexbench.cli.step_tables import NO_SIDES, STEP_LEGEND, level_table, move_text, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
@@ -106,6 +107,7 @@ def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
         metric=Metric.CPU_NS,
         cells=cells,
         reference=None,
+        connection=None,
         sentinel=None,
         mixed_pools=[],
         steal=None,
@@ -151,7 +153,7 @@ def test_nothing_is_cut_off_and_every_change_has_its_interval_and_verdict(width:
     assert sorted(figures) == sorted(
         f"{number - 1:+.2%}" for side in SIDES.values() for number in (side.ratio, side.low, side.high) if number
     )
-    for word in ("costs", "less", "cannot", "tell", "the", "same", "X25519", "unsupported"):
+    for word in ("faster", "unresolved", "no", "change", "X25519", "unsupported"):
         assert word in told.split()
     for along in ("nettle 3.8.1 → 3.10.1", "gmp 6.2.1 → 6.3.0"):
         assert along in told
@@ -166,11 +168,20 @@ def test_on_a_usual_terminal_each_case_takes_three_lines_and_each_cell_stands_wh
     assert [row[-3:] for row in cells] == [
         ["-11.88%", "+8.51%", "+0.12%"],
         ["[-12.86%, -10.89%]", "[-2.88%, +19.87%]", "[-0.09%, +0.33%]"],
-        ["costs less", "cannot tell", "the same"],
+        ["faster", "unresolved", "no change"],
     ]
     assert cells[2][0] == "2,000/s → 2,270/s"
     assert lines[first + 3].startswith("TLS 1.3 ECDHE-ECDSA")
     assert "after: unsupported" in lines[first + 3]
+
+
+def test_an_unresolved_change_has_its_resolution_and_the_legend_explains_it() -> None:
+    change = CHANGE.model_copy(update={"verdict": "unresolved", "resolves": 0.02})
+    cells = [a_cell(CASES[0], BEFORE, 500_000), a_cell(CASES[0], AFTER, 440_600, change)]
+    lines = rendered(a_detail(cells, [BEFORE, AFTER]), 80)
+    (place,) = (place for place, line in enumerate(lines) if "(resolution 2.0%)" in line)
+    assert "unresolved" in lines[place - 1]
+    assert STEP_LEGEND.endswith("\nUnresolved: not significant, or smaller than the resolution.")
 
 
 def test_why_two_are_not_quite_alike_is_told_below() -> None:
@@ -182,10 +193,8 @@ def test_sides_without_a_number_are_explained() -> None:
     change = CHANGE.model_copy(update={"client": None, "server": None, "warnings": []})
     cells = [a_cell(CASES[0], BEFORE, 500_000), a_cell(CASES[0], AFTER, 440_600, change)]
     detail = a_detail(cells, [BEFORE, AFTER])
-    assert words(rendered(detail, 80)).count("no number") == 2
-    assert step_lines(detail) == [
-        f"gnutls 3.7.9 → 3.8.9: too few invocations tell the client and the server apart: {CASES[0].title}"
-    ]
+    assert words(rendered(detail, 80)).count("no result") == 4, "two sides, and the levels of the other case"
+    assert step_lines(detail) == [f"gnutls 3.7.9 → 3.8.9: {NO_SIDES}: {CASES[0].title}"]
 
 
 def test_sides_that_preemption_spoilt_are_told_with_how_often() -> None:
@@ -193,7 +202,7 @@ def test_sides_that_preemption_spoilt_are_told_with_how_often() -> None:
     spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=7)
     cell = a_cell(CASES[0], AFTER, 440_600, change).model_copy(update={"sides_outcome": spoilt})
     detail = a_detail([a_cell(CASES[0], BEFORE, 500_000), cell], [BEFORE, AFTER])
-    assert words(rendered(detail, 80)).count("disturbed") == 2
+    assert words(rendered(detail, 80)).count("no result") == 4, "two sides, and the levels of the other case"
     assert step_lines(detail) == []
     (told,) = outcome_lines(detail)
     assert told.startswith(f"gnutls 3.8.9, {CASES[0].title}, client and server apart: disturbed")
@@ -226,4 +235,15 @@ def test_one_version_from_two_places_is_told_apart_by_its_sources() -> None:
 
 
 def test_no_change_has_a_word() -> None:
-    assert move_text(None, "") == "no number"
+    assert move_text(None, "") == "no result"
+
+
+def test_counted_instructions_are_no_rates_and_whole() -> None:
+    counted = a_detail([a_cell(CASES[0], BEFORE, 2_127_291.4), a_cell(CASES[0], AFTER, None)], [BEFORE, AFTER])
+    console = Console(file=StringIO(), width=80, highlight=False)
+    console.print(instruction_table(counted))
+    assert isinstance(console.file, StringIO)
+    text = words(console.file.getvalue().splitlines())
+    assert "instructions per handshake" in text
+    assert "2,127,291 unsupported" in text
+    assert "/s" not in text

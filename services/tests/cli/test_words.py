@@ -54,4 +54,4 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
     told = console.file.getvalue()
     assert "waits for run q, which has the nodes" in told
     assert "being prepared" in told
-    assert "begun" not in told
+    assert "started" not in told

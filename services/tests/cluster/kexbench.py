@@ -126,14 +126,15 @@ class Kexbench:
         return pod
 
     def wait_for(self, run_id: str, words: str) -> dict[str, Any]:
-        """The run's summary once its state is this one, or what is said of it holds these words. Fails the test where
-        the run ends otherwise."""
+        """The run's summary once its state is this one, or the detail of one of its events contains these words. Fails
+        the test if the run ends otherwise."""
         for attempt in Retrying(
             retry=retry_if_exception_type(_NotYet), wait=wait_fixed(1), stop=stop_after_delay(600), reraise=True
         ):
             with attempt:
-                summary: dict[str, Any] = self.get(f"/runs/{run_id}")["summary"]
-                if words == summary["state"] or words in summary["detail"]:
+                run = self.get(f"/runs/{run_id}")
+                summary: dict[str, Any] = run["summary"]
+                if words == summary["state"] or any(words in event["detail"] for event in run["events"]):
                     return summary
                 assert summary["state"] not in ("finished", "failed", "cancelled"), summary
                 raise _NotYet(f"{summary['state']}: {summary['detail']}")

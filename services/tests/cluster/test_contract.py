@@ -98,7 +98,7 @@ def test_a_cluster_that_does_not_answer_is_told_with_what_to_do(cluster_config: 
     away.write_text(re.sub(r"https://[\w.:]+", "https://127.0.0.1:9", cluster_config.read_text()))
     with (
         closing(LightkubeCluster.connect("default", "default", away)) as cluster,
-        pytest.raises(ClusterError, match=r"listing workflows: .*\n  remedy: is the API server up"),
+        pytest.raises(ClusterError, match=r"listing workflows: .*\n  remedy: check that the API server runs"),
     ):
         cluster.workflows(LABELS)
 

@@ -76,8 +76,8 @@ class Rows:
             and (not selection.subjects or row.subject.name in selection.subjects)
         ]
 
-    def sentinels(self, _: Metric, run_ids: Collection[str]) -> list[SampleRow]:
-        return [row for row in self.frozen if row.run_id in run_ids]
+    def sentinels(self, selection: Selection) -> list[SampleRow]:
+        return [row for row in self.frozen if row.run_id in selection.runs]
 
     def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
         return [row for row in self.chosen if row.run_id in run_ids]
@@ -119,7 +119,7 @@ def samples(
     case: Case = CASE,
 ) -> list[SampleRow]:
     return [
-        SampleRow(case, subject, run, at, unit, value + number, [value + number] * 3)
+        SampleRow(case, subject, run, at, unit, value + number, [value + number] * 3, host_kind=KIND)
         for number, unit in enumerate(units)
     ]
 

@@ -14,13 +14,17 @@ from kexbench.domain.dimensions import (
     EC_GROUPS,
     HYBRID_GROUPS,
     MLKEM_GROUPS,
+    PAIRING_GROUPS,
     RSA_KEYS,
     Cipher,
+    ContextUse,
     Key,
     KeyExchange,
     Method,
     Protocol,
     Resumption,
+    Server,
+    Tickets,
     custom_dh_group,
 )
 
@@ -30,6 +34,7 @@ GROUPS_OF: dict[Method, list[str]] = {
     Method.ECDHE: [*EC_GROUPS, *HYBRID_GROUPS],
     Method.MLKEM: [*MLKEM_GROUPS],
     Method.DEFAULT: ["-"],
+    Method.BFE: [*PAIRING_GROUPS],
 }
 
 
@@ -38,14 +43,23 @@ def first_points() -> list[Case]:
     found = []
     for protocol, exchange, cipher in product(Protocol, KeyExchange, Cipher):
         defaults = [exchange.method is Method.DEFAULT, protocol is Protocol.DEFAULT, cipher is Cipher.DEFAULT]
-        if any(defaults) != all(defaults):
+        bfe = [protocol is Protocol.BFE_0RTT, exchange is KeyExchange.BFE]
+        if any(defaults) != all(defaults) or any(bfe) != all(bfe):
+            continue
+        if all(bfe) and cipher is not Cipher.AES_128_GCM:
             continue
         curves: list[str] = list(CURVES) if exchange.key is Key.ECDSA else ["-"]
         sizes = [1024, 2048] if exchange.key in RSA_KEYS else [0]
         for group, bits, curve in product(GROUPS_OF[exchange.method], sizes, curves):
             found.append(
                 Case.model_construct(
-                    protocol=protocol, key_exchange=exchange, cipher=cipher, group=group, rsa_bits=bits, curve=curve
+                    protocol=protocol,
+                    key_exchange=exchange,
+                    cipher=cipher,
+                    group=group,
+                    rsa_bits=bits,
+                    curve=curve,
+                    punctures=100 if all(bfe) else 0,
                 )
             )
     return found
@@ -63,6 +77,18 @@ VARIATIONS: dict[str, list[Any]] = {
     "threads": [1, 2],
     "cpu_features": list(CpuFeatures),
     "peer": ["-", "server:openssl@system", "client:gnutls@debian/trixie", "server:fake@1.0+step=1.02"],
+    "verification": [False, True],
+    "trust_anchors": [1, 140],
+    "tickets": list(Tickets),
+    "transfer_bytes": [0, 4096],
+    "context": list(ContextUse),
+    "server": list(Server),
+    "concurrency": [8, 1],
+    "punctures": [0, 100],
+    "false_positive_bits": [10, 8],
+    "requests_per_connection": [1, 10],
+    "resumed_percent": [100, 50],
+    "ecdsa_percent": [0, 10],
 }
 """Values of the later dimensions, the default first."""
 

@@ -149,14 +149,14 @@ def test_the_same_cause_is_the_same_alert_and_another_cause_another() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"number": 1}, "the first event"),
-        ({"cause": None}, "has a cause"),
-        ({"finding": None}, "have a finding"),
-        ({"alert_id": "0" * 16}, "the cause is that of alert"),
-        ({"until": LATE}, "`until` is of `ignored`, not of `raised`"),
-        ({"assignee": "bob"}, "`assignee` is of `assigned`"),
-        ({"due": LATE.date()}, "`due` is of `due`"),
-        ({"fixed_in": "1.2"}, "`fixed_in` is of `fixed`"),
+        ({"number": 1}, "the first event must be"),
+        ({"cause": None}, "must have a cause"),
+        ({"finding": None}, "must have a finding"),
+        ({"alert_id": "0" * 16}, "the cause belongs to alert"),
+        ({"until": LATE}, "`until` belongs to `ignored`, not to `raised`"),
+        ({"assignee": "bob"}, "`assignee` belongs to `assigned`"),
+        ({"due": LATE.date()}, "`due` belongs to `due`"),
+        ({"fixed_in": "1.2"}, "`fixed_in` belongs to `fixed`"),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
 )

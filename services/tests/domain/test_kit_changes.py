@@ -43,7 +43,7 @@ def test_another_default_group_is_a_change_of_each_default_handshake() -> None:
 
 def test_bytes_count_only_beyond_what_signatures_vary_by() -> None:
     assert not compare_probes(a_probe(), a_probe(client_bytes=400 + BYTES_TOLERANCE))
-    assert compare_probes(a_probe(), a_probe(client_bytes=401 + BYTES_TOLERANCE)).defaults[0].after == "404"
+    assert compare_probes(a_probe(), a_probe(client_bytes=401 + BYTES_TOLERANCE)).defaults[0].after == "405"
 
 
 def test_set_up_costs_are_a_ratio_and_no_change() -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kexbench.domain.kits import BuildProfile, KitManifest, Licence, Package, SubjectRef
 from kexbench.domain.variants import Variant
-from tests.builders import assert_golden
+from tests.golden import assert_golden
 
 GOLDEN = Path(__file__).parents[3] / "bench-specs/schema/examples/kit-manifest.json"
 
@@ -169,7 +169,11 @@ def test_a_reference_reads_as_it_is_written(text: str) -> None:
     ("wrong", "says"),
     [
         ("openssl", "openssl@system"),
-        ("nss@system", "openssl, gnutls, fake"),
+        ("nss@system", "openssl, gnutls"),
+        ("system", "has no library; write it as openssl@system"),
+        ("debian/trixie", "has no library; write it as openssl@debian/trixie"),
+        ("gnutls", "has no source; write it as gnutls@system"),
+        ("3.5", "has no source; write it like openssl@system"),
         ("openssl@", "not a source"),
         ("openssl@../../etc", "not a source"),
         ("openssl@debian/../sid", "not a source"),

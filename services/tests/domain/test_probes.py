@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from kexbench.domain.dimensions import Cipher, Key, Protocol, Resumption
-from kexbench.domain.probes import DEFAULTS, FULL_HANDSHAKES, Dimension, Feature, tried
+from kexbench.domain.dimensions import CERTIFICATE_KEYS, Cipher, Protocol, Resumption
+from kexbench.domain.probes import DEFAULTS, FULL_HANDSHAKES, Dimension, Feature, defaults, full_handshakes, tried
 from tests.builders import a_probe
 
 
@@ -17,7 +17,7 @@ def test_every_dimension_is_tried_and_no_feature_twice() -> None:
 
 def test_whatever_has_a_list_of_its_own_is_tried_whole() -> None:
     cases = tried(fips=False)
-    assert {case.key_exchange.key for dimension, case in cases if dimension == "key_exchange"} == set(Key)
+    assert {case.key_exchange.key for dimension, case in cases if dimension == "key_exchange"} == set(CERTIFICATE_KEYS)
     assert {case.cipher for dimension, case in cases if dimension == "cipher"} == set(Cipher) - {Cipher.DEFAULT}
     resumptions = {case.resumption for dimension, case in cases if dimension == "resumption"}
     assert resumptions == set(Resumption) - {Resumption.NONE}
@@ -39,6 +39,23 @@ def test_the_handshakes_that_count_are_ecdhe_with_rsa_2048_in_both_protocols() -
     assert [case.protocol for case in FULL_HANDSHAKES] == [Protocol.TLS_1_2, Protocol.TLS_1_3]
     assert {(case.key_exchange, case.rsa_bits) for case in FULL_HANDSHAKES} == {("ECDHE-RSA", 2048)}
     assert all(a_probe().of(case).supported for case in FULL_HANDSHAKES)
+
+
+def test_of_a_library_without_tls_its_own_protocol_alone_is_tried() -> None:
+    (handshake,) = full_handshakes("bfe")
+    assert handshake.protocol is Protocol.BFE_0RTT
+    assert tried("bfe", fips=False) == (("protocol", handshake),)
+    assert defaults("bfe") == ()
+    assert (full_handshakes("gnutls"), defaults("gnutls")) == (FULL_HANDSHAKES, DEFAULTS)
+
+
+def test_of_quic_the_features_of_tls_1_3_are_tried() -> None:
+    (handshake,) = full_handshakes("ngtcp2")
+    cases = tried("ngtcp2", fips=False)
+    assert (handshake.protocol, defaults("ngtcp2")) == (Protocol.QUIC_V1, ())
+    assert {case.protocol for _, case in cases} == {Protocol.QUIC_V1}
+    of_tls_1_3 = [pair for pair in tried("gnutls", fips=False) if pair[1].protocol is Protocol.TLS_1_3]
+    assert [dimension for dimension, _ in cases] == [dimension for dimension, _ in of_tls_1_3]
 
 
 def test_defaults_force_nothing_but_the_certificate() -> None:

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import RunEvent
-from kexbench.domain.samples import Invocation, Metric, Sample
+from kexbench.domain.samples import DISTURBED_REASON, Invocation, Metric, Sample
 from tests.builders import HOST, a_run, an_event, an_invocation
+from tests.golden import GOLDEN, assert_texts
 
 INVOCATION = an_invocation(a_run(), cpu_ns={"fake@1.0": [1, 2]})
 OTHERS: dict[str, Any] = {
@@ -22,6 +23,10 @@ OTHERS: dict[str, Any] = {
     "memory_bytes": 1,
     "cpu_flags": ("aes",),
 }
+
+
+def test_the_reason_for_missing_numbers_reads_as_agreed() -> None:
+    assert_texts(GOLDEN / "reasons.txt", {"other programs disturbed the invocation": DISTURBED_REASON})
 
 
 @given(st.lists(st.floats(0, allow_nan=False, allow_infinity=False), min_size=1))

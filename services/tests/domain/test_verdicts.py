@@ -1,8 +1,7 @@
 """The sentence that a run's verdict is."""
 
-import pytest
-
 from kexbench.domain.verdicts import LARGEST, MovedCell, judged
+from tests.golden import GOLDEN, assert_texts
 
 
 def a_cell(change: float) -> MovedCell:
@@ -11,21 +10,17 @@ def a_cell(change: float) -> MovedCell:
     )
 
 
-@pytest.mark.parametrize(
-    ("compared", "unresolved", "changes", "trouble", "says"),
-    [
-        (120, 5, [0.031], "", "of 120 cells, 1 costs more (up to +3.1%); 5 unresolved"),
-        (120, 0, [0.031, 0.01, -0.02], "", "of 120 cells, 2 cost more (up to +3.1%) and 1 costs less (up to -2.0%)"),
-        (120, 5, [], "", "nothing moved relevantly, of 120 cells; 5 unresolved"),
-        (1, 0, [], "", "nothing moved relevantly, of 1 cell"),
-        (1200, 0, [-0.02] * 1000, "no node", "of 1,200 cells, 1,000 cost less (up to -2.0%) (incomplete)"),
-        (0, 0, [], "", "there is nothing to compare"),
-    ],
-)
-def test_the_verdict_is_one_sentence(
-    compared: int, unresolved: int, changes: list[float], trouble: str, says: str
-) -> None:
-    assert judged(compared, unresolved, [a_cell(change) for change in changes], trouble).sentence == says
+def test_the_sentence_of_a_verdict() -> None:
+    situations = {
+        "one case slower, some unresolved": judged(120, 5, [a_cell(0.031)]),
+        "two slower, one faster": judged(120, 0, [a_cell(0.031), a_cell(0.01), a_cell(-0.02)]),
+        "nothing moved, some unresolved": judged(120, 5, []),
+        "nothing moved in one comparison": judged(1, 0, []),
+        "an incomplete run, a thousand faster": judged(1200, 0, [a_cell(-0.02)] * 1000, "no node"),
+        "nothing was compared": judged(0, 0, []),
+    }
+    assert_texts(GOLDEN / "verdicts.txt", {name: verdict.sentence for name, verdict in situations.items()})
+    assert max(len(verdict.sentence) for verdict in situations.values()) < 140, "a commit status has no more room"
 
 
 def test_all_that_moved_is_counted_and_the_furthest_is_named() -> None:

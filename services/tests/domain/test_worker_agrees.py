@@ -1,14 +1,16 @@
 """The worker in C and the planner in Python have the same rules: what one refuses, the other calls impossible."""
 
 import json
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.cases import Case, impossible
+from kexbench.domain.cases import DIMENSIONS, Case, impossible
 from kexbench.domain.dimensions import Method
+from kexbench.domain.possible import QUIC_EARLY_DATA_MAX
 from kexbench.settings import Settings
 from tests.domain.spaces import FIRST_POINTS, sample
 
@@ -28,9 +30,10 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def setup_line(case: Case, number: int) -> str:
     files = {
         "key": "key.pem",
-        "certificate": "certificate.pem",
+        "certificate": "-" if case.punctures else "certificate.pem",
         "dh_parameters": "dh.pem" if case.dh_parameters_name else "-",
         "ocsp_response": "ocsp.der" if case.ocsp_bytes else "-",
+        "trust_anchors_file": "roots.pem" if case.verification else "-",
     }
     words = {"id": f"case-{number}", **case.setup_fields(), **files}
     return "setup " + " ".join(f"{key}={value}" for key, value in words.items())
@@ -45,7 +48,10 @@ def answers(worker: Path, cases: list[Case]) -> list[dict[str, str]]:
 
 
 def test_the_worker_refuses_exactly_what_is_impossible(worker: Path) -> None:
-    cases = sample(SAMPLE)
+    # The worker hears of no server, and reads the false-positive rate in the file of the key.
+    unheard = [name for name, row in DIMENSIONS.items() if row.kind == "servers"]
+    usual = {name: Case.model_fields[name].default for name in [*unheard, "false_positive_bits"]}
+    cases = [case.model_copy(update=usual) for case in sample(SAMPLE)]
     verdicts: Counter[str] = Counter()
     for case, answer in zip(cases, answers(worker, cases), strict=True):
         assert answer["type"] in ("ready", "refused"), answer
@@ -54,6 +60,16 @@ def test_the_worker_refuses_exactly_what_is_impossible(worker: Path) -> None:
         verdicts[impossible(case) or "possible"] += 1
     assert verdicts["possible"] > SAMPLE / 8
     assert len({reason.partition(" (")[0] for reason in verdicts}) > 20, "the sample met few of the rules"
+
+
+def test_early_data_of_quic_end_where_the_workers_do() -> None:
+    """The backend of QUIC knows its limit, which a worker without it does not refuse."""
+    header = (Settings().workers / "ngtcp2_backend.h").read_text(encoding="utf-8")
+    datagram = re.search(r"DATAGRAM_BYTES = (\d+) ", header)
+    window = re.search(r"EARLY_WINDOW_BYTES = (\d+) \* \(DATAGRAM_BYTES - (\d+)\)", header)
+    assert datagram
+    assert window
+    assert int(window[1]) * (int(datagram[1]) - int(window[2])) == QUIC_EARLY_DATA_MAX
 
 
 def test_every_usual_case_of_every_key_exchange_is_known_to_the_worker(worker: Path) -> None:

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.comparison.why import culprits_of, explained
+from kexbench.domain.alerts import AlertAction
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import cluster_api, cluster_app
+from kexbench.store.port import Selection
+from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_api, cluster_app, planner
 from tests.api.conftest import ClientOf
-from tests.api.test_bisections import Lab
-from tests.api.test_upgrades import measured
-from tests.builders import a_judgement, an_alert_event
+from tests.api.test_bisections import Stage
+from tests.api.test_upgrades import ONE, THREE, TWO, counted, measured
+from tests.builders import HOST, a_finding, a_kit, a_run, a_screening, an_alert_event
 from tests.cli.conftest import Cli
 from tests.serving import serving
 
@@ -29,10 +34,14 @@ subjects:
   - gnutls: system
   - fake: [1.0+noise=0.001, 1.1+noise=0.001+step=1.02]
 matrix:
-  protocol: [TLSv1.2]
-  keyExchange: [RSA, ECDHE-ECDSA]
+  - protocol: [TLSv1.2]
+    keyExchange: [RSA, ECDHE-ECDSA]
+  - protocol: [TLSv1.2]
+    keyExchange: [ECDHE-ECDSA]
+    transferBytes: [4096]
 measure: { invocations: 6, batches: 4 }
 """
+FROM_GIT = f"fake@git:https://git.example.org/mirrors/of/libraries/fake.git#{'0123456789' * 4}"
 
 
 @pytest.mark.browser
@@ -56,8 +65,8 @@ def test_a_run_on_a_cluster_is_followed_cancelled_and_resumed_on_its_page(
 
 @pytest.mark.browser
 def test_a_bisection_is_read_on_its_page(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> None:
-    lab = Lab(cluster_api(empty_store, client_of, tmp_path), client_of, commits=64, first_bad=41, broken=(31, 32))
-    assert lab.searching().search()["summary"]["state"] == "found"
+    stage = Stage(cluster_api(empty_store, client_of, tmp_path), client_of, commits=64, first_bad=41, broken=(31, 32))
+    assert stage.searching().search()["summary"]["state"] == "found"
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("bisections", url)
 
@@ -67,10 +76,36 @@ def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
     empty_store: ClickHouseStore, tmp_path: Path
 ) -> None:
     measured(empty_store, "confirming", {"fake@1.0": 1.0, "fake@1.1": 1.05})
-    empty_store.add_alert_event(an_alert_event())
-    empty_store.add_judgement(a_judgement("confirming"))
+    counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
+    before, after = sorted(row.subject.name for row in empty_store.measured_subjects(Selection(Metric.CPU_NS)))
+    finding = a_finding().model_copy(update={"subjects": (before, after)})
+    empty_store.add_alert_event(an_alert_event(finding=finding))
+    culprits = tuple(culprits_of(explained(empty_store, before, after), "counting"))
+    empty_store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
+    empty_store.add_screening(a_screening("confirming"))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("alerts", url)
+
+
+@pytest.mark.browser
+def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_told_apart(
+    empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    kits = {THREE: a_kit(FROM_GIT, version="1.1")}
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.0, THREE: 1.0}, kits=kits)
+    mixed = a_run("mixed").model_copy(update={"plan": planner()(CLUSTER_SPEC, "spec.yaml")})
+    empty_store.add_run(mixed)
+    for number, governor in enumerate(("performance", "powersave"), start=1):
+        host = HOST.model_copy(update={"governor": governor})
+        tried = an_attempt(mixed, uid=governor, attempt=number, host=host)
+        empty_store.add_attempt(tried.model_copy(update={"node": f"node-{number}"}), tried_in(mixed))
+    with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
+        assert is_shown("choices", url)
+
+
+def tried_in(run: Run) -> str:
+    """The pool of its first job."""
+    return run.plan.jobs[0].pool
 
 
 def is_shown(name: str, url: str) -> bool:

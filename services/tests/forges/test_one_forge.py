@@ -24,8 +24,9 @@ def test_an_app_of_github_knows_its_comments_by_their_being_a_bots(github: Spoke
 def test_github_that_limits_who_asks_for_itself_is_no_app(github: Spoken) -> None:
     github.fake.say(7, OURSELVES, marked("plan", "12 min"), is_bot=True)
     github.fake.refuse("/user", 403, "You have exceeded a secondary rate limit")
-    with pytest.raises(ForgeError, match="ask again at"):
+    with pytest.raises(ForgeError) as refused:
         github.forge.put_comment(7, "plan", "14 min")
+    assert refused.value.again_at is not None
     assert github.fake.written() == []
 
 
@@ -33,7 +34,7 @@ def test_a_limit_of_github_ends_when_it_says(github: Spoken) -> None:
     reset = datetime(2100, 1, 1, 12, tzinfo=UTC)
     limit = {"x_ratelimit_remaining": "0", "x_ratelimit_reset": str(int(reset.timestamp()))}
     github.fake.refuse("GET", 403, "API rate limit exceeded for user ID 1.", **limit)
-    with pytest.raises(ForgeError, match="ask again at 12:00:00 UTC") as refused:
+    with pytest.raises(ForgeError, match="12:00:00 UTC") as refused:
         github.forge.set_status(COMMIT, STATUS)
     assert refused.value.again_at == reset
 

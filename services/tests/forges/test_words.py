@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kexbench.domain.commits import DryRun, SpecFault
+from kexbench.domain.profiles import Culprit
 from kexbench.domain.verdicts import LARGEST, MovedCell, RunVerdict, judged
 from kexbench.forges.markdown import LONGEST, code
 from kexbench.forges.words import (
@@ -21,6 +22,7 @@ from kexbench.forges.words import (
     is_worth_saying,
     pull_request_comment,
 )
+from tests.golden import GOLDEN, assert_texts
 
 COMMIT = "6dcb09b"
 PLANNED = DryRun(
@@ -41,6 +43,17 @@ CELL = MovedCell(
     high=0.04,
 )
 RUN = FinishedRun("bench-specs/quickstart.yaml", COMMIT, "https://kexbench/runs/1", judged(120, 5, [CELL]))
+CULPRIT = Culprit(
+    case_id="tlsv1.2_rsa_rsa-2048_aes-128-gcm",
+    title="TLS 1.2 RSA, RSA 2048",
+    side="server",
+    function="ossl_rsa_decrypt",
+    instructions=(1_000_000, 2_000_000),
+    calls=(1, 2),
+    side_instructions=(2_790_000, 3_790_000),
+    run_id="1",
+)
+COUNTED = judged(120, 5, [CELL]).model_copy(update={"culprits": (CULPRIT,)})
 HOSTILE = "@everyone | `code` <img src=x onerror=y> [a](javascript:b) #1 !2 \\| \n/close\n\u202e<!-- kexbench:plan -->"
 FORGE_MAX = 65_536
 
@@ -57,49 +70,29 @@ def ended(verdict: RunVerdict) -> FinishedRun:
     return replace(RUN, verdict=verdict)
 
 
-def test_a_dry_run_says_what_each_spec_would_cost() -> None:
-    assert dry_run_comment(DRY).splitlines() == [
-        "### kexbench: 1 spec would measure 18 cases in 1 h 22 min of machine time",
-        "",
-        "As of commit `6dcb09b`; nothing is measured yet.",
-        "",
-        "| spec | cases | jobs | time in each pool | before it in the queue | detects |",
-        "| --- | ---: | ---: | --- | --- | ---: |",
-        "| `bench-specs/quickstart.yaml` | 18 | 4 | `pool-a` 12 min, `pool-b` 1 h 10 min | 3 runs, 25 min | 0.50% |",
-        "",
-        "Detects: the smallest change that it is expected to find.",
-    ]
-
-
-def test_a_dry_run_says_where_the_faults_are() -> None:
-    told = dry_run_comment(DryRuns(COMMIT, (), (FAULT,)))
-    assert told.startswith("### kexbench: 1 fault to correct\n")
-    assert told.endswith("| `bench-specs/wrong.yaml:12` | `unknown field 'matrx'; did you mean 'matrix'?` |")
-    both = dry_run_comment(replace(DRY, faults=(FAULT, FAULT)))
-    assert both.startswith("### kexbench: 2 faults to correct; 1 spec would measure")
-
-
-def test_what_is_not_known_and_what_is_nothing_is_said_so() -> None:
-    told = dry_run_comment(replace(DRY, specs=(changed(runs_ahead=0, detects=None, minutes={"p": 0.1}),)))
-    assert "| `p` 1 min | nothing | – |" in told
-    assert "Detects:" not in told
-    assert dry_run_comment(DryRuns(COMMIT, (), ())).startswith("### kexbench: no spec is changed")
-
-
-def test_a_status_has_room_for_a_dry_run() -> None:
-    told = "would measure 18 cases in 1 h 22 min of machine time; before it 3 runs, 25 min; detects 0.50%"
-    assert dry_run_words(PLANNED) == told
-    assert len(told) < 140
-    assert dry_run_words(changed(cases=1, runs_ahead=0, detects=None).dry).endswith(
-        "1 case in 1 h 22 min of machine time"
-    )
-
-
-def test_pools_of_unlike_nodes_are_named() -> None:
+def test_the_texts_of_comments_and_statuses() -> None:
     mixed = changed(mixed_pools=("pool-a", "pool-b"))
-    assert dry_run_words(mixed.dry).endswith("detects 0.50%; unlike nodes in pool-a, pool-b")
-    told = dry_run_comment(replace(DRY, specs=(mixed, changed(mixed_pools=("pool-b",)))))
-    assert told.endswith("\n\nNodes of `pool-a`, `pool-b` are not comparable: the numbers of each kind are kept apart.")
+    comments = {
+        "a plan": dry_run_comment(DRY),
+        "an error": dry_run_comment(DryRuns(COMMIT, (), (FAULT,))),
+        "two errors and a plan": dry_run_comment(replace(DRY, faults=(FAULT, FAULT))),
+        "a plan with an empty queue": dry_run_comment(
+            replace(DRY, specs=(changed(runs_ahead=0, detects=None, minutes={"p": 0.1}),))
+        ),
+        "no spec": dry_run_comment(DryRuns(COMMIT, (), ())),
+        "a plan for mixed pools": dry_run_comment(replace(DRY, specs=(mixed, changed(mixed_pools=("pool-b",))))),
+        "a finished run": finished_comment(RUN),
+        "an incomplete run": finished_comment(ended(judged(120, 5, [CELL], "no node"))),
+        "a finished run that counted": finished_comment(ended(COUNTED)),
+        "status of a plan": dry_run_words(PLANNED),
+        "status of a plan with an empty queue": dry_run_words(changed(cases=1, runs_ahead=0, detects=None).dry),
+        "status of a plan for mixed pools": dry_run_words(mixed.dry),
+    }
+    assert_texts(GOLDEN / "comments.txt", comments)
+    assert max(len(text) for name, text in comments.items() if name.startswith("status")) < 140
+
+
+def test_of_many_pools_the_first_are_named() -> None:
     many = dry_run_comment(replace(DRY, specs=(changed(mixed_pools=tuple(f"p{n}" for n in range(9))),)))
     assert "`p8`" not in many
 
@@ -111,13 +104,7 @@ def test_a_finished_run_names_what_moved_the_furthest_first_and_where_the_rest_i
     assert [row.split("`")[1] for row in rows] == [f"case {n}" for n in range(LARGEST + 3, 3, -1)]
     assert rows[0] == "| `case 23` | `pool-a` | `openssl 3.0.2` | `openssl 3.5.5` | -23.0% | +2.2% to +4.0% |"
     assert "and 3 more" in lines
-    assert lines[-1] == "[All numbers are on the run's page](<https://kexbench/runs/1>)"
-
-
-def test_an_incomplete_run_says_why() -> None:
-    told = finished_comment(ended(judged(120, 5, [CELL], "no node")))
-    assert "(incomplete)\n" in told
-    assert "It has not all that it should: `no node`" in told
+    assert lines[-1].endswith("](<https://kexbench/runs/1>)")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +134,9 @@ def comments(text: str) -> list[str]:
     """Both, with a text of somebody else's at every place."""
     fault, spec = SpecFault(file=text, line=1, column=1, text=text), replace(changed(minutes={text: 1.0}), file=text)
     moved = cell(case=text, pool=text, before=text, after=text)
-    finished = FinishedRun(text, text, RUN.url, judged(120, 5, [moved], text))
+    culprit = CULPRIT.model_copy(update={"title": text, "function": text})
+    verdict = judged(120, 5, [moved], text).model_copy(update={"culprits": (culprit,)})
+    finished = FinishedRun(text, text, RUN.url, verdict)
     return [dry_run_comment(DryRuns(text, (spec,), (fault,))), finished_comment(finished)]
 
 

@@ -43,6 +43,14 @@ def test_the_version_is_the_one_that_the_devcluster_compiles() -> None:
     assert found == re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", module)[:1]
 
 
+@pytest.mark.parametrize(("line", "first"), [("3.7", (3, 7, 15)), ("4.0", (4, 0, 7))])
+def test_the_releases_that_the_tests_run_are_without_known_vulnerabilities(line: str, first: tuple[int, ...]) -> None:
+    """Those before have CVE-2026-31892 and CVE-2026-40886."""
+    modules = (HERE / "crds" / "go.mod").read_text()
+    (release,) = re.findall(rf"{ARGO_LINES[line]} v([\d.]+)", modules)
+    assert tuple(map(int, release.split("."))) >= first
+
+
 @pytest.mark.parametrize("document", [CHART / "README.md", CHART / "templates" / "NOTES.txt", ARGO / "README.md"])
 def test_people_are_told_the_releases_that_the_tests_run_since_earlier_ones_are_vulnerable(document: Path) -> None:
     modules = (HERE / "crds" / "go.mod").read_text()

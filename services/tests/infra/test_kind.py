@@ -17,6 +17,8 @@ from tests.infra.pools import CHART, ROOT, pools_of
 KIND = ROOT / "infra" / "kind"
 CLUSTER = yaml.safe_load((KIND / "cluster.yaml").read_text())
 VALUES = yaml.safe_load((KIND / "values.yaml").read_text())
+FIRST_SUPPORTED_MINOR = 35
+"""Of Kubernetes 1; nobody mends the one before any more."""
 WORKERS = [node for node in CLUSTER["nodes"] if node["role"] == "worker"]
 
 
@@ -41,6 +43,16 @@ def test_it_says_nothing_that_kind_does_not_know() -> None:
 def test_all_nodes_are_of_one_image_by_its_digest() -> None:
     assert len({node["image"] for node in CLUSTER["nodes"]}) == 1
     assert "@sha256:" in CLUSTER["nodes"][0]["image"]
+
+
+def test_every_kubernetes_that_something_is_tried_on_is_of_one_minor_and_that_is_supported() -> None:
+    named = {
+        ROOT / "infra" / "devcluster" / "kubernetes" / "go.mod": r"k8s\.io/kubernetes v1\.(\d+)\.\d+",
+        ROOT / "charts" / "tools" / "build.sh": r"k8s\.io/kubernetes@v1\.(\d+)\.\d+",
+        KIND / "cluster.yaml": r"kindest/node:v1\.(\d+)\.\d+",
+    }
+    (minor,) = {int(re.findall(text, path.read_text())[0]) for path, text in named.items()}
+    assert minor >= FIRST_SUPPORTED_MINOR
 
 
 def test_its_workers_are_the_pools_of_the_values_and_the_nodes_of_the_devcluster() -> None:
@@ -100,9 +112,9 @@ def test_the_first_run_is_planned_on_both_pools_and_needs_nothing_from_elsewhere
     assert sources == {"system"}
 
 
-def test_the_readme_says_where_the_api_is_and_who_asks_before_it_submits_the_first_run() -> None:
+def test_the_page_on_kubernetes_says_where_the_api_is_and_who_asks_before_it_submits_the_first_run() -> None:
     """As somebody who may: an account that the values name, with a token for this API."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "kubernetes.md").read_text(), re.MULTILINE | re.DOTALL)
     (commands,) = (block.splitlines() for block in blocks if "infra/kind/first-run.yaml" in block)
     *before, last = commands
     assert last == "kexbench submit infra/kind/first-run.yaml --wait"

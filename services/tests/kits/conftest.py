@@ -1,4 +1,4 @@
-"""A shelf whose worker is a small stand-in, so that tests make whole kits without network and in a moment."""
+"""A kit store whose worker is a small stand-in, so that tests make whole kits without network and in a moment."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.kits import KitManifest, SubjectRef
-from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
 from kexbench.kits.provider import Provider
 
 from .repositories import Published, Repository, a_repository, published_at
@@ -18,20 +18,20 @@ STANDIN = Path(__file__).parent / "standin"
 
 @dataclass
 class Kitchen:
-    """A shelf, the worker's sources it uses, and what it said."""
+    """A kit store, the worker's sources it uses, and what it said."""
 
-    shelf: Shelf
+    kit_store: KitStore
     worker: Path
     cache: Path
     said: list[str] = field(default_factory=list)
 
     def add(self, text: str, *, refresh: bool = False) -> KitManifest:
         self.said.clear()
-        return self.shelf.add(SubjectRef.parse(text), self.said.append, refresh=refresh)
+        return self.kit_store.add(SubjectRef.parse(text), self.said.append, refresh=refresh)
 
     def leftovers(self) -> list[Path]:
-        """Everything on the shelf that is no finished kit, but for the folders that are always there."""
-        scratch = list((self.shelf.root / ".scratch").iterdir())
+        """Everything in the kit store that is no finished kit, but for the folders that are always there."""
+        scratch = list((self.kit_store.root / ".scratch").iterdir())
         known = {
             "refs",
             "logs",
@@ -40,9 +40,9 @@ class Kitchen:
             ".lock",
             "sentinel.json",
             ".sentinel.lock",
-            *(kit.folder_name for kit in self.shelf.list()),
+            *(kit.folder_name for kit in self.kit_store.list()),
         }
-        return scratch + [path for path in self.shelf.root.iterdir() if path.name not in known]
+        return scratch + [path for path in self.kit_store.root.iterdir() if path.name not in known]
 
 
 def kitchen_in(folder: Path, providers: tuple[Provider, ...] | None = None) -> Kitchen:
@@ -50,7 +50,7 @@ def kitchen_in(folder: Path, providers: tuple[Provider, ...] | None = None) -> K
     if not worker.exists():
         shutil.copytree(STANDIN, worker)
     workshop = Workshop(WorkerSource(worker), providers or default_providers(cache))
-    return Kitchen(Shelf(folder / "kits", workshop), worker, cache)
+    return Kitchen(KitStore(folder / "kits", workshop), worker, cache)
 
 
 @pytest.fixture

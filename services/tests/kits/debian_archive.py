@@ -57,7 +57,7 @@ def write_archive(
         (module / library_folder / "ossl-modules").mkdir(parents=True)
         (module / library_folder / "ossl-modules/fips.so").write_bytes(FIPS_MODULE)
     stanzas = [_package(folder, roots[name], name, versions[name], depends[name]) for name in roots]
-    _index(folder, f"main/binary-{architecture.debian}/Packages", "\n".join(stanzas))
+    write_index(folder, f"main/binary-{architecture.debian}/Packages", "\n".join(stanzas))
     return folder
 
 
@@ -83,7 +83,7 @@ def write_source_archive(folder: Path, *, version: str = "9.8.7-1~deb99u1", conf
     files = [(path.name, path.stat().st_size, _sha256(path)) for path in sorted(pool.iterdir())]
     stanza = f"Package: gnutls28\nBinary: libgnutls9\nVersion: {version}\nFormat: 3.0 (quilt)\nDirectory: pool\n"
     stanza += "Checksums-Sha256:\n" + "".join(f" {digest} {size} {name}\n" for name, size, digest in files)
-    _index(folder, "main/source/Sources", stanza)
+    write_index(folder, "main/source/Sources", stanza)
     return tarball
 
 
@@ -104,9 +104,9 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _index(folder: Path, name: str, packages: str) -> None:
+def write_index(folder: Path, name: str, packages: str) -> None:
     index = folder / "dists" / SUITE / name
-    index.parent.mkdir(parents=True)
+    index.parent.mkdir(parents=True, exist_ok=True)
     index.write_text(packages)
     (folder / "dists" / SUITE / "Release").write_text(
         f"Suite: {SUITE}\nCodename: {SUITE}\nComponents: main\nArchitectures: {this_architecture().debian}\n"

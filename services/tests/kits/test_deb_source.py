@@ -14,7 +14,7 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
 from kexbench.kits.source_packages import SourceArchive
 
-from .debian_archive import SOURCES_TIME, SUITE, write_archive, write_source_archive
+from .debian_archive import SOURCES_TIME, SUITE, write_archive, write_index, write_source_archive
 
 pytestmark = pytest.mark.skipif(not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="no apt, no dpkg")
 
@@ -100,15 +100,31 @@ def test_a_pinned_archive_that_the_suite_no_longer_has_may_be_put_into_the_cache
     archive = SourceArchive(SUITE, shop.mirror, shop.cache, 3600)
     archive.refresh(shop.attempt(), forced=True)
     attempt = shop.attempt()
-    with pytest.raises(StepFailed, match=f"{SUITE} has other contents for gnutls28 9.8.7") as caught:
+    with pytest.raises(StepFailed, match=f"gnutls28 9.8.7 from {SUITE} does not have the SHA-256") as caught:
         archive.unpack(pinned, attempt.scratch / "source", attempt)
     place = shop.cache / "sources" / str(pinned.sha256)
     assert str(place) in caught.value.remedy
     place.parent.mkdir()
     place.write_bytes(b"something else")
-    with pytest.raises(StepFailed, match=f"{pinned.sha256} has other contents"):
+    with pytest.raises(StepFailed, match=f"{pinned.sha256} does not match"):
         archive.unpack(pinned, attempt.scratch / "source", attempt)
     place.write_bytes(old)
+    assert archive.unpack(pinned, attempt.scratch / "source", attempt).name == "gnutls-9.8.7"
+
+
+def test_a_pinned_archive_is_found_beside_a_newer_one_of_the_same_suite(shop: Shop, tarball: Path) -> None:
+    folder = shop.folder / "archive"
+    index = folder / "dists" / SUITE / "main/source/Sources"
+    (pinned,) = shop.locate().packages
+    older, kept = index.read_text(), {path.name: path.read_bytes() for path in tarball.parent.iterdir()}
+    newer = write_source_archive(folder, version="9.8.8-1")
+    for name, content in kept.items():
+        (newer.parent / name).write_bytes(content)
+    write_index(folder, "main/source/Sources", f"{older}\n{index.read_text()}")
+    archive = SourceArchive(SUITE, shop.mirror, shop.cache, 3600)
+    archive.refresh(shop.attempt(), forced=True)
+    attempt = shop.attempt()
+    assert archive.upstream("gnutls28", attempt).version == "9.8.8"
     assert archive.unpack(pinned, attempt.scratch / "source", attempt).name == "gnutls-9.8.7"
 
 
@@ -121,14 +137,14 @@ def test_a_suite_without_the_source_package_is_named(shop: Shop, tarball: Path) 
 
 def test_a_mirror_that_keeps_no_sources_is_named(shop: Shop) -> None:
     write_archive(shop.folder / "archive")
-    with pytest.raises(StepFailed, match="no sources of this suite") as caught:
+    with pytest.raises(StepFailed, match="no sources for this suite") as caught:
         shop.locate()
     assert "mirror" in caught.value.remedy
 
 
 def test_sources_that_a_mirror_only_promises_are_named(shop: Shop, tarball: Path) -> None:
     (shop.folder / "archive/dists" / SUITE / "main/source/Sources").unlink()
-    with pytest.raises(StepFailed, match="no sources of it"):
+    with pytest.raises(StepFailed, match="no sources for it"):
         shop.locate()
 
 

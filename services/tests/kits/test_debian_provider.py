@@ -38,8 +38,8 @@ def test_a_suites_library_becomes_a_kit_with_its_own_c_library(kitchen: Kitchen)
     assert {package.name for package in kit.packages} == {"libc6", "libssl9", "libssl-dev"}
     assert all(package.sha256 for package in kit.packages)
     assert {"lib/libssl.so.9", "lib/libc.so.6", "bin/worker"} <= set(kit.files)
-    assert kitchen.shelf.verify(kit.kit_id) == ()
-    assert str(kitchen.shelf.root) not in kit.model_dump_json()
+    assert kitchen.kit_store.verify(kit.kit_id) == ()
+    assert str(kitchen.kit_store.root) not in kit.model_dump_json()
 
 
 def test_the_fips_module_of_the_librarys_version_is_in_the_kit_with_its_configuration(
@@ -49,12 +49,12 @@ def test_the_fips_module_of_the_librarys_version_is_in_the_kit_with_its_configur
     kit = kitchen.add(REF)
     assert kit.fips
     assert "openssl-provider-fips" in {package.name for package in kit.packages}
-    folder = kitchen.shelf.folder(kit.kit_id)
+    folder = kitchen.kit_store.folder(kit.kit_id)
     assert (folder / "ossl-modules/fips.so").read_bytes() == FIPS_MODULE
     # echo -n "a module" | openssl dgst -sha256 -mac HMAC -macopt hexkey:f455…
     assert f"module-mac = {FIPS_MAC}" in (folder / "ossl-modules/fips.cnf").read_text()
     assert kit.environment["OPENSSL_MODULES"] == "{kit}/ossl-modules"
-    assert kitchen.shelf.verify(kit.kit_id) == ()
+    assert kitchen.kit_store.verify(kit.kit_id) == ()
 
 
 @pytest.mark.parametrize("fips", ["", "9.8.6-1"])
@@ -99,7 +99,7 @@ def test_a_new_version_in_the_archive_is_seen_when_asked_and_after_a_while(kitch
     day_before = time.time() - 86_400
     os.utime(stamp, (day_before, day_before))
     assert kitchen.add(REF).version == "9.8.9"
-    assert [kit.version for kit in kitchen.shelf.list()] == ["9.8.7", "9.8.8", "9.8.9"]
+    assert [kit.version for kit in kitchen.kit_store.list()] == ["9.8.7", "9.8.8", "9.8.9"]
 
 
 def test_an_unreachable_archive_does_not_hinder_what_was_read_before(kitchen: Kitchen, archive: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_suite_with_an_older_c_library_runs_on_this_machines_own(tmp_path: Pat
     mirror = Mirror(archive=f"file:{archive}", security=None, keyring=None)
     kitchen = kitchen_in(tmp_path, (DebianProvider(tmp_path / "cache", mirror),))
     kit = kitchen.add(REF)
-    assert any("older C library" in line for line in kitchen.said)
+    assert any("this machine's C library" in line for line in kitchen.said)
     assert "2.1-1" not in {package.version for package in kit.packages}
 
 
@@ -128,7 +128,7 @@ def test_a_package_with_other_contents_than_promised_is_refused(kitchen: Kitchen
     package.write_bytes(package.read_bytes()[:-1] + b"?")
     with pytest.raises(KitError, match="fetch failed"):
         kitchen.add(REF)
-    assert kitchen.shelf.list() == ()
+    assert kitchen.kit_store.list() == ()
     assert kitchen.leftovers() == []
 
 

@@ -1,5 +1,6 @@
 """Sources in git repositories: what a branch, a tag and a hash mean, when that is asked, and what git may not do."""
 
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.source import SourceProvider
 
 from .conftest import Kitchen, kitchen_in
-from .repositories import Published, Repository
+from .repositories import Published, Repository, published_at
 from .sources import TinyRecipe, serving, version_file
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -39,7 +40,7 @@ def test_a_branch_is_the_commit_that_it_leads_to_now(kitchen: Kitchen, repositor
     assert (two.version, two.build_profile) == (one.version, one.build_profile)
     assert Package(name="git commit", version=second, sha256=None) in two.packages
     assert one.kit_id != two.kit_id
-    assert len(kitchen.shelf.list()) == 2
+    assert len(kitchen.kit_store.list()) == 2
 
 
 def test_kits_of_one_version_tell_their_commits_and_sort_by_their_history(
@@ -97,7 +98,7 @@ def test_a_branch_that_is_not_there_is_told_those_that_are_like_it(kitchen: Kitc
     repository.git("tag", "openssl-3.5.4")
     with pytest.raises(KitError, match=r"has no branch or tag openssl-35") as caught:
         kitchen.add(f"openssl@git:{repository.folder}#openssl-35")
-    assert caught.value.remedy.startswith("there are openssl-3.5, openssl-3.5.4")
+    assert caught.value.remedy.startswith("similar names are openssl-3.5, openssl-3.5.4")
 
 
 @pytest.mark.parametrize("name", ["0" * 40, "abcdef012"])
@@ -128,7 +129,7 @@ def test_a_folder_that_is_no_repository_is_told(kitchen: Kitchen, tmp_path: Path
 def test_sources_of_something_else_are_told(kitchen: Kitchen, repository: Repository) -> None:
     repository.git("add", "news")
     repository.git("commit", "-m", "no version")
-    with pytest.raises(KitError, match="holds no sources of openssl"):
+    with pytest.raises(KitError, match="contains no sources of openssl"):
         kitchen.add(f"openssl@git:{repository.folder}#master")
 
 
@@ -181,6 +182,23 @@ def test_a_branch_that_is_newer_than_the_list_of_branches_is_found(kitchen: Kitc
     assert kitchen.add(f"openssl@git:{published.address}#next").version == "9.8.2"
 
 
+def test_an_old_list_of_branches_serves_where_the_repository_does_not_answer(
+    kitchen: Kitchen, repository: Repository, tmp_path: Path
+) -> None:
+    with published_at(repository) as published:
+        published.commit(1)
+        reference = f"openssl@git:{published.address}#master"
+        kit = kitchen.add(reference)
+    (advertised,) = tmp_path.glob("cache/git/*/kexbench-advertised")
+    os.utime(advertised, (0, 0))
+    assert kitchen.add(reference) == kit
+    assert any(said.startswith("using an older list of branches: git: ") for said in kitchen.said)
+    with pytest.raises(KitError, match="unable to access"):
+        kitchen.add(reference, refresh=True)
+    with pytest.raises(KitError, match="unable to access"):
+        kitchen.add(f"openssl@git:{published.address}#next")
+
+
 def test_a_commit_that_was_fetched_needs_no_network_any_more(kitchen: Kitchen, published: Published) -> None:
     commit = published.commit(1)
     reference = f"openssl@git:{published.address}#{commit}"
@@ -193,4 +211,4 @@ def test_a_commit_that_was_fetched_needs_no_network_any_more(kitchen: Kitchen, p
 def test_an_address_that_wants_a_password_is_not_asked_for_one(kitchen: Kitchen) -> None:
     with serving(status=401) as closed, pytest.raises(KitError, match="terminal prompts disabled") as caught:
         kitchen.add(f"openssl@git:{closed.address}/private.git#master")
-    assert "open without a password" in caught.value.remedy
+    assert "needs no password" in caught.value.remedy

@@ -58,7 +58,7 @@ def test_no_more_history_is_fetched_than_lies_between(repository: Repository, tm
     assert [text.rpartition("repository")[2] for text in said if text.startswith("fetching")] == [
         "",
         "",
-        " with 100 before it",
+        " and 100 commits before it",
     ]
     (mirror,) = (tmp_path / "cache" / "git").glob("[0-9a-f]*")
     assert not Repository(mirror).git("rev-list", "--all", "--max-count=1", f"--grep=^number {100}$")
@@ -91,7 +91,7 @@ def test_a_release_that_is_on_a_branch_of_its_own_is_told_where_the_branch_began
     repository.commit(4)
     with pytest.raises(KitError, match="release is not an ancestor of master") as caught:
         between(tmp_path, "release", "master")
-    assert caught.value.remedy == f"take {base} as the good one, the last commit that both have"
+    assert caught.value.remedy == f"use {base} as the good commit, the last one that both have"
 
 
 def test_a_commit_that_was_merged_is_told_where_its_branch_left(repository: Repository, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_histories_without_a_common_commit_are_told(repository: Repository, tmp_
     repository.commit(1)
     repository.git("checkout", "--orphan", "other")
     repository.commit(2)
-    with pytest.raises(KitError, match="other and master have no commit in common"):
+    with pytest.raises(KitError, match="other and master have no common commit"):
         between(tmp_path, "other", "master")
 
 

@@ -25,7 +25,7 @@ def test_an_installation_becomes_a_kit_with_copies_of_its_libraries(kitchen: Kit
     assert (kit.build_profile.provider, kit.build_profile.linkage) == ("prefix", "shared")
     assert {"lib/libssl.so.9", "lib/libcrypto.so.9", "lib/libc.so.6"} <= set(kit.files)
     shutil.rmtree(tree)
-    assert kitchen.shelf.verify(kit.kit_id) == ()
+    assert kitchen.kit_store.verify(kit.kit_id) == ()
 
 
 @pytest.mark.parametrize("libraries", [".", "lib64", "lib/{triplet}"])
@@ -80,7 +80,7 @@ def test_adding_again_compiles_nothing_until_the_tree_is_built_again(kitchen: Ki
     write_tree(tree, version="9.8.8-dev")
     second = kitchen.add(f"openssl@prefix:{tree}")
     assert second.version == "9.8.8-dev"
-    assert kitchen.shelf.verify(first.kit_id) == ()
+    assert kitchen.kit_store.verify(first.kit_id) == ()
 
 
 def test_a_changed_header_makes_a_new_attempt(kitchen: Kitchen, tree: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_changed_header_makes_a_new_attempt(kitchen: Kitchen, tree: Path) -> N
 
 def test_headers_of_another_version_than_the_library_are_refused(kitchen: Kitchen, tree: Path) -> None:
     write_tree(tree, version="9.9.0", libraries="")
-    with pytest.raises(KitError, match=r"'9\.8\.7', but '9\.9\.0' was resolved"):
+    with pytest.raises(KitError, match=r"'9\.8\.7', expected '9\.9\.0'"):
         kitchen.add(f"openssl@prefix:{tree}")
 
 
@@ -125,12 +125,12 @@ def test_what_is_missing_in_an_installation_is_named(
     tree = write_tree(tmp_path / "own", **parts)  # type: ignore[arg-type]  # mypy takes the values for any argument's
     with pytest.raises(KitError, match=says) as caught:
         kitchen.add(f"{library}@prefix:{tree}")
-    assert "there must be" in caught.value.remedy
+    assert "it must contain" in caught.value.remedy
 
 
 def test_a_relative_of_openssl_is_refused(kitchen: Kitchen, tree: Path) -> None:
     (tree / "include/openssl/opensslv.h").write_text('#define LIBRESSL_VERSION_TEXT "LibreSSL 4.1.0"\n')
-    with pytest.raises(KitError, match="names no version of openssl"):
+    with pytest.raises(KitError, match="contains no version of openssl"):
         kitchen.add(f"openssl@prefix:{tree}")
 
 
@@ -138,4 +138,4 @@ def test_a_long_path_is_no_obstacle_to_the_files_named_after_it(kitchen: Kitchen
     room = 190 - len(f"prefix:{tmp_path}/")
     tree = write_tree(tmp_path / "/".join("d" * (room // 2)))
     kit = kitchen.add(f"openssl@prefix:{tree}")
-    assert kitchen.shelf.find(kit.ref) == kit
+    assert kitchen.kit_store.find(kit.ref) == kit

@@ -9,7 +9,7 @@ import pytest
 from kexbench.domain.kits import Launch, Library, SubjectRef
 from kexbench.domain.probes import FULL_HANDSHAKES, Feature, KitProbe, ProbeCutShort, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
-from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_providers, kit_ids, read_probe, verify_kit
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, kit_ids, read_probe, verify_kit
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.probe import prove
 from kexbench.kits.provider import Provider
@@ -38,23 +38,23 @@ class Answers:
 
 @dataclass
 class Proving:
-    """A shelf whose workers are stand-ins and whose prober answers as it is told."""
+    """A kit store whose workers are stand-ins and whose prober answers as it is told."""
 
-    shelf: Shelf
+    kit_store: KitStore
     prober: Answers
     worker: WorkerSource
 
     def add(self, text: str) -> Path:
-        return self.shelf.folder(self.shelf.add(SubjectRef.parse(text)).kit_id)
+        return self.kit_store.folder(self.kit_store.add(SubjectRef.parse(text)).kit_id)
 
     def verify(self, folder: Path) -> KitCheck:
-        return verify_kit(self.shelf, folder.name.rpartition("-")[2], self.prober, self.worker.sha256())
+        return verify_kit(self.kit_store, folder.name.rpartition("-")[2], self.prober, self.worker.sha256())
 
 
 def proving(folder: Path, *providers: Provider) -> Proving:
     prober, worker = Answers(folder / "material"), WorkerSource(STANDIN)
     workshop = Workshop(worker, providers or default_providers(folder / "cache"), prober)
-    return Proving(Shelf(folder / "kits", workshop), prober, worker)
+    return Proving(KitStore(folder / "kits", workshop), prober, worker)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_what_a_kit_proved_lies_beside_its_manifest_and_is_read_only(kits: Provi
     folder = kits.add("fake@1.0")
     assert read_probe(folder) == a_probe()
     assert (folder / "probe.json").stat().st_mode & 0o222 == 0
-    assert kits.shelf.verify(folder.name.rpartition("-")[2]) == ()
+    assert kits.kit_store.verify(folder.name.rpartition("-")[2]) == ()
 
 
 def test_a_probe_is_no_part_of_a_kits_identity(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_kit_that_fails_one_of_the_handshakes_is_not_admitted(kits: Proving, n
         kits.add("fake@1.0")
     assert caught.value.stage == "self-test"
     assert caught.value.log_path is not None
-    assert kits.shelf.list() == ()
+    assert kits.kit_store.list() == ()
 
 
 def test_a_worker_that_cannot_be_asked_makes_no_kit(kits: Proving) -> None:
@@ -112,7 +112,7 @@ def test_a_worker_that_somebody_ended_is_no_fault_of_the_sources(
     with pytest.raises(KitError) as caught:
         kits.add("fake@1.0")
     assert caught.value.is_of_the_sources is of_the_sources
-    assert kits.shelf.list() == ()
+    assert kits.kit_store.list() == ()
     kits.prober.probe_found = a_probe()
     assert kits.add("fake@1.0").is_dir()
 
@@ -130,13 +130,13 @@ def test_a_kit_from_before_probes_is_probed_when_it_is_verified(kits: Proving) -
     assert kits.verify(folder).verdict == "probed first"
     assert read_probe(folder) == a_probe()
     assert kits.verify(folder).verdict == "sound"
-    assert [path.name for path in kits.shelf.root.iterdir() if path.name.startswith(f".{folder.name}")] == []
+    assert [path.name for path in kits.kit_store.root.iterdir() if path.name.startswith(f".{folder.name}")] == []
 
 
 def test_a_kit_that_is_made_again_gets_the_probe_it_lacks(kits: Proving) -> None:
     folder = kits.add("fake@1.0")
     (folder / "probe.json").unlink()
-    (kits.shelf.root / "refs/fake@1.0.json").unlink()
+    (kits.kit_store.root / "refs/fake@1.0.json").unlink()
     assert kits.add("fake@1.0") == folder
     assert read_probe(folder) == a_probe()
 
@@ -157,7 +157,7 @@ def test_where_more_is_tried_than_before_the_probe_is_renewed(kits: Proving) -> 
     kits.prober.probe_found = a_probe()
     check = kits.verify(folder)
     assert (check.verdict, check.failed) == ("sound", False)
-    assert "its probe is new" in check.lines[0]
+    assert "its probe was renewed" in check.lines[0]
     assert read_probe(folder) == a_probe()
 
 
@@ -173,7 +173,7 @@ def test_damage_is_told_and_nothing_is_started(kits: Proving) -> None:
 def test_an_unreadable_manifest_is_damage_too(kits: Proving) -> None:
     folder = kits.add("fake@1.0")
     (folder / "kit.json").unlink()
-    assert kit_ids(kits.shelf) == (folder.name.rpartition("-")[2],)
+    assert kit_ids(kits.kit_store) == (folder.name.rpartition("-")[2],)
     assert kits.verify(folder).verdict == "damaged"
 
 
@@ -190,7 +190,7 @@ def test_a_worker_that_fails_now_is_damage_unless_it_is_of_another_version(kits:
     folder = kits.add("fake@1.0")
     kits.prober.probe_found = None
     assert kits.verify(folder).verdict == "damaged"
-    other = verify_kit(kits.shelf, folder.name.rpartition("-")[2], kits.prober, "0" * 64)
+    other = verify_kit(kits.kit_store, folder.name.rpartition("-")[2], kits.prober, "0" * 64)
     assert (other.verdict, other.failed) == ("not probed", False)
     assert "add fake@1.0 again" in other.lines[0]
 
@@ -207,7 +207,7 @@ def test_what_a_reference_leaves_out_itself_need_not_be_proven(tmp_path: Path) -
     ("probe", "says"),
     [
         (unsupported(a_probe(), 0, kind=OutcomeKind.CRASHED), "no handshake with TLS 1.2"),
-        (unsupported(a_probe(), 0, 1), "with no-tls1_2 there is neither a TLS 1.2 nor a TLS 1.3 handshake"),
+        (unsupported(a_probe(), 0, 1), "with no-tls1_2, neither a TLS 1.2 nor a TLS 1.3 handshake"),
     ],
 )
 def test_flags_excuse_neither_a_crash_nor_a_library_without_any_handshake(

@@ -1,12 +1,18 @@
 """Tools get what they need of our environment and no more, end in time, and their failures are explained."""
 
+import errno
+import os
+import shutil
+import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kexbench.kits.errors import Likely, StepFailed, likely_cause
 from kexbench.kits.process import Attempt
+from tests.golden import GOLDEN, assert_texts
 
 
 @pytest.fixture
@@ -46,7 +52,7 @@ def test_everything_said_is_in_the_log(attempt: Attempt) -> None:
 
 
 def test_a_tool_that_the_kernel_kills_was_out_of_memory(attempt: Attempt) -> None:
-    with pytest.raises(StepFailed, match="killed, most likely for want of memory"):
+    with pytest.raises(StepFailed, match="killed, probably because memory ran out"):
         attempt.run(["sh", "-c", "echo half a line; kill -9 $$"], stage="compile", timeout_s=5)
 
 
@@ -58,31 +64,52 @@ def test_words_without_a_known_cause_have_none() -> None:
     assert likely_cause("checking for perl... not found\nmake: *** [all] Error 2") is None
 
 
-@pytest.mark.parametrize(
-    ("output", "reason"),
-    [
-        ("x.c:1:10: fatal error: openssl/ssl.h: No such file or directory", "the header openssl/ssl.h is missing"),
-        ("/usr/bin/ld: cannot find -lssl: No such file", "the library ssl can't be found for linking"),
-        ("lib/libc.so.6: version `GLIBC_2.38' not found (required by x)", "the C library is older than GLIBC_2.38"),
-        ("E: The repository 'http://x/debian foo Release' does not have a Release file.", "has no suite foo"),
-        ("Err: Temporary failure resolving 'x'", "the package archive can't be reached"),
-        ("write: No space left on device", "the disk is full"),
-        ("ld: undefined reference to `SSL_new'", "lacks the function SSL_new"),
-        ("x.c:3:5: error: unknown type name 'y'", "the compiler says: x.c:3:5: error: unknown type name 'y'"),
-        ("cc1: fatal error: Killed signal terminated program cc1", "too little memory"),
-        ("cc1: out of memory\nvirtual memory exhausted: Cannot allocate memory", "too little memory"),
-        ("bignum.c:2:10: fatal error: gmp.h: No such file or directory", "the headers of GMP are missing"),
-        ("checking for __gmpz_getlimbn... no\nconfigure: error: no C compiler", "configure says: no C compiler"),
-        ("Can't locate FindBin.pm in @INC (you may need", "perl lacks its module FindBin.pm"),
-        ("/bin/sh: 1: perl: not found", "the program perl is missing"),
-        ("./configure: line 12: m4: command not found", "the program m4 is missing"),
-        ("make[2]: cargo: No such file or directory", "the program cargo is missing"),
-        ("env: \u2018python3\u2019: No such file or directory", "the program python3 is missing"),
-        ("sh: 1: makeinfo: not found\nconfigure: error: Libnettle was not found", "configure says: Libnettle was not"),
-        ("error: rustup could not choose a version of cargo to run", "rustup has no toolchain"),
-    ],
+_FAILURES = (
+    "x.c:1:10: fatal error: openssl/ssl.h: No such file or directory",
+    "/usr/bin/ld: cannot find -lssl: No such file",
+    "lib/libc.so.6: version `GLIBC_2.38' not found (required by x)",
+    "E: The repository 'http://x/debian foo Release' does not have a Release file.",
+    "Err: Temporary failure resolving 'x'",
+    "write: No space left on device",
+    "ld: undefined reference to `SSL_new'",
+    "x.c:3:5: error: unknown type name 'y'",
+    "cc1: fatal error: Killed signal terminated program cc1",
+    "cc1: out of memory\nvirtual memory exhausted: Cannot allocate memory",
+    "bignum.c:2:10: fatal error: gmp.h: No such file or directory",
+    "checking for __gmpz_getlimbn... no\nconfigure: error: no C compiler",
+    "Can't locate FindBin.pm in @INC (you may need",
+    "/bin/sh: 1: perl: not found",
+    "./configure: line 12: m4: command not found",
+    "make[2]: cargo: No such file or directory",
+    "env: \u2018python3\u2019: No such file or directory",
+    "sh: 1: makeinfo: not found\nconfigure: error: Libnettle was not found",
+    "error: rustup could not choose a version of cargo to run",
 )
-def test_known_failures_are_put_into_words(output: str, reason: str) -> None:
-    cause = likely_cause(output)
-    assert cause is not None
-    assert reason in cause.reason
+
+
+def test_known_failures_are_put_into_words() -> None:
+    likely = {output: likely_cause(output) for output in _FAILURES}
+    texts = {output: f"{cause.reason}\n{cause.remedy}" if cause else "unknown" for output, cause in likely.items()}
+    assert_texts(GOLDEN / "failed-builds.txt", texts)
+
+
+def test_a_program_that_is_still_open_for_writing_is_started_once_it_is_closed(
+    attempt: Attempt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "true"
+    shutil.copy("/bin/true", program)
+    descriptor = os.open(program, os.O_WRONLY)
+    refusals: list[int | None] = []
+    start = subprocess.Popen
+
+    def started(*arguments: Any, **options: Any) -> "subprocess.Popen[str]":
+        try:
+            return start(*arguments, **options)
+        except OSError as error:
+            refusals.append(error.errno)
+            os.close(descriptor)
+            raise
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    assert attempt.run([str(program)], stage="compile", timeout_s=5) == ""
+    assert refusals == [errno.ETXTBSY]

@@ -8,14 +8,14 @@ import pytest
 
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.samples import OutcomeKind
-from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.target import target_for
 from kexbench.runner.cpus import Cpus
-from kexbench.runner.party import Dropped, Setting
-from kexbench.runner.ticket import TicketKit
+from kexbench.runner.job_input import JobInputKit
+from kexbench.runner.participant import Dropped, Setting
 from kexbench.settings import Settings
-from tests.builders import a_run, a_ticket
+from tests.builders import a_job_input, a_run
 
 ONE = "fake@1.0"
 
@@ -31,53 +31,53 @@ def missing() -> str:
 
 
 pytestmark = [
-    pytest.mark.real,
+    pytest.mark.builds,
     pytest.mark.xdist_group("real-cross"),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def kit_store(tmp_path_factory: pytest.TempPathFactory) -> KitStore:
     settings = Settings()
     workshop = Workshop(WorkerSource(settings.workers), default_providers(settings.cache))
-    return Shelf(tmp_path_factory.mktemp("cross") / "kits", workshop)
+    return KitStore(tmp_path_factory.mktemp("cross") / "kits", workshop)
 
 
 @pytest.fixture(scope="module")
-def kit(shelf: Shelf) -> KitManifest:
-    return shelf.add(SubjectRef.parse("openssl@crate/1.1.1w"), architecture="aarch64")
+def kit(kit_store: KitStore) -> KitManifest:
+    return kit_store.add(SubjectRef.parse("openssl@crate/1.1.1w"), architecture="aarch64")
 
 
 def refusal(manifest: KitManifest, folder: Path, log: Path) -> Dropped:
     """Why the runner doesn't measure with a kit."""
-    ticket = a_ticket(a_run()).model_copy(update={"kits": {ONE: TicketKit(folder=folder, manifest=manifest)}})
+    job_input = a_job_input(a_run()).model_copy(update={"kits": {ONE: JobInputKit(folder=folder, manifest=manifest)}})
     with pytest.raises(Dropped) as caught:
-        Setting(ticket, ticket.cases[0], Cpus(None), log).launch(ONE)
+        Setting(job_input, job_input.cases[0], Cpus(None), log).launch(ONE)
     return caught.value
 
 
-def test_the_kit_is_complete_and_says_what_it_is_for(shelf: Shelf, kit: KitManifest) -> None:
+def test_the_kit_is_complete_and_says_what_it_is_for(kit_store: KitStore, kit: KitManifest) -> None:
     assert (kit.version, kit.build_profile.architecture) == ("1.1.1w", "aarch64")
     assert kit.configure[0] == "linux-aarch64"
     assert {"bin/worker", "lib/ld-linux-aarch64.so.1", "lib/libc.so.6", "lib/heap.so"} <= kit.files.keys()
-    assert shelf.verify(kit.kit_id) == ()
+    assert kit_store.verify(kit.kit_id) == ()
 
 
-def test_the_runner_does_not_start_it_here(shelf: Shelf, kit: KitManifest, tmp_path: Path) -> None:
-    dropped = refusal(kit, shelf.folder(kit.kit_id), tmp_path / "log")
+def test_the_runner_does_not_start_it_here(kit_store: KitStore, kit: KitManifest, tmp_path: Path) -> None:
+    dropped = refusal(kit, kit_store.folder(kit.kit_id), tmp_path / "log")
     assert dropped.kind is OutcomeKind.UNSUPPORTED
     assert "measured under emulation: the kit is for aarch64" in dropped.reason
 
 
 def test_where_an_emulator_starts_it_unasked_its_own_word_is_enough(
-    shelf: Shelf, kit: KitManifest, tmp_path: Path
+    kit_store: KitStore, kit: KitManifest, tmp_path: Path
 ) -> None:
     """As on a machine that has qemu registered for foreign programs, with a manifest that hides what it is."""
     told = {name: getattr(kit, name) for name in KitManifest.model_fields if name not in ("kit_id", "version_key")}
     told["worker"] = (str(shutil.which("qemu-aarch64-static")), *kit.worker)
     told["build_profile"] = kit.build_profile.model_copy(update={"architecture": platform.machine()})
     disguised = KitManifest.sealed(**told)
-    dropped = refusal(disguised, shelf.folder(kit.kit_id), tmp_path / "log")
+    dropped = refusal(disguised, kit_store.folder(kit.kit_id), tmp_path / "log")
     assert dropped.kind is OutcomeKind.UNSUPPORTED
-    assert "measured under emulation: the worker says" in dropped.reason
+    assert "measured under emulation: the worker detected" in dropped.reason

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.kits import KitManifest
-from kexbench.kits import KitError, Shelf, WorkerSource, Workshop
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop
 from kexbench.kits.debian import DebianProvider
 
 from .conftest import Kitchen
 
 WORKER = Path(__file__).parents[3] / "workers/handshake"
 pytestmark = [
-    pytest.mark.real,
+    pytest.mark.builds,
     pytest.mark.skipif(not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="no apt, no dpkg"),
 ]
 PROGRAM = """
@@ -39,7 +39,7 @@ int main(void) {
 def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Kitchen:
     folder = tmp_path_factory.mktemp("fips")
     workshop = Workshop(WorkerSource(WORKER), (DebianProvider(folder / "cache"),))
-    return Kitchen(Shelf(folder / "kits", workshop), WORKER, folder / "cache")
+    return Kitchen(KitStore(folder / "kits", workshop), WORKER, folder / "cache")
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def test_the_module_passes_its_integrity_check_and_is_what_algorithms_come_from(
     kitchen: Kitchen, kit: KitManifest, tmp_path: Path
 ) -> None:
     assert kit.fips
-    assert exit_status(kit, kitchen.shelf.folder(kit.kit_id), tmp_path / "program") == 0
+    assert exit_status(kit, kitchen.kit_store.folder(kit.kit_id), tmp_path / "program") == 0
 
 
 def test_a_damaged_module_is_not_loaded(kitchen: Kitchen, kit: KitManifest, tmp_path: Path) -> None:
     copy = tmp_path / "kit"
-    shutil.copytree(kitchen.shelf.folder(kit.kit_id), copy)
+    shutil.copytree(kitchen.kit_store.folder(kit.kit_id), copy)
     module = copy / "ossl-modules/fips.so"
     module.chmod(0o755)
     module.write_bytes(module.read_bytes() + b"?")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers
 from kexbench.settings import Settings
 
 from .conftest import Kitchen
@@ -14,7 +14,7 @@ from .test_real_kits import hello_and_mapped_files
 WORKER = Path(__file__).parents[3] / "workers/handshake"
 TOOLS = ("apt-get", "cc", "m4", "make", "pkg-config")
 pytestmark = [
-    pytest.mark.real,
+    pytest.mark.builds,
     pytest.mark.xdist_group("real-gnutls-source"),
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"not all of {', '.join(TOOLS)} are on this machine"),
 ]
@@ -22,7 +22,9 @@ pytestmark = [
 
 def test_gnutls_from_sources_is_a_kit_with_its_own_nettle_that_maps_no_file_from_outside(tmp_path: Path) -> None:
     cache = Settings().cache
-    kitchen = Kitchen(Shelf(tmp_path / "kits", Workshop(WorkerSource(WORKER), default_providers(cache))), WORKER, cache)
+    kitchen = Kitchen(
+        KitStore(tmp_path / "kits", Workshop(WorkerSource(WORKER), default_providers(cache))), WORKER, cache
+    )
     try:
         kit = kitchen.add("gnutls@deb-source/bookworm")
     except KitError as error:
@@ -32,7 +34,7 @@ def test_gnutls_from_sources_is_a_kit_with_its_own_nettle_that_maps_no_file_from
     packages = {package.name: package.version for package in kit.packages}
     assert kit.version == packages["gnutls28"] == "3.7.9"
     assert kit.build_profile.flags == f"gmp-{packages['gmp']} nettle-{packages['nettle']}"
-    folder = kitchen.shelf.folder(kit.kit_id)
+    folder = kitchen.kit_store.folder(kit.kit_id)
     hello, mapped = hello_and_mapped_files(kit.launch(folder, tmp_path))
     assert (hello["library"], hello["version"]) == ("gnutls", kit.version)
     assert {"libgnutls.so.30", "libnettle.so.8", "libhogweed.so.6"} <= {Path(path).name for path in mapped}

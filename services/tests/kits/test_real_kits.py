@@ -12,7 +12,7 @@ import pytest
 
 from kexbench.domain.kits import Launch, SubjectRef
 from kexbench.domain.versions import version_key
-from kexbench.kits import KitError, Shelf, WorkerSource, Workshop
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.system import SystemProvider
@@ -34,7 +34,7 @@ def headers(library: str) -> bool:
 
 def real_kitchen(folder: Path) -> Kitchen:
     workshop = Workshop(WorkerSource(WORKER), (SystemProvider(), PrefixProvider(), FakeProvider()))
-    return Kitchen(Shelf(folder / "kits", workshop), WORKER, folder / "cache")
+    return Kitchen(KitStore(folder / "kits", workshop), WORKER, folder / "cache")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_this_machines_library_becomes_a_kit_that_maps_no_file_from_outside(
     kit = kitchen.add(f"{library}@system")
     assert kit.version_key == version_key(kit.version)
     assert kit.build_profile.architecture == platform.machine()
-    folder = kitchen.shelf.folder(kit.kit_id)
+    folder = kitchen.kit_store.folder(kit.kit_id)
     hello, mapped = hello_and_mapped_files(kit.launch(folder, tmp_path))
     assert (hello["type"], hello["library"], hello["version"]) == ("hello", library, kit.version)
     assert mapped
@@ -65,7 +65,7 @@ def test_this_machines_library_becomes_a_kit_that_maps_no_file_from_outside(
 
 def test_counting_the_heap_loads_the_counter_which_is_not_there_otherwise(kitchen: Kitchen, tmp_path: Path) -> None:
     kit = kitchen.add("fake@1.0")
-    folder = kitchen.shelf.folder(kit.kit_id)
+    folder = kitchen.kit_store.folder(kit.kit_id)
     _, plain = hello_and_mapped_files(kit.launch(folder, tmp_path))
     _, counting = hello_and_mapped_files(kit.launch(folder, tmp_path, count_heap=True))
     assert counting - plain == {str(folder / "lib/heap.so")}
@@ -86,6 +86,7 @@ def hello_and_mapped_files(launch: Launch) -> tuple[dict[str, Any], set[str]]:
     return hello, {columns[5] for line in maps if len(columns := line.split(maxsplit=5)) == 6 and columns[5][0] == "/"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("library", ["openssl", "gnutls"])
 def test_a_relink_is_the_same_bytes_wherever_it_is_made_and_others_with_another_seed(
     kitchen: Kitchen, library: str, tmp_path: Path
@@ -124,7 +125,7 @@ def test_an_installation_of_ones_own_becomes_the_kit_of_its_libraries(kitchen: K
 def test_the_fake_backend_reports_the_version_of_its_reference(kitchen: Kitchen) -> None:
     kit = kitchen.add("fake@1.0+step=1.02")
     assert kit.version == "1.0"
-    assert kitchen.shelf.verify(kit.kit_id) == ()
+    assert kitchen.kit_store.verify(kit.kit_id) == ()
 
 
 def test_missing_headers_name_the_package_to_install(tmp_path: Path) -> None:
@@ -133,6 +134,6 @@ def test_missing_headers_name_the_package_to_install(tmp_path: Path) -> None:
     compiler.chmod(0o755)
     kitchen = kitchen_in(tmp_path, (SystemProvider(str(compiler)),))
     with pytest.raises(KitError, match="no development files of openssl") as caught:
-        kitchen.shelf.add(SubjectRef.parse("openssl@system"))
+        kitchen.kit_store.add(SubjectRef.parse("openssl@system"))
     assert "libssl-dev" in caught.value.remedy
     assert caught.value.stage == "resolve"

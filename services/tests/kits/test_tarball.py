@@ -169,7 +169,7 @@ def test_a_redirect_from_a_safe_address_to_an_open_one_is_refused(
 ) -> None:
     sha256 = offered(served, tmp_path)
     served_safely.redirects["/down.tar.gz"] = f"{served.address}/a.tar.gz"
-    with pytest.raises(KitError, match="which is less safe"):
+    with pytest.raises(KitError, match="which is less secure"):
         kitchen.add(f"openssl@tarball:{served_safely.address}/down.tar.gz#sha256={sha256}")
     assert served.asked == []
     served.redirects["/up.tar.gz"] = f"{served_safely.address}/a.tar.gz"

@@ -1,4 +1,4 @@
-"""What kits are made for: the tools of another architecture, who can use them, and kits that never mix on a shelf."""
+"""What kits are made for: the tools of another architecture, who can use them, and kits that never mix in a store."""
 
 import platform
 from pathlib import Path
@@ -47,14 +47,14 @@ def test_missing_tools_are_named_with_the_packages_to_install(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KitError, match=f"can't make kits for {FOREIGN}: {FOREIGN}-linux-gnu-gcc") as caught:
-        kitchen.shelf.add(FAKE, architecture=FOREIGN)
+        kitchen.kit_store.add(FAKE, architecture=FOREIGN)
     assert caught.value.remedy.startswith(f"apt-get install gcc-{FOREIGN}-linux-gnu")
     assert caught.value.remedy.endswith("qemu-user-static")
 
 
 def test_an_architecture_that_nobody_knows_is_refused_with_those_there_are(kitchen: Kitchen) -> None:
     with pytest.raises(KitError, match="can't be made for sparc yet") as caught:
-        kitchen.shelf.add(FAKE, architecture="sparc")
+        kitchen.kit_store.add(FAKE, architecture="sparc")
     assert "aarch64" in caught.value.remedy
 
 
@@ -79,39 +79,39 @@ def test_what_is_built_for_this_machine_is_refused_for_another(provider: Provide
 
 def test_a_reference_means_one_kit_for_each_architecture(kitchen: Kitchen) -> None:
     needs_tools()
-    there = kitchen.shelf.add(FAKE, architecture=FOREIGN)
+    there = kitchen.kit_store.add(FAKE, architecture=FOREIGN)
     assert there.build_profile.architecture == FOREIGN
-    assert kitchen.shelf.find(FAKE) is None
-    here = kitchen.shelf.add(FAKE)
-    assert kitchen.shelf.find(FAKE) == here
-    assert kitchen.shelf.find(FAKE, FOREIGN) == there
-    assert {kit.kit_id for kit in kitchen.shelf.list()} == {here.kit_id, there.kit_id}
-    names = {path.name for path in (kitchen.shelf.root / "refs").iterdir()}
+    assert kitchen.kit_store.find(FAKE) is None
+    here = kitchen.kit_store.add(FAKE)
+    assert kitchen.kit_store.find(FAKE) == here
+    assert kitchen.kit_store.find(FAKE, FOREIGN) == there
+    assert {kit.kit_id for kit in kitchen.kit_store.list()} == {here.kit_id, there.kit_id}
+    names = {path.name for path in (kitchen.kit_store.root / "refs").iterdir()}
     assert names == {"fake@1.0.json", f"fake@1.0,{FOREIGN}.json"}
-    assert kitchen.shelf.add(FAKE, kitchen.said.append, architecture=FOREIGN) == there
+    assert kitchen.kit_store.add(FAKE, kitchen.said.append, architecture=FOREIGN) == there
     assert "unchanged" in kitchen.said[-1]
 
 
 def test_every_program_and_library_of_a_foreign_kit_is_of_its_architecture(kitchen: Kitchen) -> None:
     needs_tools()
-    kit = kitchen.shelf.add(FAKE, architecture=FOREIGN)
-    folder = kitchen.shelf.folder(kit.kit_id)
+    kit = kitchen.kit_store.add(FAKE, architecture=FOREIGN)
+    folder = kitchen.kit_store.folder(kit.kit_id)
     assert f"lib/{target_for(FOREIGN).loader.name}" in kit.files
     assert "lib/libc.so.6" in kit.files
     found = {name: int.from_bytes((folder / name).read_bytes()[18:20], "little") for name in kit.files}
     assert set(found.values()) == {ELF_MACHINES[FOREIGN]}
 
 
-def test_a_shelf_from_a_machine_of_another_architecture_offers_none_of_its_kits(
+def test_a_kit_store_from_a_machine_of_another_architecture_offers_none_of_its_kits(
     kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kitchen.add("fake@1.0")
     monkeypatch.setattr(platform, "machine", lambda: FOREIGN)
-    assert kitchen.shelf.find(FAKE) is None
+    assert kitchen.kit_store.find(FAKE) is None
 
 
 def test_a_worker_for_this_machine_that_says_it_is_emulated_is_refused_by_the_self_test(kitchen: Kitchen) -> None:
     source = kitchen.worker / "worker.c"
     source.write_text(source.read_text().replace('\\"architecture\\"', '\\"emulated\\":true,\\"architecture\\"'))
-    with pytest.raises(KitError, match="this machine is emulated itself"):
+    with pytest.raises(KitError, match="this machine is emulated"):
         kitchen.add("fake@1.0")

@@ -89,7 +89,7 @@ def test_nothing_of_the_machine_is_in_an_archive(tmp_path: Path) -> None:
 
 def test_another_kit_than_the_one_that_was_asked_for_is_refused(tmp_path: Path) -> None:
     archive, manifest = packed(tmp_path)
-    assert_refused(archive, "0" * 16, f"kit {manifest.kit_id} arrived in place of 0000000000000000")
+    assert_refused(archive, "0" * 16, f"received kit {manifest.kit_id}, expected 0000000000000000")
 
 
 def _change(kit: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_kit_whose_files_are_others_is_refused(tmp_path: Path, damage: Callabl
     manifest = lay_out(tmp_path / "kit", FILES)
     damage(tmp_path / "kit")
     pack(tmp_path / "kit", tmp_path / "kit.tar")
-    assert_refused(tmp_path / "kit.tar", manifest.kit_id, "are not those that its manifest names")
+    assert_refused(tmp_path / "kit.tar", manifest.kit_id, "do not match its manifest")
 
 
 def test_an_edited_manifest_is_refused(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_edited_manifest_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kit" / MANIFEST_NAME).chmod(0o644)
     (tmp_path / "kit" / MANIFEST_NAME).write_text(text.replace("glibc", "musl"))
     pack(tmp_path / "kit", tmp_path / "kit.tar")
-    assert_refused(tmp_path / "kit.tar", manifest.kit_id, "doesn't match the manifest's contents")
+    assert_refused(tmp_path / "kit.tar", manifest.kit_id, "does not match the manifest's contents")
 
 
 def with_member(archive: Path, member: tarfile.TarInfo) -> None:

@@ -48,7 +48,7 @@ def test_an_archive_has_a_top_folder_or_none_however_it_is_packed(name: str, roo
 
 def test_an_archive_of_something_else_is_told_what_it_lacks(tmp_path: Path) -> None:
     write_archive(tmp_path / "a.tar.gz", {"zlib-1.3/README": "x"})
-    with pytest.raises(StepFailed, match="holds no sources of openssl") as caught:
+    with pytest.raises(StepFailed, match="contains no sources of openssl") as caught:
         version_in("openssl", tmp_path / "a.tar.gz")
     assert f"VERSION.dat or {OLD}" in caught.value.remedy
 

@@ -11,9 +11,11 @@ from kexbench.kits import KitError, WorkerSource, Workshop
 from kexbench.kits.build_openssl import OpensslRecipe
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.debian import DebianProvider
+from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.mirrors import Mirror
 from kexbench.kits.prefix import PrefixProvider
+from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Provider
 from kexbench.kits.source import SourceProvider
 from kexbench.kits.system import SystemProvider
@@ -43,6 +45,11 @@ def test_a_registry_has_every_version_that_was_not_withdrawn_the_oldest_first(tm
     index.write_text("header\0" + "".join(f"{record['vers']}\0{json.dumps(record)}\0" for record in records))
     crates = SourceProvider(CrateOrigin(tmp_path), {"openssl": OpensslRecipe(1)}, tmp_path / "cache")
     assert versions("openssl@crate/3.5.9", crates) == ("1.1.1w", "3.5.9", "3.5.10")
+    attempt = Attempt(tmp_path, tmp_path / "log", print)
+    for wanted, nearest in (("9.9", "1.1.1w, 3.5.9, 3.5.10"), ("3.5.1", "3.5.9, 3.5.10"), ("1.1.1", "1.1.1w")):
+        with pytest.raises(StepFailed) as failed:
+            CrateOrigin(tmp_path).locate(SubjectRef.parse(f"openssl@crate/{wanted}"), attempt, refresh=False)
+        assert failed.value.remedy == f"the nearest versions are {nearest}"
 
 
 @pytest.mark.skipif(not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="no apt, no dpkg")

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import CURVES, DH_BITS, RSA_BITS_MIN
 from kexbench.material.make import KeyPair, make_key_pair, shipped_dh_parameters
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 
 RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=1024)
 ECDSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="P-256")
@@ -122,7 +122,7 @@ def test_every_dh_size_has_parameters_of_its_own() -> None:
 
 
 def test_a_case_is_provided_with_files_named_by_their_content(tmp_path: Path) -> None:
-    files = MaterialShelf(tmp_path).provide(DHE)
+    files = MaterialStore(tmp_path).provide(DHE)
     for name in (files.key, files.certificate, files.dh_parameters):
         assert name == f"{hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()}.pem"
     assert (tmp_path / files.dh_parameters).read_bytes() == shipped_dh_parameters("dh-1776")
@@ -131,30 +131,30 @@ def test_a_case_is_provided_with_files_named_by_their_content(tmp_path: Path) ->
 
 
 def test_a_case_without_dh_parameters_has_none(tmp_path: Path) -> None:
-    assert MaterialShelf(tmp_path).provide(ECDSA).dh_parameters == "-"
+    assert MaterialStore(tmp_path).provide(ECDSA).dh_parameters == "-"
 
 
 def test_a_key_is_made_once_and_shared_by_all_cases_that_name_it(tmp_path: Path) -> None:
-    first = MaterialShelf(tmp_path).provide(RSA)
-    again = MaterialShelf(tmp_path).provide(DHE)
+    first = MaterialStore(tmp_path).provide(RSA)
+    again = MaterialStore(tmp_path).provide(DHE)
     assert (first.key, first.certificate) == (again.key, again.certificate)
     assert len(list(tmp_path.glob("*.pem"))) == 3
 
 
 def test_only_the_owner_may_look(tmp_path: Path) -> None:
     root = tmp_path / "material"
-    MaterialShelf(root).provide(DHE)
+    MaterialStore(root).provide(DHE)
     found = [root, *root.rglob("*")]
     assert {(path.is_dir(), oct(path.stat().st_mode & 0o777)) for path in found} == {(True, "0o700"), (False, "0o600")}
 
 
 def test_no_unfinished_file_is_left_behind(tmp_path: Path) -> None:
-    MaterialShelf(tmp_path).provide(DHE)
+    MaterialStore(tmp_path).provide(DHE)
     assert [path.name for path in tmp_path.rglob(".*")] == []
 
 
 def _provide(folder: Path) -> str:
-    return MaterialShelf(folder).provide(RSA).model_dump_json()
+    return MaterialStore(folder).provide(RSA).model_dump_json()
 
 
 def test_processes_that_ask_at_once_get_the_same_key(tmp_path: Path) -> None:
@@ -169,8 +169,31 @@ def test_a_process_that_lost_the_race_takes_the_winners_key(tmp_path: Path, monk
         pair = make_key_pair(name)
         if not made:
             made.append(name)
-            made.append(MaterialShelf(tmp_path).provide(RSA).key)
+            made.append(MaterialStore(tmp_path).provide(RSA).key)
         return pair
 
-    monkeypatch.setattr("kexbench.material.shelf.make_key_pair", make_while_another_does)
-    assert MaterialShelf(tmp_path).provide(RSA).key == made[1]
+    monkeypatch.setattr("kexbench.material.store.make_key_pair", make_while_another_does)
+    assert MaterialStore(tmp_path).provide(RSA).key == made[1]
+
+
+def test_the_seed_of_a_punctured_key_is_made_once_and_says_for_how_many_connections(tmp_path: Path) -> None:
+    case = Case(protocol=Protocol.BFE_0RTT, key_exchange=KeyExchange.BFE, group="BLS12-381", punctures=1000)
+    files = MaterialStore(tmp_path).provide(case)
+    seed = (tmp_path / files.key).read_bytes()
+    assert (files.key, files.certificate) == (f"{hashlib.sha256(seed).hexdigest()}.seed", "-")
+    assert (seed[:8], seed[8:16], len(seed)) == (b"BFEseed\x01", bytes([0, 0, 3, 232, 0, 0, 0, 10]), 48)
+    assert MaterialStore(tmp_path).provide(case.model_copy(update={"early_data_bytes": 1})) == files
+    assert MaterialStore(tmp_path).provide(case.model_copy(update={"false_positive_bits": 8})).key != files.key
+
+
+def test_a_server_with_two_certificates_has_the_pairs_of_the_cases_with_one(tmp_path: Path) -> None:
+    store = MaterialStore(tmp_path)
+    hybrid = Case.model_validate(RSA.model_dump() | {"server": "nginx", "ecdsa_percent": 10})
+    files, rsa_alone, ecdsa_alone = (store.provide(case) for case in (hybrid, RSA, ECDSA))
+    assert files.words == rsa_alone.words
+    assert files.ecdsa is not None
+    assert files.ecdsa.words == ecdsa_alone.words
+    assert files.names == rsa_alone.names | ecdsa_alone.names
+    assert rsa_alone.ecdsa is None
+    assert "-" not in files.names
+    assert all((tmp_path / name).is_file() for name in files.names)

@@ -13,7 +13,7 @@ from kexbench.material import der
 from kexbench.material.keys import load_signer
 from kexbench.material.make import make_chain, make_key_pair
 from kexbench.material.ocsp import make_ocsp_response
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 from tests.material.keys import KEYS, a_case, verify
 
 
@@ -28,9 +28,9 @@ def signature_and_content(response: bytes) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize("length", [1, 2])
 @pytest.mark.parametrize("key", KEYS)
 def test_a_response_is_signed_by_the_issuer_for_the_first_certificate(key: str, length: int, tmp_path: Path) -> None:
-    shelf = MaterialShelf(tmp_path)
-    files = shelf.provide(a_case(key, chain_length=length, ocsp_bytes=6000))
-    issued = shelf.provide(a_case(key, chain_length=2))
+    kit_store = MaterialStore(tmp_path)
+    files = kit_store.provide(a_case(key, chain_length=length, ocsp_bytes=6000))
+    issued = kit_store.provide(a_case(key, chain_length=2))
     whole = x509.load_pem_x509_certificates((tmp_path / issued.certificate).read_bytes())
     chain = x509.load_pem_x509_certificates((tmp_path / files.certificate).read_bytes())
     response = (tmp_path / files.ocsp_response).read_bytes()
@@ -57,32 +57,32 @@ def test_from_the_least_size_on_every_size_can_be_made(key: str) -> None:
 def test_what_is_too_small_for_a_signature_is_refused(size: int) -> None:
     pair = make_chain("ed25519", 2, make_key_pair("ed25519").key)
     chain = x509.load_pem_x509_certificates(pair.certificate)
-    with pytest.raises(ValueError, match=f"takes more than {size} bytes"):
+    with pytest.raises(ValueError, match=f"needs more than {size} bytes"):
         make_ocsp_response(chain, load_signer("ed25519", pair.issuer_key or b""), size)
 
 
 def test_a_stapled_certificate_never_signs_itself(tmp_path: Path) -> None:
     """OpenSSL 4.0 staples nothing to one that does."""
-    files = MaterialShelf(tmp_path).provide(a_case("Ed25519", ocsp_bytes=900))
+    files = MaterialStore(tmp_path).provide(a_case("Ed25519", ocsp_bytes=900))
     certificate = x509.load_pem_x509_certificate((tmp_path / files.certificate).read_bytes())
     assert certificate.issuer != certificate.subject
 
 
 def test_a_response_is_made_once_for_each_size_and_chain(tmp_path: Path) -> None:
-    shelf = MaterialShelf(tmp_path)
+    kit_store = MaterialStore(tmp_path)
     cases = [a_case("Ed25519", chain_length=length, ocsp_bytes=size) for length in (1, 3) for size in (900, 1000)]
-    first = [shelf.provide(case).ocsp_response for case in cases]
-    assert [MaterialShelf(tmp_path).provide(case).ocsp_response for case in cases] == first
+    first = [kit_store.provide(case).ocsp_response for case in cases]
+    assert [MaterialStore(tmp_path).provide(case).ocsp_response for case in cases] == first
     assert len(set(first)) == 4
 
 
 def test_without_stapling_there_is_no_response(tmp_path: Path) -> None:
-    assert MaterialShelf(tmp_path).provide(a_case("Ed25519")).ocsp_response == "-"
+    assert MaterialStore(tmp_path).provide(a_case("Ed25519")).ocsp_response == "-"
     assert list(tmp_path.glob("*.der")) == []
 
 
 def test_the_certificate_that_a_response_is_for_is_not_in_it(tmp_path: Path) -> None:
-    shelf = MaterialShelf(tmp_path)
-    files = shelf.provide(a_case("ML-DSA-44", ocsp_bytes=4000))
+    kit_store = MaterialStore(tmp_path)
+    files = kit_store.provide(a_case("ML-DSA-44", ocsp_bytes=4000))
     certificate = x509.load_pem_x509_certificate((tmp_path / files.certificate).read_bytes())
     assert certificate.public_bytes(Encoding.DER) not in (tmp_path / files.ocsp_response).read_bytes()

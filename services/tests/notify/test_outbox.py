@@ -121,7 +121,7 @@ def test_people_are_told_how_far_each_is() -> None:
     assert standing([], {DAILY.name: DAILY}) == ("waiting", "for the digest at 07:00 UTC")
     assert standing([], {}) == (
         "waiting",
-        "no channel crypto-team is configured: name it among the channels",
+        "channel crypto-team is not configured: add it to the channels",
     )
     assert standing([failed]) == ("waiting", "tried once, again at 2026-01-01 12:01 UTC: no route to host")
     assert standing([failed, a_sending(told, minutes=1)]) == ("sent", "")
@@ -196,4 +196,4 @@ def test_an_attempt_that_is_told_twice_counts_once_in_whatever_order(state: Send
     begun = a_sending(a_notification(0), state=SendingState.BEGUN)
     ended = begun.model_copy(update={"state": state})
     for told in ([begun, ended, begun], [ended, begun], [ended, ended]):
-        assert Tries(told).every == [ended]
+        assert Tries(told).sendings == [ended]

@@ -61,8 +61,8 @@ def test_a_date_that_is_none_is_told_with_its_place(written: str) -> None:
         ("[another", f"['{'x' * 201}', another", "10:18: libraries.openssl.0.defaults.0: must have at most 200 char"),
         ("[another group is preferred]", "[]", "10:17: libraries.openssl.0.defaults: must have at least 1 entry"),
         ("[another group is preferred]", "one", "10:17: libraries.openssl.0.defaults: must be a list"),
-        ('"3.5.5"', '"3.5.4"', "6:16: libraries.openssl.0.version: '3.5.4' is not the version 3.5.5 that the source"),
-        ('"3.5.5"', "three", "6:16: libraries.openssl.0.version: 'three' is not the version 3.5.5"),
+        ('"3.5.5"', '"3.5.4"', "6:16: libraries.openssl.0.version: '3.5.4' is not the source's version 3.5.5"),
+        ('"3.5.5"', "three", "6:16: libraries.openssl.0.version: 'three' is not the source's version 3.5.5"),
         ("crate/3.5.5", "crate/../3.5.5", "5:15: libraries.openssl.0.source: "),
     ],
 )
@@ -92,7 +92,7 @@ def test_versions_stand_from_the_oldest_to_the_newest(versions: tuple[str, ...])
 def test_a_version_behind_a_newer_one_is_told_at_its_place(versions: tuple[str, ...]) -> None:
     (fault,) = faults(listed(*versions))
     assert fault.startswith(f"libraries.yaml:{3 + len(versions) + 1}:")
-    assert f"'{versions[-1]}' stands behind {versions[0]}: the oldest comes first" in fault
+    assert f"'{versions[-1]}' comes after {versions[0]}: list the oldest version first" in fault
 
 
 def test_every_fault_of_a_catalogue_is_told_at_once() -> None:

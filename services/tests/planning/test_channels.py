@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -51,18 +52,18 @@ def test_an_address_is_not_shown() -> None:
 @pytest.mark.parametrize(
     ("entry", "line", "told"),
     [
-        ("  - {name: a}\n", 4, "needs either url or urlFile"),
-        (f"  - {{name: a, url: '{URL}', urlFile: /x}}\n", 4, "needs either url or urlFile"),
-        (f"  - name: a\n    url: '{URL} {SECRET}'\n", 5, "must be an address as apprise knows them"),
-        (f"  - name: a\n    url: {SECRET}\n", 5, "must be an address as apprise knows them"),
+        ("  - {name: a}\n", 4, "needs either url, the address, or urlFile"),
+        (f"  - {{name: a, url: '{URL}', urlFile: /x}}\n", 4, "needs either url, the address, or urlFile"),
+        (f"  - name: a\n    url: '{URL} {SECRET}'\n", 5, "must be an apprise address"),
+        (f"  - name: a\n    url: {SECRET}\n", 5, "must be an apprise address"),
         ("  - name: a\n    urlFile: relative\n", 5, "must match pattern"),
         (f"  - {{name: a, url: '{URL}'}}\n  - {{name: a, url: '{URL}'}}\n", 5, "'a' is given twice"),
         (f"  - {{name: A, url: '{URL}'}}\n", 4, "must match pattern"),
         (f"  - name: a\n    url: '{URL}'\n    digest: weekly\n", 6, "'weekly' is not one of none, daily"),
         (f"  - name: a\n    url: '{URL}'\n    events: [rised]\n", 6, "did you mean 'raised'"),
         (f"  - name: a\n    url: '{URL}'\n    events: []\n", 6, "must have at least 1 entry"),
-        (f"  - {{name: a, url: '{URL}', events: [improved]}}\n", 4, "'improved' is told in a digest only"),
-        (f"  - {{name: a, url: '{URL}', digestHour: 7}}\n", 4, "say digest: daily"),
+        (f"  - {{name: a, url: '{URL}', events: [improved]}}\n", 4, "'improved' is sent only in a digest"),
+        (f"  - {{name: a, url: '{URL}', digestHour: 7}}\n", 4, "set digest: daily"),
         (f"  - {{name: a, url: '{URL}', digest: daily, digestHour: 24}}\n", 4, "less than or equal to 23"),
         (f"  - {{name: a, url: '{URL}', mostPerHour: 0}}\n", 4, "greater than or equal to 1"),
         (f"  - {{name: a, urls: '{URL}'}}\n", 4, "did you mean 'url'"),
@@ -78,10 +79,10 @@ def test_faults_name_their_line_and_no_address(entry: str, line: int, told: str)
 
 
 def test_what_people_are_shown_as_an_example_is_right_for_us_and_for_editors() -> None:
-    operations = (BENCH_SPECS.parent / "docs" / "operations.md").read_text()
-    (example,) = re.findall(r"apiVersion: [^`]*kind: Channels[^`]*", operations)
-    assert [one.rule.digest_hour for one in read_channels(example, "channels.yaml")] == [None, 7]
-    assert complaints(yaml.safe_load(example)) == []
+    page = (BENCH_SPECS.parent / "docs" / "notifications.md").read_text()
+    (example,) = re.findall(r" *apiVersion: [^`]*kind: Channels[^`]*", page)
+    assert [one.rule.digest_hour for one in read_channels(dedent(example), "channels.yaml")] == [None, 7]
+    assert complaints(yaml.safe_load(dedent(example))) == []
 
 
 def test_an_editor_that_follows_the_schema_finds_what_is_wrong() -> None:

@@ -44,7 +44,7 @@ def test_specs_that_are_new_or_changed_are_measured_whole_by_path() -> None:
 
 def test_a_spec_that_is_no_text_is_a_fault_once() -> None:
     path = "bench-specs/a.yaml"
-    assert found(files(a=None), files()) == [(path, (f"{path}:1:1: it is not UTF-8 text",))]
+    assert found(files(a=None), files()) == [(path, (f"{path}:1:1: the file is not UTF-8 text",))]
     assert found(files(a=None), files(a=None)) == []
 
 
@@ -53,7 +53,7 @@ def test_a_path_that_is_too_long_to_be_kept_is_a_fault() -> None:
     (told,) = wanted(Files({path: "1"}, None), files(), PATH)
     assert isinstance(told, Faulty)
     assert len(told.path) == 400
-    assert str(told.faults[0]).endswith("…:1:1: its path is longer than 400 characters")
+    assert str(told.faults[0]).endswith("…:1:1: the path is longer than 400 characters")
 
 
 def test_of_more_than_are_looked_at_the_next_one_says_so() -> None:
@@ -65,7 +65,7 @@ def test_of_more_than_are_looked_at_the_next_one_says_so() -> None:
     path = "bench-specs/b.yaml"
     assert (last.path, tuple(map(str, last.faults))) == (
         path,
-        (f"{path}:1:1: neither this nor what follows is planned: of 3 changed specs the first 1 are",),
+        (f"{path}:1:1: only the first 1 of 3 changed specs are planned; this one and later ones are not",),
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kexbench.domain.cases import Case, impossible
-from kexbench.domain.dimensions import Method, Protocol, Resumption
+from kexbench.domain.dimensions import KeyExchange, Method, Protocol, Resumption, Server
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.material import least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan
@@ -25,16 +25,29 @@ from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
 from kexbench.planning.subjects import with_sources
 from tests.builders import a_catalogue
-from tests.domain.spaces import sample
+from tests.domain.spaces import FIRST_POINTS, sample
 
-SAMPLE = 1500
+SAMPLE = 4000
 SUBJECTS = (SubjectRef.parse("fake@1.0"), SubjectRef.parse("openssl@prefix:/opt/own-build"))
 LONG_S = 900_000
+OF_SERVERS = (
+    {"ecdsa_percent": 10},
+    {"requests_per_connection": 10},
+    {"resumption": Resumption.TICKET, "resumed_percent": 50},
+)
+"""Three changes that a sample of independent ones hardly ever meets."""
 
 
 def possible_cases() -> tuple[Case, ...]:
     """Of the whole matrix, each once; those with an OCSP response that can be made so small."""
-    found = [point for point in sample(SAMPLE) if not impossible(point) and _makeable(point)]
+    of_bfe = [point for point in FIRST_POINTS if point.protocol is Protocol.BFE_0RTT]
+    served = [
+        point.model_copy(update={"server": Server.NGINX, **changed})
+        for point in FIRST_POINTS
+        if point.key_exchange is KeyExchange.ECDHE_RSA and point.group == "X25519"
+        for changed in OF_SERVERS
+    ]
+    found = [point for point in (*sample(SAMPLE), *of_bfe, *served) if not impossible(point) and _makeable(point)]
     return tuple({case.case_id: Case.model_validate(case.model_dump()) for case in found}.values())
 
 

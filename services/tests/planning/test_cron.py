@@ -54,24 +54,24 @@ def test_what_argo_or_crontab_has_no_such_form_of_is_told_with_the_form(times: s
 
 
 def test_times_that_begin_with_a_star_and_no_quote_are_told_to_be_quoted() -> None:
-    with pytest.raises(DocumentError, match=r"spec\.yaml:10:12: not YAML: .*: quote what begins with \*$"):
+    with pytest.raises(DocumentError, match=r"spec\.yaml:10:12: not YAML: .*: quote values that begin with \*$"):
         read_schedule(scheduled("*/5 * * * *"), "spec.yaml")
 
 
 @pytest.mark.parametrize(
     ("times", "says"),
     [
-        ("60 3 * * *", "'60' is no minute: a minute is 0 to 59"),
-        ("0 24 * * *", "'24' is no hour: an hour is 0 to 23"),
-        ("0 3 0 * *", "'0' is no day of month: a day of the month is 1 to 31"),
-        ("0 3 32 * *", "'32' is no day of month: a day of the month is 1 to 31"),
-        ("0 3 31 2,4 *", "'31' is no day of month: a day of the month is 1 to 31, and one that the month has"),
-        ("0 3 * 13 *", "'13' is no month: a month is 1 to 12"),
-        ("0 3 * * 8", "'8' is no day of week: a day of the week is 0 to 6, and Sunday is 0"),
-        ("0 3 * * 7", "'7' is no day of week: a day of the week is 0 to 6, and Sunday is 0"),
-        ("0 3 * * 1-07", "'1-07' is no day of week: a day of the week is 0 to 6, and Sunday is 0"),
-        ("5-1 3 * * *", "'5-1' is no minute: a minute is 0 to 59; a range goes upwards (1-5)"),
-        ("0 */0 * * *", "'*/0' is no hour: an hour is 0 to 23; a range goes upwards (1-5), a step is 1 or more (*/2)"),
+        ("60 3 * * *", "'60' is not a valid minute: a minute is 0 to 59"),
+        ("0 24 * * *", "'24' is not a valid hour: an hour is 0 to 23"),
+        ("0 3 0 * *", "'0' is not a valid day of month: a day of the month is 1 to 31"),
+        ("0 3 32 * *", "'32' is not a valid day of month: a day of the month is 1 to 31"),
+        ("0 3 31 2,4 *", "'31' is not a valid day of month: a day of the month is 1 to 31, and must exist"),
+        ("0 3 * 13 *", "'13' is not a valid month: a month is 1 to 12"),
+        ("0 3 * * 8", "'8' is not a valid day of week: a day of the week is 0 to 6, and Sunday is 0"),
+        ("0 3 * * 7", "'7' is not a valid day of week: a day of the week is 0 to 6, and Sunday is 0"),
+        ("0 3 * * 1-07", "'1-07' is not a valid day of week: a day of the week is 0 to 6, and Sunday is 0"),
+        ("5-1 3 * * *", "'5-1' is not a valid minute: a minute is 0 to 59; a range ascends (1-5)"),
+        ("0 */0 * * *", "'*/0' is not a valid hour: an hour is 0 to 23; a range ascends (1-5), a step is 1 or"),
     ],
 )
 def test_a_field_that_is_no_time_is_named_with_what_it_may_be(times: str, says: str) -> None:
@@ -82,8 +82,8 @@ def test_a_schedule_without_times_is_told_where_they_belong_and_what_else_there_
     with pytest.raises(DocumentError) as caught:
         read_schedule(SPEC, "spec.yaml")
     assert str(caught.value) == (
-        'spec.yaml:1:1: schedule: is required here: say when, in UTC, such as schedule: "0 3 * * *", '
-        "or ask for one run with kexbench submit"
+        'spec.yaml:1:1: schedule: is required here: add times in UTC, such as schedule: "0 3 * * *", '
+        "or queue a single run with kexbench submit"
     )
 
 

@@ -109,8 +109,8 @@ def test_sixteen_levels_are_read() -> None:
         ("just text", "x.yaml:1:1: the document must be a mapping of fields"),
         ("a: 1\nb: 2\na: 3\n", "x.yaml:3:1: a: the field is given twice"),
         ("a: 1\n? [b]\n: 2\n", "x.yaml:2:3: a field's name must be plain text"),
-        ('a: "\\ud800"', "x.yaml:1:4: half a surrogate pair is no character"),
-        ('"\\ud800": a', "x.yaml:1:1: half a surrogate pair is no character"),
+        ('a: "\\ud800"', "x.yaml:1:4: half a surrogate pair is not a character"),
+        ('"\\ud800": a', "x.yaml:1:1: half a surrogate pair is not a character"),
         ('a: "\\UFFFFFFFF"', "x.yaml:1:7: not YAML: no such character or number"),
         ('a: "\\U00110000"', "x.yaml:1:7: not YAML: no such character or number"),
         (f"%YAML {'9' * 5000}.1\n--- {{}}", "x.yaml:1:7: not YAML: no such character or number"),
@@ -199,9 +199,7 @@ def test_a_catalogue_with_an_unknown_variant_is_refused() -> None:
         read_catalogue(CATALOGUE.replace("source: system", "source: system+burn=50001"), "libraries.yaml")
 
 
-@pytest.mark.parametrize(
-    ("sentinel", "says"), [("openssl", "names no source"), ("nss@system", "unknown library 'nss'")]
-)
+@pytest.mark.parametrize(("sentinel", "says"), [("openssl", "has no source"), ("nss@system", "unknown library 'nss'")])
 def test_a_sentinel_that_is_no_reference_is_refused_with_its_place(sentinel: str, says: str) -> None:
     text = CATALOGUE.replace("libraries:", f"sentinel: {sentinel}\nlibraries:")
     with pytest.raises(DocumentError, match=rf"libraries.yaml:3:11: sentinel: .*{says}"):

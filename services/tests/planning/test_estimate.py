@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import SERVED_BATCH_NS
 from kexbench.planning.estimate import handshake_seconds
 from tests.builders import SPEC, a_plan
 
@@ -19,7 +20,7 @@ def test_the_estimate_grows_with_everything_that_costs_time() -> None:
 def test_a_slow_handshake_is_thought_slower_than_a_fast_one() -> None:
     cases = a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", "[ECDHE-ECDSA, RSA, DHE-RSA]\n  rsaBits: [1024, 4096]")).cases
     costs = {case.key_exchange + str(case.rsa_bits): handshake_seconds(case) for case in cases}
-    assert costs["ECDHE-ECDSA0"] < costs["RSA1024"] < costs["DHE-RSA1024"] < costs["RSA4096"] < costs["DHE-RSA4096"]
+    assert costs["ECDHE-ECDSA0"] < costs["RSA1024"] < costs["RSA4096"] < costs["DHE-RSA1024"] < costs["DHE-RSA4096"]
 
 
 def test_what_a_case_makes_dearer_or_cheaper_is_thought_so() -> None:
@@ -29,6 +30,27 @@ def test_what_a_case_makes_dearer_or_cheaper_is_thought_so() -> None:
 
     assert cost(resumption="psk") < cost(resumption="psk-dhe") < cost()
     assert cost() < cost(chain_length=3) < cost(client_authentication=True) < cost(cpu_features="x86-64-v2")
+
+
+def test_a_web_servers_batches_are_longer() -> None:
+    def estimate(server: str, more: str = "") -> float:
+        return a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA]\n  server: ['{server}']{more}")).estimated_s
+
+    plan = a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  server: [nginx]"))
+    batches = plan.measure.invocations * len(plan.subjects) * plan.measure.batches
+    assert plan.estimated_s > batches * SERVED_BATCH_NS / 1e9 > estimate("-")
+    assert estimate("nginx", "\n  concurrency: [32]") > estimate("nginx")
+    # A batch has as many connections of the rarer kind as are under way at once.
+    assert estimate("nginx", "\n  ecdsaPercent: [1]") > estimate("nginx", "\n  ecdsaPercent: [50]") > estimate("nginx")
+
+
+def test_of_a_web_servers_connections_each_costs_what_it_does() -> None:
+    def cost(**fields: Any) -> float:
+        first = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-RSA", "rsa_bits": 2048, "group": "X25519"}
+        return handshake_seconds(Case.model_validate({**first, "server": "nginx", **fields}))
+
+    assert cost(resumption="psk-dhe") < cost(resumption="psk-dhe", resumed_percent=50) < cost()
+    assert cost() < cost(requests_per_connection=10) < 10 * cost()
 
 
 def test_threads_and_peers_take_time() -> None:

@@ -63,14 +63,14 @@ def test_what_it_follows_is_told_without_planning() -> None:
         ("branch: master, ", "", "follow.branch: is required"),
         ("branch: master", 'branch: "-x"', "follow.branch: is not the name of a branch"),
         ("branch: master", "branch: a+relink=3", "follow.branch: is not the name of a branch"),
-        (ADDRESS, "ssh://example.org/openssl.git", "follow.repository: must be an absolute path or an address"),
-        (ADDRESS, "../openssl", "follow.repository: must be an absolute path or an address"),
-        (ADDRESS, "/elsewhere", "'/elsewhere' is not among the catalogue's repositories of openssl, of which"),
-        ("library: openssl", "library: gnutls", "repositories of gnutls, of which it names none"),
-        ("library: openssl", "library: nss", "follow.library: 'nss' is not one of openssl, gnutls, fake"),
+        (ADDRESS, "ssh://example.org/openssl.git", "follow.repository: must be an absolute path or an https"),
+        (ADDRESS, "../openssl", "follow.repository: must be an absolute path or an https"),
+        (ADDRESS, "/elsewhere", "'/elsewhere' is not among the catalogue's repositories of openssl ("),
+        ("library: openssl", "library: gnutls", "repositories of gnutls (none)"),
+        ("library: openssl", "library: nss", "follow.library: 'nss' is not one of openssl, gnutls"),
         (FOLLOW, "follow: master", "spec.yaml:4:9: follow: must be a mapping"),
-        (FOLLOW, f"{FOLLOW}\nsubjects: [{{ fake: 1.0 }}]", "spec.yaml:4:1: follow: a spec has subjects or follows"),
-        (f"{FOLLOW}\n", "", "spec.yaml:1:1: subjects: is required, unless the spec says what to follow"),
+        (FOLLOW, f"{FOLLOW}\nsubjects: [{{ fake: 1.0 }}]", "spec.yaml:4:1: follow: a spec cannot have both"),
+        (f"{FOLLOW}\n", "", "spec.yaml:1:1: subjects: is required, unless the spec has follow"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_what_it_follows_is_told_at_its_place(old: str, new: str, told: str) -> None:
@@ -102,7 +102,7 @@ def test_a_person_may_have_commits_measured_of_repositories_that_the_catalogue_d
         assert [one.reference for one in found.subjects] == [commit]
         assert found.cases == plan(FOLLOWS).cases
         assert found.measure == plan(FOLLOWS).measure
-    with pytest.raises(DocumentError, match="must say library, repository and branch"):
+    with pytest.raises(DocumentError, match="must have library, repository and branch"):
         follow_in(SPEC, "spec.yaml")
 
 

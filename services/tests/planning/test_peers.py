@@ -41,5 +41,5 @@ def test_without_peers_a_plan_needs_none() -> None:
 
 
 def test_a_peer_that_names_several_versions_is_told_which() -> None:
-    with pytest.raises(DocumentError, match="names several versions of openssl, a peer is one: system, debian/book"):
+    with pytest.raises(DocumentError, match="names several versions of openssl, choose one: system, debian/book"):
         a_plan(spec_with_peers("server:openssl@tracked"))

@@ -19,9 +19,12 @@ from kexbench.domain.dimensions import (
     HYBRID_GROUPS,
     MLKEM_GROUPS,
     Cipher,
+    ContextUse,
     KeyExchange,
     Protocol,
     Resumption,
+    Server,
+    Tickets,
 )
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.planning import expand, pack
@@ -45,6 +48,18 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "threads": ("threads", [1, 2]),
     "cpuFeatures": ("cpu_features", list(CpuFeatures)),
     "peer": ("peer", ["-", "server:fake@1.0", "client:fake@1.1"]),
+    "verification": ("verification", [False, True]),
+    "trustAnchors": ("trust_anchors", [1, 140]),
+    "tickets": ("tickets", list(Tickets)),
+    "transferBytes": ("transfer_bytes", [0, 4096]),
+    "context": ("context", list(ContextUse)),
+    "server": ("server", list(Server)),
+    "concurrency": ("concurrency", [8, 1]),
+    "punctures": ("punctures", [0, 100]),
+    "falsePositiveBits": ("false_positive_bits", [10, 8]),
+    "requestsPerConnection": ("requests_per_connection", [1, 10]),
+    "resumedPercent": ("resumed_percent", [100, 50]),
+    "ecdsaPercent": ("ecdsa_percent", [0, 10]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""
 EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]

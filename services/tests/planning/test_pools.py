@@ -12,7 +12,8 @@ from kexbench.domain.pools import Pool, Toleration
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
-from tests.builders import BENCH_SPECS, SPEC, a_catalogue, assert_golden
+from tests.builders import BENCH_SPECS, SPEC, a_catalogue
+from tests.golden import assert_golden
 
 POOLS = """\
 apiVersion: kexbench.dev/v1

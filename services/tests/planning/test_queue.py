@@ -41,7 +41,7 @@ def test_a_review_waits_for_nobody_and_a_backfill_for_everybody() -> None:
     triggers = [Trigger.BACKFILL, Trigger.SCHEDULE, Trigger.API, Trigger.COMMIT, Trigger.PULL_REQUEST]
     queue = [a_run(str(place), trigger, minute=place) for place, trigger in enumerate(triggers)]
     assert order(*queue) == "43210"
-    assert {priority_of(one) for one in (Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION)} == {3}
+    assert {priority_of(one) for one in (Trigger.API, Trigger.BISECTION)} == {3}
     assert priority_of(Trigger.CONFIRMATION) == 3, "behind commits, before schedules"
 
 

@@ -37,7 +37,7 @@ def test_a_rule_changes_neither_the_plan_nor_its_id() -> None:
 
 
 def test_where_a_rule_is_wanted_a_spec_without_one_is_told_how_to_write_it() -> None:
-    with pytest.raises(DocumentError, match=r"^spec.yaml:1:1: alerts: is required here: say .* alerts: \{ relevant"):
+    with pytest.raises(DocumentError, match=r"^spec.yaml:1:1: alerts: is required here: add .* alerts: \{ relevant"):
         read_rule(SPEC, "spec.yaml")
     with pytest.raises(DocumentError, match="unknown field"):
         read_rule(WATCHED + "more: 1\n", "spec.yaml")

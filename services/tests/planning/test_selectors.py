@@ -55,14 +55,13 @@ def test_sources_from_anywhere_are_refused_unless_the_catalogue_has_them(source:
     with pytest.raises(DocumentError) as caught:
         a_plan(SPEC.replace("fake: [1.0, 1.1]", place.format(source)))
     assert (
-        "is not in the catalogue; sources from anywhere run what is in them when they are built, "
-        "so a spec can name only those of the catalogue"
+        "is not in the catalogue; building runs code from such sources, so a spec can use only those in the catalogue"
     ) in str(caught.value)
 
 
 @pytest.mark.parametrize("source", ANYWHERE)
 def test_a_peer_from_anywhere_is_refused_too(source: str) -> None:
-    with pytest.raises(DocumentError, match="so a spec can name only those of the catalogue"):
+    with pytest.raises(DocumentError, match="so a spec can use only those in the catalogue"):
         a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA]\n  peer: ['server:openssl@{source}']"))
 
 

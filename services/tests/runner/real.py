@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -10,18 +12,20 @@ from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job, Measure
 from kexbench.domain.samples import Invocation, Metric
-from kexbench.kits import Shelf, WorkerSource, Workshop
+from kexbench.kits import KitStore, WorkerSource, Workshop
+from kexbench.kits.servers import ServerStore, server_builds
 from kexbench.kits.system import SystemProvider
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 from kexbench.runner.invocation import measure_invocation
+from kexbench.runner.job_input import JobInput, JobInputKit
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.settings import Settings
 from tests.runner.conftest import QUIET, UNPINNED
 
 OPENSSL, GNUTLS = "openssl@system", "gnutls@system"
 HEADERS = {OPENSSL: "openssl/ssl.h", GNUTLS: "gnutls/gnutls.h"}
 MeasureReal = Callable[..., Invocation]
+RealKits = dict[str, JobInputKit]
 
 
 def a_case(protocol: str, key_exchange: str, **more: object) -> Case:
@@ -43,36 +47,62 @@ def missing() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def measure_real(tmp_path_factory: pytest.TempPathFactory) -> MeasureReal:
-    """`measure_real(case, "openssl@system")`: the first invocation of a case, with its untimed pass."""
+def real_servers(tmp_path_factory: pytest.TempPathFactory) -> ServerStore:
+    """A kit store of this machine's libraries, with what builds web servers. Their builds are kept in the cache."""
     if reason := missing():
         pytest.skip(reason)
-    root = tmp_path_factory.mktemp("real")
-    shelf = Shelf(root / "kits", Workshop(WorkerSource(Settings().workers), (SystemProvider(),)))
-    manifests = {reference: shelf.add(SubjectRef.parse(reference)) for reference in (OPENSSL, GNUTLS)}
-    kits = {name: TicketKit(folder=shelf.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
-    material = MaterialShelf(root / "material")
+    root = tmp_path_factory.mktemp("real-kits")
+    workshop = Workshop(WorkerSource(Settings().workers), (SystemProvider(),))
+    return ServerStore(KitStore(root, workshop), workshop, server_builds(Settings().cache, jobs=2))
 
-    def measure(case: Case, *block: str) -> Invocation:
-        ticket = Ticket(
-            run_id="run",
-            attempt=1,
-            host_id="host",
-            seed="seed",
-            job=Job(
-                job_id="job", pool="local", case_ids=(case.case_id,), blocks=(block,), first_invocation=0, invocations=1
-            ),
-            measure=Measure(invocations=1, batches=8, batch_ns=3_000_000, max_duration_s=600),
-            cases=(case,),
-            kits=kits,
-            material_folder=material.folder,
-            material={case.case_id: material.provide(case)},
-            results=root / "results.ndjson",
-        )
-        turn = Turn(case.case_id, block, 0, examines=True)
-        return measure_invocation(ticket, turn, UNPINNED, root / "worker.log", lambda: QUIET)
 
-    return measure
+@pytest.fixture(scope="session")
+def real_kits(real_servers: ServerStore) -> RealKits:
+    """The kits of this machine's libraries by reference."""
+    kit_store = real_servers.kit_store
+    manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (OPENSSL, GNUTLS)}
+    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+
+
+@pytest.fixture(scope="session")
+def serving_kits(real_servers: ServerStore, real_kits: RealKits) -> RealKits:
+    """The same kits, OpenSSL's with all web servers."""
+    kit = real_kits[OPENSSL]
+    servers = {server: real_servers.add(server, kit.manifest.ref, kit.manifest) for server in real_servers.builds}
+    return {**real_kits, OPENSSL: kit.model_copy(update={"servers": servers})}
+
+
+def a_job_input(
+    kits: RealKits, material: MaterialStore, results: Path, case: Case, *block: str, batches: int = 8
+) -> JobInput:
+    """Of one invocation."""
+    job = Job(job_id="job", pool="local", case_ids=(case.case_id,), blocks=(block,), first_invocation=0, invocations=1)
+    return JobInput(
+        run_id="run",
+        attempt=1,
+        host_id="host",
+        seed="seed",
+        job=job,
+        measure=Measure(invocations=1, batches=batches, batch_ns=3_000_000, max_duration_s=600),
+        cases=(case,),
+        kits=kits,
+        material_folder=material.folder,
+        material={case.case_id: material.provide(case)},
+        results=results,
+    )
+
+
+def measured(root: Path, kits: RealKits, case: Case, *block: str) -> Invocation:
+    """The first invocation of a case, with its untimed pass."""
+    job_input = a_job_input(kits, MaterialStore(root / "material"), root / "results.ndjson", case, *block)
+    turn = Turn(case.case_id, block, 0, examines=True)
+    return measure_invocation(job_input, turn, UNPINNED, root / "worker.log", lambda: QUIET)
+
+
+@pytest.fixture(scope="session")
+def measure_real(tmp_path_factory: pytest.TempPathFactory, real_kits: RealKits) -> MeasureReal:
+    """`measure_real(case, "openssl@system")`, as `measured`."""
+    return partial(measured, tmp_path_factory.mktemp("real"), real_kits)
 
 
 def values(invocation: Invocation, subject: str, metric: Metric) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Who is asked when, as the workers see it: nobody is favoured, and the same ticket asks in the same order."""
+"""Who is asked when, as the workers see it: nobody is favoured, and the same job input asks in the same order."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ import pytest
 from kexbench.domain.samples import Invocation
 from kexbench.runner import job
 from kexbench.runner.invocation import WARM_UP_BATCHES, measure_invocation
+from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import Ticket
 from kexbench.runner.worker import Worker
-from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
+from tests.runner.conftest import QUIET, UNPINNED, MakeJobInput
 
 BASE, SECOND, THIRD = "fake@1.0+noise=0", "fake@1.1+noise=0", "fake@1.2+noise=0"
 BLOCKS = ((BASE, SECOND, THIRD), (BASE, THIRD))
@@ -38,21 +38,21 @@ class Heard:
 
 
 @pytest.fixture
-def ticket(make_ticket: MakeTicket) -> Ticket:
+def job_input(make_job_input: MakeJobInput) -> JobInput:
     """Two cases, and two blocks that share a subject."""
-    one = make_ticket(*BLOCKS[0], invocations=INVOCATIONS, batches=BATCHES)
+    one = make_job_input(*BLOCKS[0], invocations=INVOCATIONS, batches=BATCHES)
     return one.model_copy(update={"job": one.job.model_copy(update={"blocks": BLOCKS})})
 
 
-def heard(ticket: Ticket, folder: Path) -> list[Heard]:
+def heard(job_input: JobInput, folder: Path) -> list[Heard]:
     """Measure the whole job and listen."""
     folder.mkdir()
     found: list[Heard] = []
     send = Worker.send
 
-    def measure(ticket: Ticket, turn: Turn, *more: object) -> Invocation:
+    def measure(job_input: JobInput, turn: Turn, *more: object) -> Invocation:
         found.append(Heard(turn))
-        return measure_invocation(ticket, turn, *more)  # type: ignore[arg-type]
+        return measure_invocation(job_input, turn, *more)  # type: ignore[arg-type]
 
     def listening(worker: Worker, request: str) -> None:
         if request.startswith("run "):
@@ -60,7 +60,7 @@ def heard(ticket: Ticket, folder: Path) -> list[Heard]:
             found[-1].tokens.append(worker.hello.version)
         send(worker, request)
 
-    fresh = ticket.model_copy(update={"results": folder / "results.ndjson"})
+    fresh = job_input.model_copy(update={"results": folder / "results.ndjson"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Worker, "send", listening)
         patch.setattr(job, "measure_invocation", measure)
@@ -68,8 +68,8 @@ def heard(ticket: Ticket, folder: Path) -> list[Heard]:
     return found
 
 
-def test_in_every_round_of_every_block_each_subject_has_one_turn(ticket: Ticket, tmp_path: Path) -> None:
-    found = heard(ticket, tmp_path / "job")
+def test_in_every_round_of_every_block_each_subject_has_one_turn(job_input: JobInput, tmp_path: Path) -> None:
+    found = heard(job_input, tmp_path / "job")
     assert len(found) == 2 * len(BLOCKS) * INVOCATIONS
     for invocation in found:
         assert len(invocation.rounds) == WARM_UP_BATCHES + BATCHES
@@ -77,21 +77,23 @@ def test_in_every_round_of_every_block_each_subject_has_one_turn(ticket: Ticket,
             assert sorted(turns) == sorted(invocation.versions)
 
 
-def test_every_case_meets_every_block_equally_often(ticket: Ticket, tmp_path: Path) -> None:
-    met = Counter((one.turn.case_id, one.turn.block) for one in heard(ticket, tmp_path / "job"))
-    assert met == {(case.case_id, block): INVOCATIONS for case in ticket.cases for block in BLOCKS}
+def test_every_case_meets_every_block_equally_often(job_input: JobInput, tmp_path: Path) -> None:
+    met = Counter((one.turn.case_id, one.turn.block) for one in heard(job_input, tmp_path / "job"))
+    assert met == {(case.case_id, block): INVOCATIONS for case in job_input.cases for block in BLOCKS}
 
 
-def test_the_same_ticket_asks_in_the_same_order_and_another_seed_in_another(ticket: Ticket, tmp_path: Path) -> None:
-    first, again = heard(ticket, tmp_path / "first"), heard(ticket, tmp_path / "again")
-    other = heard(ticket.model_copy(update={"seed": "other"}), tmp_path / "other")
+def test_the_same_ticket_asks_in_the_same_order_and_another_seed_in_another(
+    job_input: JobInput, tmp_path: Path
+) -> None:
+    first, again = heard(job_input, tmp_path / "first"), heard(job_input, tmp_path / "again")
+    other = heard(job_input.model_copy(update={"seed": "other"}), tmp_path / "other")
     assert first == again
     assert [one.turn for one in first] != [one.turn for one in other]
     by_turn = {(one.turn.case_id, one.turn.invocation): one.tokens for one in other}
     assert any(one.tokens != by_turn[one.turn.case_id, one.turn.invocation] for one in first)
 
 
-def test_every_invocation_has_orders_of_its_own_and_all_orders_occur(ticket: Ticket, tmp_path: Path) -> None:
-    found = [one for one in heard(ticket, tmp_path / "job") if len(one.turn.block) == 3]
+def test_every_invocation_has_orders_of_its_own_and_all_orders_occur(job_input: JobInput, tmp_path: Path) -> None:
+    found = [one for one in heard(job_input, tmp_path / "job") if len(one.turn.block) == 3]
     assert len({tuple(one.tokens) for one in found}) == len(found)
     assert len({tuple(turns) for one in found for turns in one.rounds}) == 6

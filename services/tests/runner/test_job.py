@@ -5,72 +5,75 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.samples import OutcomeKind
-from kexbench.runner.job import allowed_s, measure_job
+from kexbench.runner.job import OutOfTime, allowed_s, measure_job
+from kexbench.runner.job_input import JobInput
 from kexbench.runner.results import append_line, read_lines, read_results
-from kexbench.runner.ticket import Ticket
-from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
+from tests.runner.conftest import QUIET, UNPINNED, MakeJobInput
 
 SUBJECT = "fake@1.0+noise=0"
 
 
-def measure(ticket: Ticket, stop_after: int | None = None) -> int:
+def measure(job_input: JobInput, stop_after: int | None = None) -> int:
     """How many turns were reported before the job ended."""
-    log = ticket.results.parent.parent / "worker.log"
-    job = measure_job(ticket, UNPINNED, log, lambda: QUIET, lambda: len(read_results(ticket.results)) == stop_after)
+    log = job_input.results.parent.parent / "worker.log"
+    job = measure_job(
+        job_input, UNPINNED, log, lambda: QUIET, lambda: len(read_results(job_input.results)) == stop_after
+    )
     return max((progress.done for progress in job), default=0)
 
 
-def test_every_case_has_every_invocation_in_the_results(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT, invocations=3)
-    assert measure(ticket) == 6
-    found = {(invocation.case_id, invocation.invocation) for invocation in read_results(ticket.results)}
-    assert found == {(case.case_id, number) for case in ticket.cases for number in range(3)}
+def test_every_case_has_every_invocation_in_the_results(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT, invocations=3)
+    assert measure(job_input) == 6
+    found = {(invocation.case_id, invocation.invocation) for invocation in read_results(job_input.results)}
+    assert found == {(case.case_id, number) for case in job_input.cases for number in range(3)}
 
 
-def test_a_cancelled_job_keeps_what_is_complete_and_goes_on_where_it_stopped(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT, invocations=3)
-    assert measure(ticket, stop_after=2) == 2
-    before = ticket.results.read_bytes()
-    assert len(read_results(ticket.results)) == 2
-    assert measure(ticket) == 6
-    assert ticket.results.read_bytes().startswith(before)
-    assert len(read_results(ticket.results)) == 6
+def test_a_cancelled_job_keeps_what_is_complete_and_goes_on_where_it_stopped(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT, invocations=3)
+    assert measure(job_input, stop_after=2) == 2
+    before = job_input.results.read_bytes()
+    assert len(read_results(job_input.results)) == 2
+    assert measure(job_input) == 6
+    assert job_input.results.read_bytes().startswith(before)
+    assert len(read_results(job_input.results)) == 6
 
 
-def test_an_unsupported_subject_is_tried_once_a_case_and_the_job_still_ends(make_ticket: MakeTicket) -> None:
+def test_an_unsupported_subject_is_tried_once_a_case_and_the_job_still_ends(make_job_input: MakeJobInput) -> None:
     broken = "fake@2.0+unsupported=1"
-    ticket = make_ticket(SUBJECT, broken, invocations=3)
-    measure(ticket)
-    outcomes = [outcome for invocation in read_results(ticket.results) for outcome in invocation.outcomes]
+    job_input = make_job_input(SUBJECT, broken, invocations=3)
+    measure(job_input)
+    outcomes = [outcome for invocation in read_results(job_input.results) for outcome in invocation.outcomes]
     assert [(outcome.subject, outcome.kind) for outcome in outcomes] == [(broken, OutcomeKind.UNSUPPORTED)] * 2
 
 
-def test_a_crashing_subject_is_tried_in_every_invocation(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT, "fake@2.0+crash_after=0", invocations=2)
-    measure(ticket)
-    assert sum(len(invocation.outcomes) for invocation in read_results(ticket.results)) == 4
+def test_a_crashing_subject_is_tried_in_every_invocation(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT, "fake@2.0+crash_after=0", invocations=2)
+    measure(job_input)
+    assert sum(len(invocation.outcomes) for invocation in read_results(job_input.results)) == 4
 
 
-def test_when_no_subject_of_a_case_is_left_its_invocations_are_left_out(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket("fake@2.0+unsupported=1", invocations=3)
-    assert measure(ticket) == 6
-    assert len(read_results(ticket.results)) == 2
+def test_when_no_subject_of_a_case_is_left_its_invocations_are_left_out(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input("fake@2.0+unsupported=1", invocations=3)
+    assert measure(job_input) == 6
+    assert len(read_results(job_input.results)) == 2
 
 
-def test_a_job_out_of_time_measures_nothing_more(make_ticket: MakeTicket) -> None:
-    assert measure(make_ticket(SUBJECT, max_duration_s=0)) == 0
+def test_a_job_out_of_time_measures_nothing_more(make_job_input: MakeJobInput) -> None:
+    with pytest.raises(OutOfTime):
+        measure(make_job_input(SUBJECT, max_duration_s=0))
 
 
 @pytest.mark.parametrize("torn", [1, 10, 500])
-def test_a_line_torn_by_a_kill_is_cut_off_and_measured_again(torn: int, make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT, invocations=2)
-    measure(ticket)
-    whole = read_results(ticket.results)
-    content = ticket.results.read_bytes()
-    ticket.results.write_bytes(content[:-torn])
-    assert read_results(ticket.results) == whole[:-1]
-    measure(ticket)
-    again = read_results(ticket.results)
+def test_a_line_torn_by_a_kill_is_cut_off_and_measured_again(torn: int, make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT, invocations=2)
+    measure(job_input)
+    whole = read_results(job_input.results)
+    content = job_input.results.read_bytes()
+    job_input.results.write_bytes(content[:-torn])
+    assert read_results(job_input.results) == whole[:-1]
+    measure(job_input)
+    again = read_results(job_input.results)
     assert [(i.case_id, i.invocation) for i in again] == [(i.case_id, i.invocation) for i in whole]
 
 
@@ -89,8 +92,8 @@ def test_a_line_is_never_joined_to_what_a_kill_left_before_it(torn: bytes, tmp_p
     assert read_lines(path) == [*whole, b"next", b"last"]
 
 
-def test_a_job_may_take_its_share_of_the_time_of_the_plan(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT, invocations=4, max_duration_s=600)
-    half = ticket.job.model_copy(update={"invocations": 1})
-    assert allowed_s(ticket) == 600
-    assert allowed_s(ticket.model_copy(update={"job": half})) == 150
+def test_a_job_may_take_its_share_of_the_time_of_the_plan(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT, invocations=4, max_duration_s=600)
+    half = job_input.job.model_copy(update={"invocations": 1})
+    assert allowed_s(job_input) == 600
+    assert allowed_s(job_input.model_copy(update={"job": half})) == 150

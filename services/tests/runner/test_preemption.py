@@ -8,15 +8,15 @@ from typing import cast
 import pytest
 
 from kexbench.domain.samples import Metric
-from kexbench.runner.invocation import _Parties, samples_of
-from kexbench.runner.party import Party, Setting
+from kexbench.runner.invocation import _Participants, samples_of
+from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
-from tests.runner.conftest import RSA, UNPINNED, MakeTicket, a_batch
+from tests.runner.conftest import RSA, UNPINNED, MakeJobInput, a_batch
 
 SUBJECT = "fake@1.0+noise=0"
 
 
-class ScriptedParty:
+class ScriptedParticipant:
     """Answers each token with a batch that saw so many involuntary switches."""
 
     def __init__(self, switches: list[int]) -> None:
@@ -26,10 +26,10 @@ class ScriptedParty:
         return a_batch(involuntary_switches=self._switches.pop(0))
 
 
-def parties_of(make_ticket: MakeTicket, switches: list[int], stack: ExitStack) -> _Parties:
-    parties = _Parties(Setting(make_ticket(SUBJECT, batches=3), RSA, UNPINNED, Path("log")), 1, stack)
-    parties.live[SUBJECT] = cast(Party, ScriptedParty(switches))
-    return parties
+def parties_of(make_job_input: MakeJobInput, switches: list[int], stack: ExitStack) -> _Participants:
+    participants = _Participants(Setting(make_job_input(SUBJECT, batches=3), RSA, UNPINNED, Path("log")), 1, stack)
+    participants.live[SUBJECT] = cast(Participant, ScriptedParticipant(switches))
+    return participants
 
 
 @pytest.mark.parametrize(
@@ -42,22 +42,22 @@ def parties_of(make_ticket: MakeTicket, switches: list[int], stack: ExitStack) -
     ],
 )
 def test_a_preempted_batch_is_repeated_until_the_retries_are_used_up(
-    switches: list[int], kept: int, discarded: int, preempted: int, make_ticket: MakeTicket
+    switches: list[int], kept: int, discarded: int, preempted: int, make_job_input: MakeJobInput
 ) -> None:
     with ExitStack() as stack:
-        parties = parties_of(make_ticket, switches, stack)
+        participants = parties_of(make_job_input, switches, stack)
         for _ in range(3):
-            parties.run_batch(SUBJECT, keep=True)
-        assert {len(sample.values) for sample in parties.samples()} == {kept}
-    assert (parties.discarded, parties.preempted) == (discarded, preempted)
+            participants.run_batch(SUBJECT, keep=True)
+        assert {len(sample.values) for sample in participants.samples()} == {kept}
+    assert (participants.discarded, participants.preempted) == (discarded, preempted)
 
 
-def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_ticket: MakeTicket) -> None:
+def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_job_input: MakeJobInput) -> None:
     with ExitStack() as stack:
-        parties = parties_of(make_ticket, [5], stack)
-        parties.run_batch(SUBJECT, keep=False)
-        assert parties.samples() == ()
-    assert (parties.discarded, parties.preempted) == (0, 0)
+        participants = parties_of(make_job_input, [5], stack)
+        participants.run_batch(SUBJECT, keep=False)
+        assert participants.samples() == ()
+    assert (participants.discarded, participants.preempted) == (0, 0)
 
 
 def test_of_a_preempted_batch_the_cpu_time_alone_is_a_number() -> None:

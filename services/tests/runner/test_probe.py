@@ -99,7 +99,7 @@ def test_a_worker_that_crashes_is_that_features_matter_alone(probe: Probe) -> No
 
 
 def test_a_worker_that_keeps_ending_is_given_up(probe: Probe) -> None:
-    with pytest.raises(ProbeFailed, match=rf"{MAX_ENDED_WORKERS} workers ended .* status 9"):
+    with pytest.raises(ProbeFailed, match=rf"{MAX_ENDED_WORKERS} workers crashed or hung, .* status 9"):
         probe("os._exit(9)")
 
 

@@ -5,9 +5,9 @@ import pytest
 from kexbench.domain.kit_changes import compare_kits
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe
-from kexbench.kits import Shelf, WorkerSource, Workshop, read_probe, verify_kit
+from kexbench.kits import KitStore, WorkerSource, Workshop, read_probe, verify_kit
 from kexbench.kits.system import SystemProvider
-from kexbench.material.shelf import MaterialShelf
+from kexbench.material.store import MaterialStore
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
 from tests.runner.real import GNUTLS, OPENSSL, missing
@@ -19,23 +19,23 @@ HYBRID = "X25519MLKEM768"
 
 @pytest.fixture(scope="module")
 def prober(tmp_path_factory: pytest.TempPathFactory) -> WorkerProber:
-    return WorkerProber(MaterialShelf(tmp_path_factory.mktemp("material")))
+    return WorkerProber(MaterialStore(tmp_path_factory.mktemp("material")))
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory, prober: WorkerProber) -> Shelf:
+def kit_store(tmp_path_factory: pytest.TempPathFactory, prober: WorkerProber) -> KitStore:
     if reason := missing():
         pytest.skip(reason)
     workshop = Workshop(WorkerSource(Settings().workers), (SystemProvider(),), prober)
-    return Shelf(tmp_path_factory.mktemp("shelf") / "kits", workshop)
+    return KitStore(tmp_path_factory.mktemp("kit-store") / "kits", workshop)
 
 
 @pytest.fixture(scope="module")
-def proven(shelf: Shelf) -> Proven:
+def proven(kit_store: KitStore) -> Proven:
     found = {}
     for reference in (OPENSSL, GNUTLS):
-        kit = shelf.add(SubjectRef.parse(reference))
-        probe = read_probe(shelf.folder(kit.kit_id))
+        kit = kit_store.add(SubjectRef.parse(reference))
+        probe = read_probe(kit_store.folder(kit.kit_id))
         assert probe is not None
         found[reference] = (kit, probe)
     return found
@@ -85,8 +85,8 @@ def test_two_libraries_differ_in_what_they_do_by_default(proven: Proven) -> None
 
 @pytest.mark.parametrize("reference", [OPENSSL, GNUTLS])
 def test_a_real_kit_proves_the_same_when_it_is_asked_again(
-    proven: Proven, shelf: Shelf, prober: WorkerProber, reference: str
+    proven: Proven, kit_store: KitStore, prober: WorkerProber, reference: str
 ) -> None:
     kit, _ = proven[reference]
-    check = verify_kit(shelf, kit.kit_id, prober, kit.worker_source_sha256)
+    check = verify_kit(kit_store, kit.kit_id, prober, kit.worker_source_sha256)
     assert (check.verdict, check.lines) == ("sound", ())

@@ -4,9 +4,9 @@ import pytest
 
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
-from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, values
+from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, real_kits, real_servers, values
 
-__all__ = ["measure_real"]
+__all__ = ["measure_real", "real_kits", "real_servers"]
 pytestmark = [
     pytest.mark.real,
     pytest.mark.xdist_group("real"),

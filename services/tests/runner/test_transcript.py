@@ -10,23 +10,23 @@ import pytest
 
 from kexbench.domain.plans import Measure
 from kexbench.runner.cpus import Cpus
+from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.ticket import Ticket
 from kexbench.runner.transcript import transcript
-from tests.runner.conftest import ECDHE, RSA, UNPINNED, MakeTicket
+from tests.runner.conftest import ECDHE, RSA, UNPINNED, MakeJobInput
 
 SUBJECT = "fake@1.0+noise=0+seed=7"
 AWKWARD = ["plain", "with a blank", "it's quoted", 'a "b" $HOME `id`; exit 9 #', "-n", "ünï\\code"]
 
 
-def moved(ticket: Ticket, home: Path) -> Ticket:
-    """The same ticket with its kit and its material in another folder."""
-    kit = ticket.kits[SUBJECT]
+def moved(job_input: JobInput, home: Path) -> JobInput:
+    """The same job input with its kit and its material in another folder."""
+    kit = job_input.kits[SUBJECT]
     folder = home / kit.folder.name
     shutil.copytree(kit.folder, folder)
     (home / "material").mkdir()
     kits = {SUBJECT: kit.model_copy(update={"folder": folder})}
-    return ticket.model_copy(update={"kits": kits, "material_folder": home / "material"})
+    return job_input.model_copy(update={"kits": kits, "material_folder": home / "material"})
 
 
 def said(text: str, cwd: Path) -> list[dict[str, Any]]:
@@ -37,20 +37,20 @@ def said(text: str, cwd: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-def test_a_shell_runs_it_wherever_the_kit_lies(name: str, make_ticket: MakeTicket, tmp_path: Path) -> None:
+def test_a_shell_runs_it_wherever_the_kit_lies(name: str, make_job_input: MakeJobInput, tmp_path: Path) -> None:
     home = tmp_path / name
     home.mkdir()
-    ticket = moved(make_ticket(SUBJECT, batches=3), home)
-    text = transcript(ticket, Turn(RSA.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
+    job_input = moved(make_job_input(SUBJECT, batches=3), home)
+    text = transcript(job_input, Turn(RSA.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
     records = said(text, tmp_path)
     assert [record["type"] for record in records] == ["hello", "ready", *["batch"] * (2 + 3), "bye"]
 
 
-def test_its_batches_are_those_of_the_measurement(make_ticket: MakeTicket, tmp_path: Path) -> None:
-    ticket = make_ticket(SUBJECT, batches=4)
-    ticket = ticket.model_copy(update={"measure": Measure(**{**vars(ticket.measure), "batch_ns": 8_000_000})})
+def test_its_batches_are_those_of_the_measurement(make_job_input: MakeJobInput, tmp_path: Path) -> None:
+    job_input = make_job_input(SUBJECT, batches=4)
+    job_input = job_input.model_copy(update={"measure": Measure(**{**vars(job_input.measure), "batch_ns": 8_000_000})})
     hello, ready, *batches, _ = said(
-        transcript(ticket, Turn(ECDHE.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED), tmp_path
+        transcript(job_input, Turn(ECDHE.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED), tmp_path
     )
     assert hello["version"] == "1.0"
     assert (ready["id"], ready["negotiated"]["group"]) == (ECDHE.case_id, "X25519")
@@ -59,30 +59,30 @@ def test_its_batches_are_those_of_the_measurement(make_ticket: MakeTicket, tmp_p
     assert {batch["client_cpu_ns"] for batch in batches} == {20 * 100_000}
 
 
-def test_several_threads_have_a_batch_as_many_times_longer(make_ticket: MakeTicket) -> None:
+def test_several_threads_have_a_batch_as_many_times_longer(make_job_input: MakeJobInput) -> None:
     case = RSA.model_copy(update={"threads": 3})
-    ticket = make_ticket(SUBJECT, cases=(case,))
-    text = transcript(ticket, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
-    assert f" min_ns={3 * ticket.measure.batch_ns} " in text
+    job_input = make_job_input(SUBJECT, cases=(case,))
+    text = transcript(job_input, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
+    assert f" min_ns={3 * job_input.measure.batch_ns} " in text
 
 
-def test_nothing_of_the_shells_environment_reaches_the_worker(make_ticket: MakeTicket) -> None:
-    ticket = make_ticket(SUBJECT)
-    words = transcript(ticket, Turn(RSA.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED).splitlines()[1]
+def test_nothing_of_the_shells_environment_reaches_the_worker(make_job_input: MakeJobInput) -> None:
+    job_input = make_job_input(SUBJECT)
+    words = transcript(job_input, Turn(RSA.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED).splitlines()[1]
     assert words.startswith("env -i ")
 
 
-def test_the_features_of_the_cpu_that_the_case_asks_for_are_in_the_environment(make_ticket: MakeTicket) -> None:
+def test_the_features_of_the_cpu_that_the_case_asks_for_are_in_the_environment(make_job_input: MakeJobInput) -> None:
     case = RSA.model_copy(update={"cpu_features": "no-aes"})
-    ticket = make_ticket(SUBJECT, cases=(case,))
-    text = transcript(ticket, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
+    job_input = make_job_input(SUBJECT, cases=(case,))
+    text = transcript(job_input, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
     for name, value in case.environment.items():
         assert f"{name}={value}" in text
 
 
-def test_it_is_pinned_as_the_measurement_was(make_ticket: MakeTicket) -> None:
+def test_it_is_pinned_as_the_measurement_was(make_job_input: MakeJobInput) -> None:
     two = RSA.model_copy(update={"threads": 2})
-    ticket = make_ticket(SUBJECT, cases=(RSA, two))
+    job_input = make_job_input(SUBJECT, cases=(RSA, two))
     cpus = Cpus(3, (0, 1, 2))
     for case, words in ((RSA, "--cpus 3 "), (two, "--cpus 2,3 ")):
-        assert words in transcript(ticket, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, cpus)
+        assert words in transcript(job_input, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, cpus)

@@ -10,7 +10,7 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import Store
+from kexbench.store.port import Selection, Store
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
 
@@ -30,7 +30,10 @@ def with_variants(store: Store, run_id: str = "one") -> Run:
 
 
 def frozen_medians(store: Store, *run_ids: str) -> list[tuple[str, str, float]]:
-    return [(row.run_id, row.case.case_id, row.level) for row in store.sentinels(Metric.CPU_NS, run_ids)]
+    return [
+        (row.run_id, row.case.case_id, row.level)
+        for row in store.sentinels(Selection(Metric.CPU_NS, runs=tuple(run_ids)))
+    ]
 
 
 def test_the_sentinel_is_neither_among_the_subjects_nor_in_their_numbers(store: Store) -> None:
@@ -57,7 +60,7 @@ def test_the_sentinels_of_several_runs_are_read_together_with_their_units(store:
         for number in (0, 4):
             store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 7, SENTINEL: [value, value, 90]}))
     assert sorted(frozen_medians(store, "one", "three")) == [("one", RSA, 1)] * 2 + [("three", RSA, 3)] * 2
-    found = store.sentinels(Metric.SERVER_CPU_NS, ["two"])
+    found = store.sentinels(Selection(Metric.SERVER_CPU_NS, runs=("two",)))
     assert {row.unit for row in found} == {f"{runs[1].plan.jobs[job].job_id}/{n}" for job, n in ((0, 0), (1, 4))}
     assert {(row.level, row.subject.kit_id) for row in found} == {(2, FROZEN[SENTINEL].kit_id)}
     assert frozen_medians(store) == frozen_medians(store, "none") == []

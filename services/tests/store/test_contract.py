@@ -14,7 +14,7 @@ from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
-from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
 
 pytestmark = pytest.mark.xdist_group("store")
 CPU = Selection(Metric.CPU_NS)
@@ -486,3 +486,28 @@ def test_batches_without_a_value_are_stored_as_such_and_count_in_no_summary(stor
     assert [None if math.isnan(value) else value for value in row.values] == [10, None, 30, 20]
     (exported,) = store.export(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert exported["n"] == 3
+
+
+def test_of_each_cell_and_side_the_newest_profile_counts_also_of_a_run_that_is_aside(store: Store) -> None:
+    earlier = started(store)
+    later = started(store, a_run("later", created_at=NOON + timedelta(hours=1)))
+    pair = (a_profile("client", hash=10.0), a_profile("server", hash=20.0))
+    newer = (a_profile("client", hash=11.0),)
+    again = (a_profile("client", hash=10.5),)
+    store.add_invocation(earlier, an_invocation(earlier, profiles={ONE: pair, TWO: pair}))
+    for _ in range(2):
+        store.add_invocation(later, an_invocation(later, 1, profiles={ONE: newer}))
+    store.add_invocation(later, an_invocation(later, 0, profiles={ONE: again}))
+    one, two = (f"fake@{version}~{version}~{a_kit(f'fake@{version}').build_profile.id}" for version in ("1.0", "1.1"))
+    rows = store.profiles([one, two])
+    found = {(row.subject.name, row.profile.side): (row.run_id, row.profile) for row in rows}
+    assert len(rows) == len(found) == 4
+    assert found[one, "client"] == ("later", newer[0])
+    assert found[one, "server"] == (earlier.run_id, pair[1])
+    assert {row.case.case_id for row in rows} == {RSA}
+    assert [row.spread for row in rows] == pytest.approx(
+        [11 / 10.5 - 1 if row.run_id == "later" else 0 for row in rows]
+    )
+    assert {row.profile.side for row in store.profiles([two], case_id=RSA)} == {"client", "server"}
+    assert store.profiles([two], case_id=ECDSA) == store.profiles([two], run_id="later") == store.profiles([]) == []
+    assert [row.run_id for row in store.profiles([one], run_id="later")] == ["later"]

@@ -13,7 +13,7 @@ from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
 from tests.builders import a_run, an_invocation, an_outcome
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
 
 
@@ -26,11 +26,11 @@ class WatchedStore(ClickHouseStore):
         super().__init__(dsn, database, EngineClauses())
         self.statements: list[str] = []
 
-    def _command(self, sql: str, client: object = None) -> None:
+    def _command(self, sql: str, *given: Any, **named: Any) -> None:
         if len(self.statements) == self.fails_at:
             raise InterruptedError
         self.statements.append(sql)
-        super()._command(sql, client)  # type: ignore[arg-type]
+        super()._command(sql, *given, **named)
 
 
 def test_the_migrations_of_this_release_are_numbered_and_each_does_something() -> None:

@@ -15,7 +15,7 @@ HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE notifications; --"
 
 def test_an_empty_store_has_nothing_to_tell(store: Store) -> None:
     assert (store.notifications(5), store.open_notifications(20), store.notified(["x"])) == ([], [], set())
-    assert (store.untold_events(NOON), store.sendings(["x"]), store.sendings([], NOON)) == (
+    assert (store.unnotified_events(NOON), store.sendings(["x"]), store.sendings([], NOON)) == (
         [],
         [],
         [],
@@ -60,14 +60,14 @@ def test_a_notification_is_open_until_it_is_sent_by_itself_or_with_others_or_was
     assert store.open_notifications(3) == [begun]
 
 
-def test_an_event_is_untold_until_a_channel_has_a_notification_of_it_unless_it_is_old(store: Store) -> None:
+def test_an_event_is_unnotified_until_a_channel_has_a_notification_of_it_unless_it_is_old(store: Store) -> None:
     alert_id = a_cause().alert_id
     for event in (an_alert_event(), an_alert_event(AlertAction.NOTED, 1), an_alert_event(AlertAction.FIXED, 2)):
         store.add_alert_event(event)
-    assert store.untold_events(NOON) == [(alert_id, 0), (alert_id, 1), (alert_id, 2)]
+    assert store.unnotified_events(NOON) == [(alert_id, 0), (alert_id, 1), (alert_id, 2)]
     store.add_notifications([a_notification(1)])
-    assert store.untold_events(NOON) == [(alert_id, 0), (alert_id, 2)]
-    assert store.untold_events(NOON + timedelta(seconds=1)) == [(alert_id, 2)]
+    assert store.unnotified_events(NOON) == [(alert_id, 0), (alert_id, 2)]
+    assert store.unnotified_events(NOON + timedelta(seconds=1)) == [(alert_id, 2)]
 
 
 def test_notifications_are_read_page_by_page_newest_first_without_gaps(store: Store) -> None:

@@ -15,7 +15,7 @@ from kexbench.store.rows import Row
 from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 
-pytestmark = pytest.mark.xdist_group("store")
+pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFeatures: [native, no-aes]")
 
 
@@ -86,6 +86,12 @@ class OldStore(ClickHouseStore):
     def _recognise_hosts(self) -> None:
         """Nor recognised."""
 
+    def _summarise_missing(self) -> None:
+        """Nor were there summaries."""
+
+    def _summarise_cases(self, *_: object) -> None:
+        """Nor of what was delivered."""
+
     def _insert(self, table: str, content: list[Row]) -> None:
         later = {name for name, version in LATER.items() if version > self.version}
         if table != "run_events":  # outcomes always had reasons
@@ -136,6 +142,7 @@ def test_what_did_not_build_is_known_of_runs_of_earlier_releases(
     failed = {"run_id": run.run_id, "at": NOON, "state": "failed", "detail": "make: it fails", "number": 1}
     with monkeypatch.context() as patch:
         patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:19])
+        patch.setattr(ClickHouseStore, "_summarise_missing", lambda _: None)  # it had no summaries
         old = ClickHouseStore(dsn, database, EngineClauses())
         old.migrate()
         again = {**failed, "at": NOON + timedelta(hours=1), "number": 2}

@@ -237,7 +237,7 @@ def test_a_library_that_can_not_be_read_is_told_once_and_holds_up_no_spec(stage:
     for _ in range(2):
         assert not stage.watcher.once()
     assert [run.commit.commit for run in stage.runs() if run.commit] == [commit]
-    assert len([line for line in stage.said if "is no git repository" in line]) == 1
+    assert len([line for line in stage.said if "is not a git repository" in line]) == 1
 
 
 def test_a_repository_that_the_catalogue_does_not_name_is_not_followed(stage: Stage) -> None:

@@ -10,8 +10,8 @@ from kexbench.domain.commits import NO_COMMIT
 from kexbench.domain.moments import EARLIEST
 from kexbench.planning.commits import Files
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
+from kexbench.watch.errors import SourceError
 from kexbench.watch.git import GitSource
-from kexbench.watch.source import SourceError
 from tests.watch.repositories import Shared, git
 
 
@@ -207,7 +207,7 @@ def test_of_a_document_that_is_too_large_no_more_is_read_than_shows_it(shared: S
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("/nowhere/at/all.git", "is no git repository"),
+        ("/nowhere/at/all.git", "is not a git repository"),
         ("http://127.0.0.1:9/a.git", "can't be read"),
         ("git://127.0.0.1:9/a.git", "can't be read"),
     ],

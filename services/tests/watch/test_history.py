@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from dulwich.repo import Repo
 
+from kexbench.watch.errors import SourceError
 from kexbench.watch.history import History
-from kexbench.watch.source import SourceError
+from tests.kits.sources import serving as answering
 from tests.watch.library import Library
 from tests.watch.repositories import git
 from tests.watch.smart_http import published
@@ -40,9 +41,9 @@ def test_only_commits_are_fetched_and_only_those_that_are_new(library: Library, 
         assert copied(tmp_path / "copy") == {old[-1]}
         new = library.line(old[-1], 3)
         assert history.head("master") == new[-1]
-        assert history.new_commits("master", new[-1], old[-1]) == (tuple(new), 0)
+        assert history.new_commits("master", new[-1], old[-1]) == (new, 0)
         assert copied(tmp_path / "copy") == {old[-1], *new}
-        told = history.told(new[0])
+        told = history.library_commit(new[0])
         assert (told.hash, told.subject, told.committed_at) == (new[0], "Change 6", told.authored_at)
         assert history.head("other") is None
 
@@ -56,14 +57,14 @@ def test_of_rewritten_history_what_is_new_is_told_and_how_far_it_was_set_back(
         assert history.head("master") == old[-1]
         new = library.line(old[3], 2)
         assert history.head("master") == new[-1]
-        assert history.new_commits("master", new[-1], old[-1]) == (tuple(new), 2)
+        assert history.new_commits("master", new[-1], old[-1]) == (new, 2)
         library.lead_to(old[2])
         assert history.head("master") == old[2]
-        assert history.new_commits("master", old[2], new[-1]) == ((), 3)
+        assert history.new_commits("master", old[2], new[-1]) == ([], 3)
         other = library.line(None, 2)
         assert history.head("master") == other[-1]
-        assert history.new_commits("master", other[-1], old[2]) == (tuple(other), 0)
-        assert history.new_commits("master", other[-1], "f" * 40) == ((other[-1],), 0)
+        assert history.new_commits("master", other[-1], old[2]) == (other, 0)
+        assert history.new_commits("master", other[-1], "f" * 40) == ([other[-1]], 0)
 
 
 def test_a_copy_that_was_lost_is_made_anew_and_goes_back_to_what_was_handled(
@@ -73,7 +74,20 @@ def test_a_copy_that_was_lost_is_made_anew_and_goes_back_to_what_was_handled(
     (tmp_path / "copy" / "objects").mkdir(parents=True)
     with closing(History(address, tmp_path / "copy")) as history:
         assert history.head("master") == commits[-1]
-        assert history.new_commits("master", commits[-1], commits[2]) == (tuple(commits[3:]), 0)
+        assert history.new_commits("master", commits[-1], commits[2]) == (commits[3:], 0)
+
+
+def test_a_copy_whose_making_was_cut_short_before_its_boundary_was_noted_serves(
+    library: Library, address: str, tmp_path: Path
+) -> None:
+    old = library.line(None, 4)
+    with closing(History(address, tmp_path / "copy")) as history:
+        assert history.head("master") == old[-1]
+    (tmp_path / "copy" / "shallow").unlink()
+    new = library.line(old[1], 2)
+    with closing(History(address, tmp_path / "copy")) as history:
+        assert history.head("master") == new[-1]
+        assert history.new_commits("master", new[-1], old[-1])[0][-1] == new[-1]
 
 
 def test_a_merge_is_one_commit_and_what_it_brought_is_none(library: Library, tmp_path: Path) -> None:
@@ -82,8 +96,8 @@ def test_a_merge_is_one_commit_and_what_it_brought_is_none(library: Library, tmp
     merge = library.merge(base, side[-1])
     with closing(History(str(library.bare), tmp_path / "copy")) as history:
         assert history.head("master") == merge
-        assert history.new_commits("master", merge, base) == ((merge,), 0)
-        assert history.new_commits("master", merge, side[-1]) == ((merge,), 2)
+        assert history.new_commits("master", merge, base) == ([merge], 0)
+        assert history.new_commits("master", merge, side[-1]) == ([merge], 2)
 
 
 def test_a_server_that_leaves_nothing_out_serves_as_well(library: Library, address: str, tmp_path: Path) -> None:
@@ -91,12 +105,12 @@ def test_a_server_that_leaves_nothing_out_serves_as_well(library: Library, addre
     commits = library.line(None, 2)
     with closing(History(address, tmp_path / "copy")) as history:
         assert history.head("master") == commits[-1]
-        assert history.new_commits("master", commits[-1], commits[0]) == ((commits[1],), 0)
+        assert history.new_commits("master", commits[-1], commits[0]) == ([commits[1]], 0)
 
 
 @pytest.mark.parametrize(
     ("address", "told"),
-    [("/nowhere/at/all.git", "is no git repository"), ("http://127.0.0.1:9/a.git", "can't be read")],
+    [("/nowhere/at/all.git", "is not a git repository"), ("http://127.0.0.1:9/a.git", "can't be read")],
 )
 def test_a_repository_that_can_not_be_read_is_told_with_a_remedy(address: str, told: str, tmp_path: Path) -> None:
     with (
@@ -104,3 +118,12 @@ def test_a_repository_that_can_not_be_read_is_told_with_a_remedy(address: str, t
         closing(History(address, tmp_path / "copy")) as found,
     ):
         found.head("master")
+
+
+def test_a_followed_repository_that_wants_a_password_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    with (
+        answering(status=401) as closed,
+        closing(History(f"{closed.address}/private.git", tmp_path / "copy")) as history,
+        pytest.raises(SourceError, match=r"private.git requires a password\n  remedy: use a repository that anybody"),
+    ):
+        history.head("master")

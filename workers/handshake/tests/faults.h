@@ -15,6 +15,10 @@ struct fault_row {
     "protocol=TLSv1.2 key_exchange=DHE-RSA rsa_bits=2048 curve=- key=rsa-2048.key.pem "                      \
     "certificate=rsa-2048.cert.pem "
 
+#define VERIFIED_1_3                                                                                         \
+    "protocol=TLSv1.3 key_exchange=ECDHE-ECDSA group=X25519 rsa_bits=0 curve=P-256 chain_length=2 "          \
+    "verification=yes key=ec-P-256-verified.key.pem certificate=ec-P-256-verified.cert.pem "
+
 static const struct fault_row fault_rows[] = {
     {RSA_1_2 "key=missing.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
      "can't read the material file missing.pem"},
@@ -52,6 +56,10 @@ static const struct fault_row fault_rows[] = {
      "the generator of the DH parameters is not 2"},
     {DHE "group=dh-1024 dh_parameters=dh-1024-length-160.pem", FAULT_ERROR,
      "the DH parameters hold a privateValueLength of 160 bits"},
+    {VERIFIED_1_3 "trust_anchors_file=missing.pem", FAULT_ERROR, "can't read the material file missing.pem"},
+    {VERIFIED_1_3 "trust_anchors_file=garbage.pem", FAULT_ERROR, "the trust anchors can't be read"},
+    {VERIFIED_1_3 "trust_anchors_file=root.pem trust_anchors=3", FAULT_ERROR,
+     "trust_anchors: wanted 3, the file holds 1"},
     {"protocol=TLSv1.3 key_exchange=RSA group=- rsa_bits=2048 curve=- dh_parameters=- key=k certificate=c",
      FAULT_UNSUPPORTED, "TLS 1.3 has no RSA key exchange"},
 };

@@ -19,10 +19,8 @@ static void demand_names(const char *name) {
         demand(strcmp(protocol_name(protocol), name) == 0);
     if (cipher_from_name(name, &cipher))
         demand(strcmp(cipher_name(cipher), name) == 0);
-    if (key_exchange_from_name(name, &method, &key_type)) {
-        snprintf(again, sizeof again, "%s-%s", method_name(method), key_type_name(key_type));
-        demand(strcmp(method == METHOD_RSA ? "RSA" : again, name) == 0);
-    }
+    if (key_exchange_from_name(name, &method, &key_type))
+        demand(strcmp(key_exchange_name(method, key_type), name) == 0);
     if (group_from_name(name, &group, &bits)) {
         snprintf(again, sizeof again, "dh-%u", bits);
         demand((group == GROUP_CUSTOM_DH) == (bits != 0));

@@ -17,6 +17,8 @@ static const struct tls_case a_case = {.id = "a",
                                        .certificate = "c",
                                        .dh_parameters = "-",
                                        .ocsp_response = "-",
+                                       .trust_anchors_file = "-",
+                                       .trust_anchors = 1,
                                        .threads = 1};
 
 /* A length of 65,535 stands for the longest message, which no pipe has room for. */

@@ -29,6 +29,15 @@ static void demand_setup(const struct tls_case *c) {
     }
 }
 
+static void demand_load(const struct load_plan *plan) {
+    demand_text(plan->path);
+    demand(ntohl(plan->address.s_addr) >> 24 == IN_LOOPBACKNET && plan->port > 0);
+    demand(plan->concurrency >= 1 && plan->concurrency <= LOAD_CONCURRENCY_MAX);
+    demand(plan->max_connections >= 1 && plan->max_connections <= LOAD_CONNECTIONS_MAX);
+    demand(plan->requests >= 1 && plan->max_ns >= 1 && plan->timeout_ns >= 1000000);
+    demand(plan->resumed_percent <= 100 && plan->response_bytes <= TRANSFER_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct request request;
     char reason[REASON_MAX];
@@ -46,5 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                request.limits.min_handshakes <= request.limits.max_handshakes);
     else if (request.verb == VERB_EXAMINE)
         demand(request.handshakes >= 1);
+    else if (request.verb == VERB_LOAD)
+        demand_load(&request.load_plan);
     return 0;
 }

@@ -8,7 +8,8 @@
 
 enum { HANDSHAKES_MOST = 20 };
 
-/* The answers that the lines ask for; -1: some of them would take long, or several threads. */
+/* The answers that the lines ask for; -1: some of them would take long, or several threads, or connect to
+ * whatever listens on this machine. */
 static int answers(const uint8_t *data, size_t size) {
     int count = 0;
     const uint8_t *newline;
@@ -19,8 +20,8 @@ static int answers(const uint8_t *data, size_t size) {
         bool good = request_parse((const char *)data, length, &request, reason);
         if (good && request.verb == VERB_STOP)
             return count + 1;
-        if (good && (request.tls_case.threads > 1 || request.limits.max_handshakes > HANDSHAKES_MOST ||
-                     request.handshakes > HANDSHAKES_MOST))
+        if (good && (request.verb == VERB_LOAD || request.tls_case.threads > 1 ||
+                     request.limits.max_handshakes > HANDSHAKES_MOST || request.handshakes > HANDSHAKES_MOST))
             return -1;
         data = newline + 1;
         size -= length + 1;

@@ -49,6 +49,22 @@ for kind in rsa-2048 ec-P-256; do
     signed "$kind-chain-3" between CA:FALSE
     cat "$to/between.cert.pem" "$to/rsa-3072.cert.pem" >>"$to/$kind-chain-3.cert.pem"
 done
+# Chains whose root is not sent, and roots that they do not lead to.
+printf '%s\n' 'subjectAltName=DNS:kexbench.invalid' 'extendedKeyUsage=serverAuth,clientAuth' >"$to/leaf.cnf"
+for kind in rsa-2048 ec-P-256; do
+    cp "$to/$kind.key.pem" "$to/$kind-verified.key.pem"
+    signed "$kind-verified" between "CA:FALSE
+$(cat "$to/leaf.cnf")"
+    cat "$to/between.cert.pem" >>"$to/$kind-verified.cert.pem"
+done
+cp "$to/rsa-3072.cert.pem" "$to/root.pem"
+cat "$to/rsa-3072.cert.pem" "$to/rsa-4096.cert.pem" "$to/ec-P-384.cert.pem" >"$to/three-roots.pem"
+cp "$to/rsa-4096.cert.pem" "$to/other-root.pem"
+# Of another host.
+cp "$to/ec-P-256.key.pem" "$to/elsewhere.key.pem"
+signed elsewhere between "CA:FALSE
+subjectAltName=DNS:elsewhere.invalid"
+cat "$to/between.cert.pem" >>"$to/elsewhere.cert.pem"
 # An OCSP response from the certificate's issuer.
 openssl ocsp -issuer "$to/rsa-3072.cert.pem" -cert "$to/ec-P-256.cert.pem" -reqout "$to/request.der" -no_nonce >/dev/null
 serial=$(openssl x509 -in "$to/ec-P-256.cert.pem" -noout -serial | cut -d= -f2)

@@ -13,6 +13,8 @@ struct row {
     const char *further; /* keys that differ from the usual */
 };
 
+#define VERIFIED "chain_length=2 verification=yes trust_anchors_file=root.pem"
+
 static const struct row rows[] = {
     {"TLSv1.2", "RSA", "AES-128-GCM", "-", 1024, "-", ""},
     {"TLSv1.2", "RSA", "AES-256-GCM", "-", 1776, "-", ""},
@@ -92,6 +94,23 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=psk early_data_bytes=1000"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2"},
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "fips=yes"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED},
+    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 2048, "-", VERIFIED},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED " client_authentication=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", VERIFIED " context=connection"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default transfer_bytes=4096"},
+    {"TLSv1.2", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-256", "transfer_bytes=1000"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "X25519", 0, "P-256", "transfer_bytes=1048576"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     "resumption=psk-dhe transfer_bytes=16385"},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-", "context=connection"},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-", "context=connection transfer_bytes=1"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=thread"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2 context=connection"},
+    {"default", "default-ECDSA", "-", "-", 0, "P-256", VERIFIED " transfer_bytes=4096"},
     {"default", "default-RSA", "-", "-", 2048, "-", ""},
     {"default", "default-ECDSA", "-", "-", 0, "P-256", ""},
 };
@@ -113,7 +132,9 @@ static void key_name(const struct row *row, char *out, size_t size) {
     enum method method;
     enum key_type type;
     CHECK(key_exchange_from_name(row->key_exchange, &method, &type));
-    const char *chain = strstr(row->further, "chain_length=3") != NULL ? "-chain-3" : "";
+    const char *chain = strstr(row->further, "chain_length=3") != NULL     ? "-chain-3"
+                        : strstr(row->further, "verification=yes") != NULL ? "-verified"
+                                                                           : "";
     if (is_rsa_key(type))
         snprintf(out, size, "%s-%u%s", type == KEY_RSA ? "rsa" : "rsa-pss", row->rsa_bits, chain);
     else if (type == KEY_ECDSA)
@@ -127,9 +148,11 @@ static void key_name(const struct row *row, char *out, size_t size) {
 /* Appends the usual values of the keys that `line` does not hold. */
 static void fill_up(char *line, size_t size) {
     static const char *const usual[] = {
-        "dh_parameters=-", "ocsp_response=-",    "chain_length=1", "client_authentication=no",
-        "resumption=none", "early_data_bytes=0", "anti_replay=no", "hello_retry=no",
-        "fips=no",         "threads=1",          "roles=both"};
+        "dh_parameters=-", "ocsp_response=-",    "chain_length=1",   "client_authentication=no",
+        "resumption=none", "early_data_bytes=0", "anti_replay=no",   "hello_retry=no",
+        "fips=no",         "threads=1",          "verification=no",  "trust_anchors_file=-",
+        "trust_anchors=1", "tickets=none",       "transfer_bytes=0", "context=shared",
+        "roles=both"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);

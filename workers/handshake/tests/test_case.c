@@ -5,10 +5,24 @@
 
 /* The usual values of the keys that `words` does not give. */
 static struct tls_case a_case(const char *words) {
-    static const char *const usual[] = {
-        "ocsp_response=-",    "chain_length=1", "client_authentication=no", "resumption=none",
-        "early_data_bytes=0", "anti_replay=no", "hello_retry=no",           "fips=no",
-        "threads=1",          "roles=both",     "dh_parameters=-",          "cipher=AES-128-GCM"};
+    static const char *const usual[] = {"ocsp_response=-",
+                                        "chain_length=1",
+                                        "client_authentication=no",
+                                        "resumption=none",
+                                        "early_data_bytes=0",
+                                        "anti_replay=no",
+                                        "hello_retry=no",
+                                        "fips=no",
+                                        "verification=no",
+                                        "trust_anchors_file=-",
+                                        "trust_anchors=1",
+                                        "tickets=none",
+                                        "transfer_bytes=0",
+                                        "context=shared",
+                                        "threads=1",
+                                        "roles=both",
+                                        "dh_parameters=-",
+                                        "cipher=AES-128-GCM"};
     char line[2048], reason[REASON_MAX];
     struct request request;
     int length = snprintf(line, sizeof line, "setup id=a key=k certificate=c %s", words);
@@ -134,6 +148,8 @@ static void mismatches(void) {
     differs(got, "chain_length: wanted 1, the client got 2");
     got = same, got.hello_retry = 1;
     differs(got, "hello_retry: wanted 0, the client got 1");
+    got = same, got.verified_length = 2;
+    differs(got, "verified_length: wanted 0, the client got 2");
     got = same, got.chain_length = -1, got.client_key = NULL;
     CHECK(negotiated_matches(&same, &got, "client", &fault));
     got = same, got.group = NULL; /* this side can't tell */
@@ -153,6 +169,19 @@ static void settings(void) {
             "a resumption takes neither client_authentication nor ocsp_response nor hello_retry");
     refused(FAULT_ERROR, ECDHE_1_3 "roles=client threads=2",
             "a single role takes neither threads nor resumption");
+    refused(FAULT_ERROR, ECDHE_1_3 "verification=yes", "verification needs trust_anchors_file");
+    refused(FAULT_ERROR, ECDHE_1_3 "trust_anchors_file=a", "trust_anchors_file needs verification");
+    refused(FAULT_ERROR, ECDHE_1_3 "trust_anchors=2", "trust_anchors needs verification");
+    refused(FAULT_ERROR, ECDHE_1_3 "tickets=default resumption=psk",
+            "a resumption takes neither verification nor tickets nor context");
+    refused(FAULT_ERROR, ECDHE_1_3 "context=thread", "context=thread needs threads");
+    refused(FAULT_ERROR, ECDHE_1_3 "transfer_bytes=1 resumption=psk-dhe early_data_bytes=9 anti_replay=yes",
+            "anti_replay takes no transfer_bytes");
+    refused(FAULT_ERROR, ECDHE_1_3 "transfer_bytes=1 roles=client",
+            "a single role takes neither tickets nor transfer_bytes nor context");
+    refused(FAULT_ERROR,
+            "protocol=default key_exchange=default-RSA group=- cipher=- tickets=default" RSA_2048,
+            "default settings take no tickets: they are the library's already");
     refused(FAULT_ERROR, "protocol=default key_exchange=ECDHE-RSA group=X25519" RSA_2048,
             "default settings are all of protocol=default, cipher=- and key_exchange=default-…");
     refused(FAULT_ERROR, "protocol=default key_exchange=default-RSA group=X25519 cipher=-" RSA_2048,

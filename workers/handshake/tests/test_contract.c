@@ -40,8 +40,20 @@ static void negotiates_row(const struct row *row) {
         CHECK((seen.extended_master_secret < 0) == (strcmp(seen.protocol, "TLSv1.3") == 0));
         CHECK(seen.protocol != NULL && seen.cipher != NULL && seen.group != NULL && seen.signature != NULL);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-            CHECK(batch.cpu_ns[role] > 0 && batch.first_ns[role] > 0 && batch.bytes[role] > 200);
-        CHECK(batch.wall_ns > 0 && batch.elapsed_ns > 0 && batch.thread_cpu_ns >= batch.cpu_ns[ROLE_CLIENT]);
+            CHECK(batch.cpu_ns[SPAN_HANDSHAKE][role] > 0 && batch.first_ns[role] > 0 &&
+                  batch.bytes[role] > 200);
+        CHECK(batch.has_objects && batch.has_transfer == (c.transfer_bytes > 0));
+        for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+            CHECK((batch.cpu_ns[SPAN_TRANSFER][role] > 0) == (c.transfer_bytes > 0));
+            CHECK((batch.cpu_ns[SPAN_FINISH][role] > 0) == (c.transfer_bytes > 0));
+            CHECK(batch.cpu_ns[SPAN_OBJECTS][role] > 0 || linked_backend.takes_settings);
+        }
+        CHECK_NUMBER(seen.transferred_bytes, c.transfer_bytes);
+        CHECK_NUMBER(seen.transfer_records, (c.transfer_bytes + RECORD_MAX - 1) / RECORD_MAX);
+        CHECK_NUMBER(seen.verified_length, seen.resumed ? -1 : c.verification ? (int)c.chain_length + 1 : 0);
+        CHECK(c.tickets == TICKETS_NONE || seen.tickets > 0);
+        CHECK(batch.wall_ns > 0 && batch.elapsed_ns > 0 &&
+              batch.thread_cpu_ns >= batch.cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT]);
         CHECK(linked_backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
     }
     if (set_up)
@@ -162,12 +174,12 @@ static void dropped_pairs(void) {
     if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
     for (int turns = 0; turns < 4; turns++) {
-        CHECK(pair_open(p.pairs[0], false, &fault));
+        CHECK(pair_open(p.pairs[0], false, false, &spans, &fault));
         for (int turn = 0; turn < turns; turn++)
             CHECK(linked_backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
-        pair_close(p.pairs[0]);
+        pair_close(p.pairs[0], false, &spans);
     }
-    CHECK(pair_handshake(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
+    CHECK(pair_connection(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
     release(&p);
 }
 
@@ -233,6 +245,47 @@ static void faults_are_told(void) {
     }
 }
 
+/* A chain that leads elsewhere, or to a certificate of another host, ends the handshake; among more trust
+ * anchors the right one is found. */
+static void verifies(void) {
+    static const struct {
+        const char *further;
+        bool works;
+    } verified[] = {
+        {VERIFIED, true},
+        {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3", true},
+        {"chain_length=2 verification=yes trust_anchors_file=other-root.pem", false},
+    };
+    for (size_t i = 0; i < sizeof verified / sizeof verified[0]; i++) {
+        struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", verified[i].further};
+        struct tls_case c = case_of(&row), elsewhere = c;
+        struct negotiated seen = {0};
+        struct fault fault;
+        struct prepared p;
+        CHECK(ready(&p, &c, &seen, &fault) == verified[i].works);
+        if (p.context != NULL) {
+            CHECK_NUMBER(seen.verified_length, 3);
+            release(&p);
+        }
+        strcpy(elsewhere.key, "elsewhere.key.pem");
+        strcpy(elsewhere.certificate, "elsewhere.cert.pem");
+        CHECK(!ready(&p, &elsewhere, &seen, &fault) && fault.kind == FAULT_ERROR);
+    }
+}
+
+/* How many tickets a library issues unless told otherwise is its own choice, which is told. */
+static void issues_tickets(void) {
+    struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "tickets=default"};
+    struct tls_case c = case_of(&row);
+    struct negotiated seen = {0};
+    struct fault fault;
+    struct prepared p;
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
+        return;
+    CHECK_NUMBER(seen.tickets, 2);
+    release(&p);
+}
+
 /* Same size as P-256, so that only the curve itself tells them apart. A build may lack the other curve
  * altogether. */
 static void another_curve(void) {
@@ -246,6 +299,18 @@ static void another_curve(void) {
     CHECK(!ready(&p, &c, &seen, &fault));
     CHECK(strstr(fault.reason, "curve: wanted P-256") != NULL ||
           strstr(fault.reason, "the certificate") != NULL);
+}
+
+/* A protocol that another library has. */
+static void other_protocols(void) {
+    char line[2048] = "setup id=a protocol=BFE-0RTT-1 key_exchange=BFE cipher=AES-128-GCM group=BLS12-381 "
+                      "rsa_bits=0 curve=- key=seed certificate=-";
+    fill_up(line, sizeof line);
+    struct tls_case c = read_case(line);
+    struct negotiated seen = {0};
+    struct fault fault;
+    struct prepared p;
+    CHECK(!ready(&p, &c, &seen, &fault) && fault.kind == FAULT_UNSUPPORTED);
 }
 
 int main(int argc, char **argv) {
@@ -267,7 +332,10 @@ int main(int argc, char **argv) {
     sentence("records and round trips are those of the standard", examines);
     if (linked_backend.takes_settings) /* the fake reads no material */
         return check_failures != 0;
+    sentence("a protocol that is not TLS is unsupported", other_protocols);
     sentence("each fault of the material is told with its reason", faults_are_told);
+    sentence("a chain is verified to its trust anchor, for its host", verifies);
+    sentence("a server issues two tickets by default", issues_tickets);
     sentence("a certificate on another curve of the same size is refused", another_curve);
     return check_failures != 0;
 }

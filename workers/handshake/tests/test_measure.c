@@ -16,7 +16,9 @@ static const struct negotiated GOOD = {.protocol = "TLSv1.2",
                                        .extended_master_secret = -1,
                                        .hello_retry = -1,
                                        .key_shares = -1,
-                                       .tickets = -1};
+                                       .tickets = -1,
+                                       .verified_length = -1,
+                                       .client_verified_length = -1};
 
 /* A handshake of one second's worth of decimal places: the client turns twice for 100 ns each, the server
  * once for 300 ns, opening and closing both sides cost 250 ns each. Three ticks are one nanosecond; only half
@@ -157,8 +159,11 @@ static void check_arithmetic(void) {
     CHECK(run(10, 0, 100));
     CHECK_NUMBER(batch.handshakes, 10);
     /* 1,000 ns a handshake, 500 of them on the CPU; the client has 2/10 of the time, the server 3/10. */
-    CHECK_NUMBER(batch.cpu_ns[ROLE_CLIENT], 10 * 100);
-    CHECK_NUMBER(batch.cpu_ns[ROLE_SERVER], 10 * 150);
+    CHECK_NUMBER(batch.cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT], 10 * 100);
+    CHECK_NUMBER(batch.cpu_ns[SPAN_HANDSHAKE][ROLE_SERVER], 10 * 150);
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
+        CHECK_NUMBER(batch.cpu_ns[SPAN_OBJECTS][role], 10 * 125);
+    CHECK(batch.has_objects && !batch.has_transfer);
     CHECK_NUMBER(batch.wall_ns, 10 * 500);
     CHECK_NUMBER(batch.thread_cpu_ns, 10 * 500);
     CHECK_NUMBER(batch.elapsed_ns, 10 * 1000);
@@ -191,16 +196,17 @@ static void unsplit(void) {
     CHECK_NUMBER(batch.handshakes, 10);
     CHECK_NUMBER(batch.thread_cpu_ns, 10 * 500);
     CHECK_NUMBER(batch.bytes[ROLE_SERVER], 510);
-    CHECK(!batch.has[ROLE_CLIENT] && !batch.has[ROLE_SERVER]);
-    CHECK_NUMBER(split_reads - script.ticks_read, 11 * 4); /* before the first turn and after each of three */
+    CHECK(!batch.has[ROLE_CLIENT] && !batch.has[ROLE_SERVER] && !batch.has_objects);
+    /* Before the first turn and after each of three, and around opening and closing each side. */
+    CHECK_NUMBER(split_reads - script.ticks_read, 11 * (4 + 8));
 }
 
 static void no_overflow(void) {
     begin();
     script.now_ns = 3000000000000000000ull; /* ticks wrap while the batch runs */
     CHECK(run(1000000, 0, 1000000));
-    CHECK_NUMBER(batch.cpu_ns[ROLE_CLIENT], 100000000);
-    CHECK_NUMBER(batch.cpu_ns[ROLE_SERVER], 150000000);
+    CHECK_NUMBER(batch.cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT], 100000000);
+    CHECK_NUMBER(batch.cpu_ns[SPAN_HANDSHAKE][ROLE_SERVER], 150000000);
 }
 
 static void limits(void) {

@@ -9,8 +9,13 @@ static const char SETUP[] =
     "chain_length=3 "
     "client_authentication=yes resumption=ticket early_data_bytes=0 anti_replay=no hello_retry=no fips=no "
     "threads=2 "
+    "verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared "
     "roles=both";
 static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
+
+static const char LOAD[] =
+    "load id=a address=127.0.0.1 port=8443 path=4096.bin response_bytes=4096 requests=1 concurrency=8 "
+    "max_connections=200 max_ns=5000000000 timeout_ns=1000000000 resumed_percent=50";
 
 static struct request request;
 static char reason[REASON_MAX];
@@ -66,6 +71,32 @@ static void any_order(void) {
     CHECK(parse("examine handshakes=7 id=b") && request.verb == VERB_EXAMINE);
     CHECK_NUMBER(request.handshakes, 7);
     CHECK(parse("stop") && request.verb == VERB_STOP);
+}
+
+static void good_load(void) {
+    CHECK(parse(LOAD) && request.verb == VERB_LOAD);
+    const struct load_plan *plan = &request.load_plan;
+    CHECK_TEXT(request.tls_case.id, "a");
+    CHECK_TEXT(plan->path, "4096.bin");
+    CHECK(plan->address.s_addr == htonl(INADDR_LOOPBACK) && plan->port == 8443);
+    CHECK(plan->response_bytes == 4096 && plan->requests == 1 && plan->concurrency == 8);
+    CHECK(plan->max_connections == 200 && plan->max_ns == 5000000000 && plan->timeout_ns == 1000000000);
+    CHECK_NUMBER(plan->resumed_percent, 50);
+    CHECK(parse(with(LOAD, "address", "address=127.255.0.9")));
+}
+
+/* A worker connects to this machine alone. */
+static void other_machines(void) {
+    static const char *const addresses[] = {"128.0.0.1",  "10.0.0.1",       "0.0.0.0",     "localhost",
+                                            "127.1",      "127.0.0",        "127.0.0.256", "127.0.0.+1",
+                                            "0127.0.0.1", "2130706433",     "126.0.0.1",   "127.0.0.1.1",
+                                            "127.0.0.1-", "255.255.255.255"};
+    char word[64];
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        snprintf(word, sizeof word, "address=%s", addresses[i]);
+        refuses(with(LOAD, "address", word), "expected an IPv4 address of loopback");
+    }
+    refuses(with(LOAD, "address", "address=::1"), "holds a byte");
 }
 
 static void every_name(void) {
@@ -172,6 +203,9 @@ static void missing_key(void) {
                                              "threads",
                                              "roles"};
     static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
+    static const char *const keys_of_load[] = {
+        "id",          "address",         "port",   "path",       "response_bytes", "requests",
+        "concurrency", "max_connections", "max_ns", "timeout_ns", "resumed_percent"};
     char why[64];
     for (size_t i = 0; i < sizeof setup_keys / sizeof setup_keys[0]; i++) {
         snprintf(why, sizeof why, "setup needs the key %s", setup_keys[i]);
@@ -181,12 +215,17 @@ static void missing_key(void) {
         snprintf(why, sizeof why, "run needs the key %s", run_keys[i]);
         refuses(with(RUN, run_keys[i], NULL), why);
     }
+    for (size_t i = 0; i < sizeof keys_of_load / sizeof keys_of_load[0]; i++) {
+        snprintf(why, sizeof why, "load needs the key %s", keys_of_load[i]);
+        refuses(with(LOAD, keys_of_load[i], NULL), why);
+    }
 }
 
 static void path_traversal(void) {
     refuses(with(SETUP, "key", "key=../k.pem"), "the value of key holds a byte");
     refuses(with(SETUP, "key", "key=/etc/passwd"), "the value of key holds a byte");
     refuses(with(SETUP, "certificate", "certificate=a/b"), "the value of certificate holds a byte");
+    refuses(with(LOAD, "path", "path=../a"), "the value of path holds a byte");
     refuses(with(SETUP, "dh_parameters", "dh_parameters=a\\b"), "the value of dh_parameters holds a byte");
     refuses(with(SETUP, "key", "key=.."), "without a leading dot");
     refuses(with(SETUP, "key", "key=.hidden"), "without a leading dot");
@@ -228,6 +267,16 @@ static void numbers_out_of_range(void) {
     refuses(with(SETUP, "threads", "threads=257"), "expected 1 to 256");
     refuses(with(SETUP, "early_data_bytes", "early_data_bytes=16385"), "expected 0 to 16384");
     refuses("examine id=a handshakes=1001", "expected 1 to 1000");
+    refuses(with(LOAD, "port", "port=0"), "expected 1 to 65535");
+    refuses(with(LOAD, "port", "port=65536"), "expected 1 to 65535");
+    refuses(with(LOAD, "response_bytes", "response_bytes=16777217"), "expected 0 to 16777216");
+    refuses(with(LOAD, "requests", "requests=0"), "expected 1 to 1000");
+    refuses(with(LOAD, "concurrency", "concurrency=33"), "expected 1 to 32");
+    refuses(with(LOAD, "max_connections", "max_connections=100001"), "expected 1 to 100000");
+    refuses(with(LOAD, "max_ns", "max_ns=0"), "expected 1 to 3600000000000");
+    refuses(with(LOAD, "timeout_ns", "timeout_ns=999999"), "expected 1000000 to 60000000000");
+    refuses(with(LOAD, "timeout_ns", "timeout_ns=60000000001"), "expected 1000000 to 60000000000");
+    refuses(with(LOAD, "resumed_percent", "resumed_percent=101"), "expected 0 to 100");
     refuses(with(RUN, "min_ns", "min_ns=3600000000001"), "expected 0 to 3600000000000");
     refuses(with(RUN, "min_handshakes", "min_handshakes=1001"), "min_handshakes is above max_handshakes");
     refuses(with(SETUP, "rsa_bits", "rsa_bits=511"), "expected 0, or 512");
@@ -258,6 +307,8 @@ static void nul_bytes(void) {
 
 int main(void) {
     sentence("a good setup is read into a case", good_setup);
+    sentence("a good load is read into a plan", good_load);
+    sentence("a load on another machine is an error", other_machines);
     sentence("keys may come in any order", any_order);
     sentence("every name of the protocol is known", every_name);
     sentence("an unknown verb is an error", unknown_verb);

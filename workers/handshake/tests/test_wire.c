@@ -1,4 +1,5 @@
 /* What is read off the wire: records across any cut of the bytes, and the facts of a ServerHello. */
+#include "pipe.h"
 #include "wire.h"
 
 #include "check.h"
@@ -100,6 +101,43 @@ static void first_record_alone(void) {
     CHECK(wire_server_hello(&wire, &found) && found.key_share);
 }
 
+/* QUIC's CRYPTO frames hold the same message without a record's header. */
+static void in_initial_packets(void) {
+    unsigned char bytes[256];
+    struct server_hello found;
+    size_t length = hello(bytes, true, (unsigned char[]){43, 51}, 2), header = 5, half = length / 2;
+    wire_reset(&wire);
+    wire_feed_initial(&wire, bytes + header, half - header);
+    CHECK(!wire_server_hello(&wire, &found));
+    wire_feed_initial(&wire, bytes + half, length - half);
+    wire_feed_initial(&wire, bytes + header, length - header); /* the next message is not kept */
+    CHECK(wire_server_hello(&wire, &found) && found.key_share && found.hello_retry);
+    CHECK_NUMBER(wire.head_length, length);
+    wire.counts_records = true;
+    wire_datagram(&wire);
+    CHECK_NUMBER(wire.records, 1);
+}
+
+static void datagrams(void) {
+    static struct pipe pipe = {.wire = &wire};
+    static unsigned char bytes[65535];
+    char got[8] = "";
+    pipe_reset(&pipe);
+    CHECK_NUMBER(pipe_write_datagram(&pipe, "first", 5), 5);
+    CHECK_NUMBER(pipe_write_datagram(&pipe, "longer than eight", 17), 17);
+    CHECK_NUMBER(pipe_write_datagram(&pipe, "last", 4), 4);
+    CHECK_NUMBER(pipe.written, 26);
+    CHECK_NUMBER(pipe_read_datagram(&pipe, got, sizeof got), 5);
+    CHECK(memcmp(got, "first", 5) == 0);
+    CHECK_NUMBER(pipe_read_datagram(&pipe, got, sizeof got), 8);
+    CHECK_NUMBER(pipe_read_datagram(&pipe, got, sizeof got), 4);
+    CHECK(memcmp(got, "last", 4) == 0);
+    CHECK_NUMBER(pipe_read_datagram(&pipe, got, sizeof got), 0);
+    CHECK_NUMBER(pipe_write_datagram(&pipe, bytes, sizeof bytes), sizeof bytes);
+    CHECK_NUMBER(pipe_write_datagram(&pipe, bytes, sizeof bytes), 0); /* whole or not at all */
+    CHECK_NUMBER(pipe_pending(&pipe), sizeof bytes + 2);
+}
+
 static void cut_short(void) {
     unsigned char bytes[128];
     struct server_hello found;
@@ -121,6 +159,8 @@ int main(void) {
     sentence("a ClientHello tells its session id, its key shares and whether it shows a ticket",
              client_facts);
     sentence("what follows the first record is not kept", first_record_alone);
+    sentence("a hello in QUIC's Initial packets is read like one in a record", in_initial_packets);
+    sentence("a pipe gives datagrams as it took them, and counts their own bytes", datagrams);
     sentence("half a ServerHello, or another message, tells nothing", cut_short);
     return check_failures != 0;
 }

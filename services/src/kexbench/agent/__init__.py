@@ -1,1 +1,1 @@
-"""What runs in the pods of a cluster: it measures a job, from fetching to upload; builds a kit; or asks for a run."""
+"""The program in the pods of a cluster: it fetches, measures and uploads a job, builds a kit, or requests a run."""

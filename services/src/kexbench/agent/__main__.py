@@ -1,7 +1,7 @@
-"""`python -m kexbench.agent fetch|measure|build|send|line|submit`, in a pod; what to do, the environment says.
+"""`python -m kexbench.agent fetch|measure|build|send|line|submit`, in a pod, with its input in the environment.
 
-Exit status: 0 done, 1 a bug or a lost connection, 2 what was fetched or built is unusable, 3 ended by a signal between
-invocations, 4 no CPUs for itself, 5 refused by the API, 6 the sources do not build, so that nothing else would either.
+Exit status: 0 done, 1 a bug or a lost connection, 2 unusable input, kit or material, 3 ended by a signal between
+invocations, 4 no exclusive CPUs, 5 refused by the API, 6 the sources do not build, so a retry is useless.
 """
 
 import sys
@@ -32,12 +32,12 @@ def main(arguments: list[str]) -> int:
         "submit": _submit,
     }
     if len(arguments) != 1 or arguments[0] not in actions:
-        print(f"one of {', '.join(actions)} is to be done, not {' '.join(arguments) or 'nothing'}", file=sys.stderr)
+        print(f"expected one of {', '.join(actions)}, got {' '.join(arguments) or 'nothing'}", file=sys.stderr)
         return UNUSABLE
     try:
         return actions[arguments[0]]()
     except (NotIsolated, ApiError, KitError, DamagedKit, RunnerFailed) as error:
-        # The last line is what Kubernetes and Argo show, so all of it is on one.
+        # Kubernetes and Argo show only the last line, so the error is written on one.
         _say("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)
 

@@ -1,4 +1,4 @@
-"""Builds the kit of one reference in a container that has no token, and leaves it to another one to send."""
+"""Builds the kit of a reference in a container without a token. Another container sends the kit."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,11 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 ARCHIVE, NOTE = "kit.tar", "built.json"
-"""The files of the folder that both containers have."""
+"""Files in the folder that both containers share."""
 
 
 class Built(Frozen):
-    """What was built, as the container says that ran the sources' own scripts: nothing of it is to be trusted."""
+    """What the build container reports. It ran scripts of the sources, so nothing of this can be trusted."""
 
     kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
     ingredients: str = Field(pattern=r"^[0-9a-f]{32}$")
@@ -27,11 +27,11 @@ def build(pod: BuildContainer, say: Callable[[str], None]) -> None:
     """Raises KitError."""
     reference = SubjectRef.parse(pod.reference)
     settings = Settings(home=pod.work / "home", cache=pod.work / "cache")
-    shelf = Installation(settings).kits()
-    kit = shelf.add(reference, say, architecture=pod.architecture)
-    ingredients = shelf.made_of(reference, pod.architecture)
+    kit_store = Installation(settings).kits()
+    kit = kit_store.add(reference, say, architecture=pod.architecture)
+    ingredients = kit_store.made_of(reference, pod.architecture)
     assert ingredients is not None, "it was just made"
-    pack(shelf.folder(kit.kit_id), pod.built / ARCHIVE)
+    pack(kit_store.folder(kit.kit_id), pod.built / ARCHIVE)
     note = Built(kit_id=kit.kit_id, ingredients=ingredients)
     write_whole(pod.built / NOTE, note.model_dump_json().encode())
     say(f"built {kit.folder_name}")

@@ -1,4 +1,4 @@
-"""What a pod is told by its workflow and by Kubernetes."""
+"""The settings that a pod gets from its workflow and from Kubernetes."""
 
 from pathlib import Path
 
@@ -9,22 +9,22 @@ WORK = Path("/var/lib/kexbench")
 
 
 class PodSettings(BaseSettings):
-    """Of every pod of ours."""
+    """Settings of all our pods."""
 
     model_config = SettingsConfigDict(env_prefix="KEXBENCH_", frozen=True)
 
     api_url: str
     token_file: Path
-    work: Path = Field(WORK, description="where everything is written; it goes with the pod")
+    work: Path = Field(WORK, description="folder of all files, deleted with the pod")
 
 
 class JobPod(PodSettings):
-    """Of the pod of a job."""
+    """Settings of a job's pod."""
 
     run_id: str
     job_id: str
-    attempt: int = Field(ge=1, description="the first number to try: the API knows which are taken")
-    cpus: int = Field(ge=1, description="whole CPUs that the pod asked for")
+    attempt: int = Field(ge=1, description="first number to try, since the API knows which are taken")
+    cpus: int = Field(ge=1, description="whole CPUs that the pod requests")
     pod_name: str
     pod_uid: str
     node_name: str
@@ -43,17 +43,17 @@ class JobPod(PodSettings):
 
     @property
     def path(self) -> str:
-        """Of the job in the API."""
+        """The job's path in the API."""
         return f"/runs/{self.run_id}/jobs/{self.job_id}"
 
 
 BUILT = Path("/var/lib/kexbench-built")
-"""What the container that builds leaves for the one that sends."""
+"""The folder of the finished kit, from the build container for the sending one."""
 
 
 class BuildContainer(BaseSettings):
-    """Of the container that builds a kit. It runs scripts of sources that anybody may have written, so it has neither
-    a token nor the API's address."""
+    """Settings of the container that builds a kit. It runs scripts of untrusted sources, so it has neither a token
+    nor the API's address."""
 
     model_config = PodSettings.model_config
 
@@ -64,13 +64,13 @@ class BuildContainer(BaseSettings):
 
 
 class BuilderPod(PodSettings):
-    """Of the container beside it, which sends the kit."""
+    """Settings of the container in the same pod that sends the kit."""
 
     built: Path = BUILT
 
 
 class LinePod(PodSettings):
-    """Of a pod that finds the commits that a bisection searches."""
+    """Settings of a pod that finds the commit range of a bisection."""
 
     bisection_id: str
     good: str = Field(description="a reference, such as openssl@git:https://…#openssl-3.5.0")
@@ -78,7 +78,7 @@ class LinePod(PodSettings):
 
 
 class SchedulePod(PodSettings):
-    """Of a pod that asks for a run when a schedule's time has come."""
+    """Settings of a pod that requests a schedule's run when it is due."""
 
     schedule: str
     scheduled_time: str

@@ -1,4 +1,4 @@
-"""Brings what a job needs into its pod, and checks all of it by its hashes."""
+"""Fetches the inputs of a job into its pod and checks their hashes."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from kexbench.client import ApiClient
 from kexbench.domain.kits import KitManifest
 from kexbench.files import write_whole
 from kexbench.kits.transport import DamagedKit, unpack
-from kexbench.runner.ticket import JobOrder
+from kexbench.runner.job_input import JobOrder
 
 
 def fetch(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> None:
@@ -18,10 +18,10 @@ def fetch(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> None:
     for kit in {kit.kit_id: kit for kit in order.kits.values()}.values():
         say(f"fetching {kit.folder_name}")
         _fetch_kit(pod, api, kit)
-    for file in sorted({name for files in order.material.values() for name in files.model_dump().values()} - {"-"}):
+    for file in sorted({name for files in order.material.values() for name in files.names}):
         digest = api.download(f"/runs/{pod.run_id}/material/{file}", pod.material / file)
         if digest != file.partition(".")[0]:
-            raise DamagedKit(f"material {file} arrived with the SHA-256 {digest}")
+            raise DamagedKit(f"material {file} has the wrong SHA-256 {digest}")
     write_whole(pod.order_file, order.model_dump_json().encode())
 
 

@@ -1,4 +1,4 @@
-"""Measures a job in its pod: announces the attempt, runs the runner, and uploads what is on the disk."""
+"""Measures a job in its pod: announces the attempt, starts the runner, and uploads its results."""
 
 import signal
 import subprocess
@@ -12,52 +12,53 @@ from kexbench.agent.environment import JobPod
 from kexbench.agent.isolation import Found, read_isolation
 from kexbench.api.models import StoredInvocation
 from kexbench.client import ApiClient, Refused
+from kexbench.domain.numbers import counted
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt
 from kexbench.files import write_whole
-from kexbench.runner.__main__ import CANCELLED
+from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
 from kexbench.runner.host import read_host_facts
+from kexbench.runner.job_input import JobOrder
 from kexbench.runner.results import read_results
-from kexbench.runner.ticket import JobOrder
 
 _TAKEN = 409
 _ENDED = (CANCELLED, -signal.SIGTERM)
-"""The runner's statuses after SIGTERM; the second one before it listens, when nothing is measured yet."""
+"""The runner's statuses after SIGTERM: the second one if it came before the runner handles it."""
 REMEDY = (
-    "give nodes the static CPU manager with whole cores only, and pods whole CPUs, "
-    "or say isolation: best-effort in the spec"
+    "enable the static CPU manager with full-pcpus-only on the nodes and request whole CPUs, "
+    "or set isolation: best-effort in the spec"
 )
 
 
 class NotIsolated(Exception):
-    """The pod has no CPUs for itself, and the spec wants them; the text says why."""
+    """The spec requires exclusive CPUs and the pod has none. The text says why."""
 
 
 class RunnerFailed(Exception):
-    """The runner ended otherwise than it should; the text says with what."""
+    """The runner failed. The text contains its exit status."""
 
 
 def measure(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> bool:
-    """Whether the job was measured to its end; false when a signal asked for an earlier one. What was measured is
-    uploaded in any case. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
+    """True if the job was measured, as far as its time allowed, False if a signal ended it early. Results are uploaded
+    in both cases. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
     order = JobOrder.model_validate_json(pod.order_file.read_bytes())
     isolation = read_isolation(pod.cpus)
     say(isolation.reason)
     attempt = announce(pod, api, isolation)
-    say(f"attempt {attempt.attempt} at job {pod.job_id} on {pod.node_name}")
+    say(f"attempt {attempt.attempt} of job {pod.job_id} on {pod.node_name}")
     if isolation.isolation is not Isolation.EXCLUSIVE and order.measure.isolation is Isolation.EXCLUSIVE:
         raise NotIsolated(f"{isolation.reason}; {REMEDY}")
     with _Ending() as ending:
         status = _run(pod, order, attempt, ending)
         upload(pod, api, attempt, say)
-    if status not in (0, *_ENDED):
-        raise RunnerFailed(f"the runner ended with status {status}")
-    return status == 0
+    if status not in (0, OUT_OF_TIME, *_ENDED):
+        raise RunnerFailed(f"the runner failed with exit status {status}")
+    return status in (0, OUT_OF_TIME)
 
 
 def announce(pod: JobPod, api: ApiClient, isolation: Found) -> JobAttempt:
-    """Register the attempt under the first number that no other pod has: a pod that replaces another of the same try
-    is told the same number by Argo."""
+    """Register the attempt under the first number that no other pod has: Argo gives the same number to a pod that
+    replaces another."""
     number = pod.attempt
     while True:
         attempt = JobAttempt(
@@ -82,55 +83,55 @@ def announce(pod: JobPod, api: ApiClient, isolation: Found) -> JobAttempt:
 
 
 def upload(pod: JobPod, api: ApiClient, attempt: JobAttempt, say: Callable[[str], None]) -> None:
-    """Send what the API lacks of this attempt, one invocation after the other."""
+    """Send the invocations of this attempt that the API lacks, one after the other."""
     stored = {
-        (known.case_id, known.invocation)
-        for known in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={attempt.job_id}")
-        if known.attempt == attempt.attempt
+        (row.case_id, row.invocation)
+        for row in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={attempt.job_id}")
+        if row.attempt == attempt.attempt
     }
     results = read_results(pod.work / "results.ndjson")
-    say(f"uploading {len(results)} invocations")
+    say(f"uploading {counted(len(results), 'invocation')}")
     for invocation in results:
         if (invocation.case_id, invocation.invocation) not in stored:
             api.send("POST", f"/runs/{pod.run_id}/invocations", invocation)
 
 
 class _Ending:
-    """What SIGTERM does while the context lasts: it goes to the runner, which ends after the invocation under way, and
-    nothing else ends, so that what was measured is uploaded for as long as the pod is left alone."""
+    """Forwards SIGTERM to the runner while the context lasts. The runner ends after its current invocation, and this
+    process then uploads the results, as long as Kubernetes lets the pod run."""
 
     def __enter__(self) -> Self:
-        self._asked = False
+        self._requested = False
         self._runner: subprocess.Popen[bytes] | None = None
-        self._before = signal.signal(signal.SIGTERM, self._ask)
+        self._previous_handler = signal.signal(signal.SIGTERM, self._end)
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGTERM, self._before)
+        signal.signal(signal.SIGTERM, self._previous_handler)
 
-    def hand_on_to(self, runner: "subprocess.Popen[bytes]") -> None:
-        """From now on; and at once, where SIGTERM came before the runner."""
+    def forward_to(self, runner: "subprocess.Popen[bytes]") -> None:
+        """Forward SIGTERM to this runner, at once if it came before the runner started."""
         self._runner = runner
-        if self._asked:
+        if self._requested:
             runner.send_signal(signal.SIGTERM)
 
-    def _ask(self, _number: int, _frame: FrameType | None) -> None:
-        self._asked = True
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        self._requested = True
         if self._runner:
             self._runner.send_signal(signal.SIGTERM)
 
 
 def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, ending: _Ending) -> int:
     """The runner's exit status."""
-    ticket = order.ticket(
+    job_input = order.job_input(
         {reference: pod.kits / kit.folder_name for reference, kit in order.kits.items()},
         pod.material,
         pod.work / "results.ndjson",
         attempt=attempt.attempt,
         host_id=attempt.host.host_id,
     )
-    write_whole(pod.work / "ticket.json", ticket.model_dump_json().encode())
-    command = [sys.executable, "-m", "kexbench.runner", str(pod.work / "ticket.json"), str(pod.work / "worker.log")]
+    write_whole(pod.work / "job-input.json", job_input.model_dump_json().encode())
+    command = [sys.executable, "-m", "kexbench.runner", str(pod.work / "job-input.json"), str(pod.work / "worker.log")]
     with subprocess.Popen(command) as runner:
-        ending.hand_on_to(runner)
+        ending.forward_to(runner)
         return runner.wait()

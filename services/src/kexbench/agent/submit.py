@@ -1,4 +1,4 @@
-"""Asks for the run of a schedule whose time has come."""
+"""Requests the run of a schedule that is due."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from kexbench.domain.schedules import ScheduledRun
 
 
 def submit(pod: SchedulePod, api: ApiClient, say: Callable[[str], None]) -> None:
-    """Another pod for the same time asks for the same run. Raises Refused and Unreachable."""
+    """Pods for the same scheduled time request the same run. Raises Refused and Unreachable."""
     headers = {"Idempotency-Key": pod.scheduled_time}
     run = api.post(ScheduledRun, f"/schedules/{pod.schedule}/runs", headers=headers)
-    say(f"run {run.run_id}" if run.begun else f"run {run.run_id} of the schedule is still open: no other is begun")
+    say(f"run {run.run_id}" if run.begun else f"run {run.run_id} of the schedule has not finished: starting no other")

@@ -1,1 +1,1 @@
-"""From runs that ended to alerts: what is suspected, what confirms it, what is fixed, and which specs are stale."""
+"""Alerts: screening of ended runs, confirmation runs, recoveries and stale specs."""

@@ -1,47 +1,58 @@
-"""The analyst: turns runs that ended into suspicions, confirming runs into alerts, and says when something is fixed or
-stale.
+"""The analyst: turns ended runs into suspicions and confirmation runs into alerts, and reports what is fixed or stale.
 
-Each step reads what is stored, decides, and writes in such an order that doing it again after a kill at any line ends
-in the same: first the run that is asked for or the event of an alert, both once by their ids, and last of all the
-judgement that says so.
+Each step reads the store, decides, then writes. It can be repeated after a kill at any line with the same result:
+confirmation runs and events of alerts are written first, and their ids prevent duplicates. The screening is written
+last.
 """
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
 from threading import Lock
 
-from kexbench.alerts.confirming import Watched, has_come_on, judged_upgrade, settled
+from kexbench.alerts.confirming import Watched, has_come_on, screened_upgrade, settled
 from kexbench.alerts.events import add_event, add_finding, alerts_of, next_event
+from kexbench.alerts.explaining import advance_explanation, unexplained
 from kexbench.alerts.fixing import Moves, fixed_in
 from kexbench.alerts.histories import steps_in_histories
-from kexbench.alerts.judging import HostCase, host_case
 from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
-from kexbench.alerts.staleness import StaleSpec, findings, over, stale_spec, untold
+from kexbench.alerts.staleness import StaleSpec, findings, over, stale_spec, unreported
+from kexbench.alerts.suspicions import HostCase, host_case
 from kexbench.comparison.host_moves import moved_since
-from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
-from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement, UpgradeOutcome
-from kexbench.domain.runs import Run
+from kexbench.domain.alerts import (
+    ANALYST,
+    UNSETTLED,
+    Alert,
+    AlertAction,
+    AlertKind,
+    AlertRule,
+    Finding,
+    alert_of,
+    status_of,
+)
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
 from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
 from kexbench.queue.runs import one_at_a_time
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import EndedRunRow, RunProgress, Store, StoreError
 
-RECENT_JUDGEMENTS = 500
-"""What is fixed is looked for in so many."""
+RECENT_SCREENINGS = 500
+"""The screenings that are searched for recoveries."""
 LOOKS_AT_CLOCK = timedelta(minutes=1)
-"""Between two looks at what is stale."""
+"""The interval between checks for stale specs."""
 _TICK = timedelta(milliseconds=1)
 _log = logging.getLogger(__name__)
 _advancing = Lock()
-"""What an analyst decides rests on what it has read, which another one must not change meanwhile. Runs are queued and
-people handle alerts all the while: `one_at_a_time` is held for each write alone."""
+"""One analyst works at a time, so that no other one changes what it has read. Runs can be queued and alerts handled
+meanwhile: `one_at_a_time` is held only for each write."""
 
 
 class Analyst:
-    """Of one process. It keeps nothing that is not stored, but for when it looked at the clock last, and rules."""
+    """The analyst of one process. Apart from the time of its last stale check and cached rules, its state is stored."""
 
     def __init__(
         self,
@@ -54,105 +65,110 @@ class Analyst:
         self._say = say
         self._supplies = supplies
         self._clock = clock
-        self._looked_at: datetime | None = None
+        self._checked_at: datetime | None = None
         self._broken: set[str] = set()
+        self._explained: set[tuple[str, int]] = set()
+        """Findings, by alert and number, whose explanation has ended, with or without a result."""
         self._rules: dict[str, AlertRule | None] = {}
-        """Of the newest run of each spec, by its id."""
+        """The rule of the newest run of each spec, by run id."""
 
     def advance(self) -> None:
-        """Do all that is to be done about alerts now. While another does it already, nothing."""
+        """Process everything that is due. Does nothing while another analyst is at work."""
         if not _advancing.acquire(blocking=False):
             return
         try:
             for ended in self._store.unjudged_runs():
-                self._see_to(ended.run_id, partial(self._judge, ended))
-            waiting = self._store.waiting_judgements()
-            asked = [run_id for judgement in waiting for run_id in judgement.confirmation_runs]
-            progress = self._store.progress(asked) if asked else {}
-            for judgement in waiting:
-                if any(has_come_on(upgrade, progress) for upgrade in judgement.upgrades):
-                    self._see_to(judgement.run_id, partial(self._settle, judgement, progress))
-            self._watch()
+                self._attempt(ended.run_id, partial(self._screen, ended))
+            waiting = self._store.waiting_screenings()
+            run_ids = [run_id for screening in waiting for run_id in screening.confirmation_runs]
+            progress = self._store.progress(run_ids) if run_ids else {}
+            for screening in waiting:
+                if any(has_come_on(upgrade, progress) for upgrade in screening.upgrades):
+                    self._attempt(screening.run_id, partial(self._settle, screening, progress))
+            self._explain_alerts()
+            self._check_stale_specs()
         finally:
             _advancing.release()
 
-    def _see_to(self, run_id: str, judge: Callable[[], None]) -> None:
-        """A fault of ours that one run brings out holds up neither others nor the queue. It is told once, and tried
-        again by the next process."""
+    def _attempt(self, run_id: str, step: Callable[[], None]) -> None:
+        """A bug that one run triggers blocks neither other runs nor the queue. It is logged once; the next process
+        tries again."""
         if run_id in self._broken:
             return
         try:
-            judge()
+            step()
         except StoreError:
             raise
         except Exception:
             self._broken.add(run_id)
-            _log.exception("run %s cannot be judged", run_id)
+            _log.exception("run %s cannot be screened", run_id)
 
-    def _judge(self, ended: EndedRunRow) -> None:
+    def _screen(self, ended: EndedRunRow) -> None:
         run = self._store.run(ended.run_id)
         if run is None:
             return
-        rule, earlier = rule_of(run.spec_text), self._store.judgement(run.run_id)
-        upgrades: tuple[JudgedUpgrade, ...] = ()
+        rule, earlier = rule_of(run.spec_text), self._store.screening(run.run_id)
+        upgrades: tuple[ScreenedUpgrade, ...] = ()
         if rule is not None:
-            # Of a run that was resumed a question may be open still, beside what it suspects now.
-            asked = [one for one in earlier.upgrades if one.outcome == "confirming"] if earlier else []
-            upgrades = (*asked, *self._screened(Watched(run, rule, ended)))
-            self._mend(upgrades, rule)
+            # A resumed run may still wait for a confirmation run.
+            open_upgrades = [each for each in earlier.upgrades if each.outcome == "confirming"] if earlier else []
+            upgrades = (*open_upgrades, *self._screened(Watched(run, rule, ended)))
+            self._mark_recovered(upgrades, rule)
         self._note(
-            Judgement(
+            Screening(
                 run_id=run.run_id,
                 spec_name=run.plan.spec_name,
-                at=self._now_behind(earlier),
+                at=self._after(earlier),
                 ended_at=ended.ended_at,
                 upgrades=upgrades,
                 host_moves=tuple(self._host_moves(run)) if rule else (),
             )
         )
 
-    def _screened(self, watched: Watched) -> Iterable[JudgedUpgrade]:
-        """The upgrades that the run measured, and those that it shows now though others measured them."""
+    def _screened(self, watched: Watched) -> Iterable[ScreenedUpgrade]:
+        """The upgrades that the run measured, and upgrades of earlier runs that stand out now."""
         run, relevant = watched.run, watched.rule.relevant
-        own = upgrades_of_run(self._store, run.run_id)
-        suspected: dict[Upgrade, dict[HostCase, None]] = {upgrade: {} for upgrade in own}
+        measured = upgrades_of_run(self._store, run.run_id)
+        suspected: dict[Upgrade, dict[HostCase, None]] = {upgrade: {} for upgrade in measured}
         for upgrade, cell in steps_in_histories(self._store, run, relevant):
             suspected.setdefault(upgrade, {})[cell] = None
-        for upgrade, cells in suspected.items():
+        for upgrade, stepped in suspected.items():
             before, after = upgrade.before.subject, upgrade.after.subject
-            found = cells_between(self._store, before, after, relevant, run.run_id)
-            more = dict.fromkeys(map(host_case, found.more())) | cells
-            yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, list(more))
+            cells = cells_between(self._store, before, after, relevant, run.run_id)
+            slower = dict.fromkeys(map(host_case, cells.more())) | stepped
+            yield screened_upgrade(self._store, self._supplies, watched, upgrade, cells, list(slower))
 
-    def _settle(self, judgement: Judgement, progress: Mapping[str, RunProgress]) -> None:
-        run = self._store.run(judgement.run_id)
+    def _settle(self, screening: Screening, progress: Mapping[str, RunProgress]) -> None:
+        run = self._store.run(screening.run_id)
         rule = rule_of(run.spec_text) if run else None
         if rule is None:
             return
         upgrades = tuple(
-            settled(self._store, judgement, upgrade, rule, progress) if has_come_on(upgrade, progress) else upgrade
-            for upgrade in judgement.upgrades
+            settled(self._store, screening, upgrade, rule, progress) if has_come_on(upgrade, progress) else upgrade
+            for upgrade in screening.upgrades
         )
-        self._mend(upgrades, rule)
-        later = {"upgrades": upgrades, "at": self._now_behind(judgement)}
-        self._note(judgement.model_copy(update=later))
+        self._mark_recovered(upgrades, rule)
+        update = {"upgrades": upgrades, "at": self._after(screening)}
+        self._note(screening.model_copy(update=update))
 
-    def _note(self, judgement: Judgement) -> None:
-        self._store.add_judgement(judgement)
-        told = [f"{one.before.label} → {one.after.version} {_told(one)}" for one in judgement.upgrades if _told(one)]
-        self._say(f"run {judgement.run_id} is judged: {'; '.join(told) or 'nothing is suspected'}")
+    def _note(self, screening: Screening) -> None:
+        self._store.add_screening(screening)
+        results = [
+            f"{each.before.label} → {each.after.version} {text}" for each in screening.upgrades if (text := _text(each))
+        ]
+        self._say(f"run {screening.run_id} is screened: {'; '.join(results) or 'no suspicions'}")
 
-    def _mend(self, judged: Collection[JudgedUpgrade], rule: AlertRule) -> None:
-        """Mark what a version recovered from that was judged by now."""
-        libraries = {upgrade.library for upgrade in judged}
+    def _mark_recovered(self, screened: Collection[ScreenedUpgrade], rule: AlertRule) -> None:
+        """Mark the alerts that a screened version has fixed."""
+        libraries = {upgrade.library for upgrade in screened}
         alerts = [alert for alert in self._open_alerts(AlertKind.UPGRADE) if alert.cause.library in libraries]
         if not alerts:
             return
         moves = Moves(self._store)
-        stored = self._store.judgements(RECENT_JUDGEMENTS)
-        known = [*judged, *(upgrade for judgement in stored for upgrade in judgement.upgrades)]
+        stored = self._store.screenings(RECENT_SCREENINGS)
+        upgrades = [*screened, *(upgrade for screening in stored for upgrade in screening.upgrades)]
         for alert in alerts:
-            if version := fixed_in(moves, alert, known, rule.relevant):
+            if version := fixed_in(moves, alert, upgrades, rule.relevant):
                 self._mark_fixed(alert.alert_id, version)
 
     def _mark_fixed(self, alert_id: str, version: str = "") -> None:
@@ -163,51 +179,67 @@ class Analyst:
             add_event(self._store, next_event(events, AlertAction.FIXED, ANALYST, fixed_in=version))
         self._say(f"alert {alert_id} is fixed{' in ' if version else ''}{version}")
 
-    def _open_alerts(self, kind: AlertKind) -> list[Alert]:
-        """Upgrades' that people have to do with; of what is stale also what they settled, since it may end."""
+    def _explain_alerts(self) -> None:
+        """Count instructions for new findings, and add what they show to their alerts."""
         now = self._clock()
-        wanted = (*UNSETTLED, *(("ignored", "wrong") if kind is AlertKind.STALE else ()))
-        rows = [row for row in self._store.alert_rows() if row.kind is kind and status_of(row.steps, now) in wanted]
+        rows = self._store.alert_rows()
+        ids = [row.alert_id for row in rows if row.kind is AlertKind.UPGRADE and status_of(row.steps, now) in UNSETTLED]
+        events = self._store.events_of_alerts(ids) if ids else []
+        for alert_id, of_alert in groupby(events, key=lambda event: event.alert_id):
+            waiting = unexplained(list(of_alert), now)
+            if waiting and (alert_id, waiting[0]) not in self._explained:
+                self._attempt(alert_id, partial(self._explain, alert_id, *waiting))
+
+    def _explain(self, alert_id: str, number: int, finding: Finding) -> None:
+        state = advance_explanation(self._store, self._supplies, alert_id, finding)
+        if state in (None, RunState.FINISHED):
+            self._explained.add((alert_id, number))
+
+    def _open_alerts(self, kind: AlertKind) -> list[Alert]:
+        """The unsettled alerts of a kind. Settled ones of stale specs count as well, since they may become fixed."""
+        now = self._clock()
+        statuses = (*UNSETTLED, *(("ignored", "wrong") if kind is AlertKind.STALE else ()))
+        rows = [row for row in self._store.alert_rows() if row.kind is kind and status_of(row.steps, now) in statuses]
         return alerts_of(self._store, [row.alert_id for row in rows], now) if rows else []
 
     def _host_moves(self, run: Run) -> Iterable[HostMoved]:
         for kind in self._store.host_kinds(run.run_id):
-            found = moved_since(self._store, run, kind.pool, kind.cpu_model)
-            if found and found.move.moved:
+            change = moved_since(self._store, run, kind.pool, kind.cpu_model)
+            if change and change.move.moved:
                 yield HostMoved(
                     pool=kind.pool,
                     cpu_model=kind.cpu_model,
-                    move=Move(ratio=found.move.ratio, low=found.move.low, high=found.move.high),
-                    cases=found.move.cases,
-                    since_run=found.since_run,
-                    since=found.since,
+                    move=Move(ratio=change.move.ratio, low=change.move.low, high=change.move.high),
+                    cases=change.move.cases,
+                    since_run=change.since_run,
+                    since=change.since,
                 )
 
-    def _watch(self) -> None:
-        """Tell of specs that are stale, and of those that are so no longer."""
+    def _check_stale_specs(self) -> None:
+        """Raise alerts for stale specs, and mark those fixed that are no longer stale."""
         now = self._clock()
-        if self._looked_at and self._looked_at <= now < self._looked_at + LOOKS_AT_CLOCK:
+        if self._checked_at and self._checked_at <= now < self._checked_at + LOOKS_AT_CLOCK:
             return
-        self._looked_at = now
+        self._checked_at = now
         stale = self._stale(now)
-        told = {alert.alert_id: alert.spec_names for alert in self._open_alerts(AlertKind.STALE)}
-        for cause, finding in findings(untold(stale, told)):
+        reported = {alert.alert_id: alert.spec_names for alert in self._open_alerts(AlertKind.STALE)}
+        for cause, finding in findings(unreported(stale, reported)):
             with one_at_a_time:
                 add_finding(self._store, cause, finding)
             self._say(f"alert {cause.alert_id}: {finding.sentence}")
-        for alert_id in over(stale, told):
+        for alert_id in over(stale, reported):
             self._mark_fixed(alert_id)
 
     def _stale(self, now: datetime) -> list[StaleSpec]:
         rows = self._store.watched_specs()
         self._rules = {row.newest_run: self._rule(row.newest_run) for row in rows}
         progress = self._store.progress([row.newest_run for row in rows]) if rows else {}
-        found = []
+        specs = []
         for row in rows:
-            rule, known = self._rules[row.newest_run], progress.get(row.newest_run)
-            if rule and (one := stale_spec(row, rule, known.event if known else None, now)):
-                found.append(one)
-        return found
+            rule, newest = self._rules[row.newest_run], progress.get(row.newest_run)
+            if rule and (spec := stale_spec(row, rule, newest.event if newest else None, now)):
+                specs.append(spec)
+        return specs
 
     def _rule(self, run_id: str) -> AlertRule | None:
         if run_id in self._rules:
@@ -215,19 +247,19 @@ class Analyst:
         run = self._store.run(run_id)
         return rule_of(run.spec_text) if run else None
 
-    def _now_behind(self, known: Judgement | None) -> datetime:
-        """The newest judgement counts, even where the clock was set back."""
+    def _after(self, earlier: Screening | None) -> datetime:
+        """Now, or just after the earlier screening if the clock was set back: the newest screening counts."""
         now = self._clock()
-        return max(now, known.at + _TICK) if known else now
+        return max(now, earlier.at + _TICK) if earlier else now
 
 
-def _told(upgrade: JudgedUpgrade) -> str:
-    """What became of it; nothing where there is nothing to tell."""
-    told: dict[UpgradeOutcome, str] = {
+def _text(upgrade: ScreenedUpgrade) -> str:
+    """The outcome for the log; empty if there is nothing to report."""
+    texts: dict[UpgradeOutcome, str] = {
         "quiet": "",
-        "confirming": f"is suspected, to be confirmed by run {upgrade.confirmation_run}",
-        "confirmed": f"costs more: alert {upgrade.alert_id}",
-        "not confirmed": "was suspected and not confirmed",
-        "cannot confirm": f"is suspected and cannot be confirmed: {upgrade.detail}",
+        "confirming": f"is suspected, confirmation run {upgrade.confirmation_run}",
+        "confirmed": f"is slower: alert {upgrade.alert_id}",
+        "not confirmed": "was suspected, but not confirmed",
+        "cannot confirm": f"is suspected, but cannot be confirmed: {upgrade.detail}",
     }
-    return told[upgrade.outcome]
+    return texts[upgrade.outcome]

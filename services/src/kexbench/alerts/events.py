@@ -1,4 +1,4 @@
-"""The one place where something happens to alerts, whoever does it, and the words for what happened."""
+"""The only place that writes events of alerts, and their texts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,23 +10,24 @@ from kexbench.domain.moments import Moment
 from kexbench.store.port import AlertStore, Store
 
 _TICK = timedelta(milliseconds=1)
-"""As fine as the store's times are."""
+"""The resolution of the store's times."""
 _DONE = {
-    AlertAction.GREW: "found more of it",
-    AlertAction.WRONG: "called it wrong",
-    AlertAction.NOTED: "noted",
+    AlertAction.GREW: "added new findings",
+    AlertAction.EXPLAINED: "counted its instructions",
+    AlertAction.WRONG: "marked it as a false positive",
+    AlertAction.NOTED: "added a note",
 }
 
 
 def add_event(store: AlertStore, event: AlertEvent) -> None:
-    """Write what happened. What is to be told of it, whoever sends notifications finds by the event itself, so that a
-    kill in between loses nothing. For who holds `one_at_a_time`."""
+    """Store an event. The notifier finds it in the store, so a kill in between loses no notification. The caller holds
+    `one_at_a_time`."""
     store.add_alert_event(event)
 
 
 def add_finding(store: Store, cause: Cause, finding: Finding) -> AlertEvent | None:
-    """Raise the alert of a cause, or let it grow. None, and nothing happens, where the same was found before. For who
-    holds `one_at_a_time`."""
+    """Raise the alert of a cause, or add the finding to it. None if the alert already has the finding. The caller holds
+    `one_at_a_time`."""
     events = store.alert_events(cause.alert_id)
     if any(event.finding == finding for event in events):
         return None
@@ -36,7 +37,7 @@ def add_finding(store: Store, cause: Cause, finding: Finding) -> AlertEvent | No
         event = AlertEvent(
             alert_id=cause.alert_id,
             number=0,
-            at=_behind([], datetime.now(UTC)),
+            at=_after([], datetime.now(UTC)),
             author=ANALYST,
             action=AlertAction.RAISED,
             cause=cause,
@@ -46,50 +47,50 @@ def add_finding(store: Store, cause: Cause, finding: Finding) -> AlertEvent | No
     return event
 
 
-def next_event(events: Sequence[AlertEvent], action: AlertAction, author: str, **said: Any) -> AlertEvent:
-    """What happens to an alert behind all that happened, even where the clock was set back; `said` are fields of the
-    event. Raises ValidationError where the action does not go with them."""
+def next_event(events: Sequence[AlertEvent], action: AlertAction, author: str, **fields: Any) -> AlertEvent:
+    """The next event of an alert, later than all others even if the clock was set back. `fields` are fields of the
+    event. Raises ValidationError if they do not fit the action."""
     return AlertEvent(
         alert_id=events[0].alert_id,
         number=events[-1].number + 1,
-        at=_behind(events, datetime.now(UTC)),
+        at=_after(events, datetime.now(UTC)),
         author=author,
         action=action,
-        **said,
+        **fields,
     )
 
 
 def alerts_of(store: AlertStore, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
     """Alerts as they are now, in the order of their ids."""
     by_alert = groupby(store.events_of_alerts(alert_ids), key=lambda event: event.alert_id)
-    found = {alert_id: alert_of(events, now) for alert_id, events in by_alert}
-    return [found[alert_id] for alert_id in alert_ids]
+    alerts = {alert_id: alert_of(events, now) for alert_id, events in by_alert}
+    return [alerts[alert_id] for alert_id in alert_ids]
 
 
 def event_words(event: AlertEvent) -> str:
-    """Who did what, and what they said: `alice ignored it until 2026-02-01: it is the new compiler`."""
+    """The author, the action and the note: `alice ignored it until 2026-02-01: it is the new compiler`."""
     done = f"{event.author} {_done(event)}"
     return f"{done}: {event.note}" if event.note else done
 
 
 def _done(event: AlertEvent) -> str:
     if event.action is AlertAction.FIXED:
-        return f"found it fixed in {event.fixed_in}" if event.fixed_in else "found it fixed"
+        return f"reported it fixed in {event.fixed_in}" if event.fixed_in else "reported it fixed"
     if event.action is AlertAction.IGNORED:
-        return f"ignored it until {moment_words(event.until)}" if event.until else "ignored it for good"
+        return f"ignored it until {moment_words(event.until)}" if event.until else "ignored it permanently"
     if event.action is AlertAction.ASSIGNED:
-        return f"assigned it to {event.assignee or 'nobody'}"
+        return f"assigned it to {event.assignee}" if event.assignee else "unassigned it"
     if event.action is AlertAction.DUE:
-        return f"set it due {event.due:%Y-%m-%d}" if event.due else "took its due date away"
+        return f"set the due date to {event.due:%Y-%m-%d}" if event.due else "removed the due date"
     return _DONE.get(event.action, f"{event.action} it")
 
 
 def moment_words(moment: datetime) -> str:
-    """A day alone, where it is the beginning of one."""
+    """The date, and the time unless it is midnight UTC."""
     moment = moment.astimezone(UTC)
     return f"{moment:%Y-%m-%d}" if (moment.hour, moment.minute) == (0, 0) else f"{moment:%Y-%m-%d %H:%M}"
 
 
-def _behind(events: Sequence[AlertEvent], now: datetime) -> Moment:
+def _after(events: Sequence[AlertEvent], now: datetime) -> Moment:
     now = now.replace(microsecond=now.microsecond // 1000 * 1000)
     return max([now, *(event.at + _TICK for event in events)])

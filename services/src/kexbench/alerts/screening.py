@@ -1,4 +1,4 @@
-"""What a run that ended says of the upgrades that it measured: suspicions, which a run of its own has to confirm."""
+"""The upgrades that an ended run measured, and their cells. Suspicions need a confirmation run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ class Upgrade:
 
 
 def upgrades_of_run(store: SampleStore, run_id: str) -> list[Upgrade]:
-    """Neighbours in version order that a run measured, without those that measuring is measured with."""
+    """The neighbours in version order that a run measured, without variants."""
     rows = store.measured_subjects(Selection(Metric.CPU_NS, run_id=run_id))
-    found = neighbours(row for row in rows if not _is_variant(row.subject))
-    return [Upgrade.of(pair.library, pair.before, pair.after) for pair in found]
+    pairs = neighbours(row for row in rows if not _is_variant(row.subject))
+    return [Upgrade.of(pair.library, pair.before, pair.after) for pair in pairs]
 
 
 def cells_between(
     store: SampleStore, before: str, after: str, relevant: float, run_id: str | None = None
 ) -> JudgedCells:
-    """Of two subjects, by their names, all cells; in one run alone, or each in the newest that interleaved both."""
+    """All cells of two subjects, by their names: of one run, or of the newest run that interleaved both."""
     step = (before, after)
     return judged_steps(store, [step], relevant, run_id=run_id)[step]
 
@@ -43,5 +43,5 @@ def _is_variant(subject: SubjectRow) -> bool:
 
 
 def named(upgrades: Iterable[Upgrade]) -> set[str]:
-    """The names of their subjects."""
+    """The names of the subjects of some upgrades."""
     return {end.subject for upgrade in upgrades for end in (upgrade.before, upgrade.after)}

@@ -1,92 +1,101 @@
-"""Specs that should have been measured again: no run of theirs finished for longer than their rules allow."""
+"""Stale specs: no run finished for longer than their alert rule allows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kexbench.domain.alerts import AlertKind, AlertRule, Cause, Finding
+from kexbench.domain.alerts import AlertKind, AlertRule, Breakage, Cause, Finding
 from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.store.port import WatchedSpecRow
 
 _WORDS = {
-    RunReason.SOURCES_UNAVAILABLE: "the sources of a kit cannot be had",
+    RunReason.SOURCES_UNAVAILABLE: "the sources of a kit are unavailable",
     RunReason.DISK_FULL: "the disk is full",
     RunReason.TOO_LITTLE_MEMORY: "the machine has too little memory for a kit",
-    RunReason.KITS_FAILED: "a kit cannot be made",
+    RunReason.KITS_FAILED: "a kit cannot be built",
     RunReason.GIVEN_UP: "its pods could not start",
-    RunReason.NO_POOL: "a pool that it names is gone",
+    RunReason.NO_POOL: "its pool no longer exists",
     RunReason.JOBS_FAILED: "its jobs failed",
-    RunReason.RUNNER_FAILED: "what measures failed",
-    RunReason.PROCESS_ENDED: "the process that measured it ended",
+    RunReason.RUNNER_FAILED: "the runner failed",
+    RunReason.PROCESS_ENDED: "its measuring process ended",
 }
-"""Of runs that failed."""
+"""Why a run failed."""
 
 
 @dataclass(frozen=True)
 class StaleSpec:
     name: str
     since: datetime
-    reason: str
+    breakage: Breakage
     run_id: str
-    """The newest."""
+    """The newest run."""
     notify: tuple[str, ...]
 
 
 def stale_spec(row: WatchedSpecRow, rule: AlertRule, newest: RunEvent | None, now: datetime) -> StaleSpec | None:
-    """None while it is as it should be. A spec of which no run ever finished counts from its first one."""
+    """None if the spec is not stale. If no run ever finished, the time counts from the first run."""
     since = row.finished_at or row.since
     if rule.stale_after_s is None or now - since <= timedelta(seconds=rule.stale_after_s):
         return None
     return StaleSpec(row.spec_name, since, broken_by(newest), row.newest_run, rule.notify)
 
 
-def broken_by(newest: RunEvent | None) -> str:
-    """Why there is nothing newer: the same for all specs that it is the same for."""
+def broken_by(newest: RunEvent | None) -> Breakage:
+    """Why no newer run finished. Specs with the same breakage share an alert."""
     if newest is None or newest.state is RunState.FINISHED:
-        return "no run was begun since"
-    if newest.state.is_open:
-        return f"its newest run is {newest.state} and does not end"
-    if newest.state is RunState.CANCELLED:
+        return Breakage(state=None)
+    if newest.state is not RunState.FAILED:
+        return Breakage(state=newest.state)
+    return Breakage(state=newest.state, reason=newest.reason, unbuilt=tuple(sorted(newest.unbuilt)))
+
+
+def breakage_words(breakage: Breakage) -> str:
+    """The breakage as a text."""
+    if breakage.state is None:
+        return "no run has started since"
+    if breakage.state.is_open:
+        return f"its newest run is still {breakage.state}"
+    if breakage.state is RunState.CANCELLED:
         return "its newest run was cancelled"
-    if newest.unbuilt:
-        return f"{', '.join(sorted(newest.unbuilt))} does not build"
-    words = _WORDS.get(newest.reason) if newest.reason else None
+    if breakage.unbuilt:
+        return f"{', '.join(breakage.unbuilt)} does not build"
+    words = _WORDS.get(breakage.reason) if breakage.reason else None
     return f"its newest run failed: {words}" if words else "its newest run failed"
 
 
 def findings(stale: Collection[StaleSpec]) -> list[tuple[Cause, Finding]]:
-    """One for each reason."""
-    by_reason: dict[str, list[StaleSpec]] = defaultdict(list)
-    for one in sorted(stale, key=lambda one: one.name):
-        by_reason[one.reason].append(one)
-    return [(cause_of_stale(reason), _finding(reason, specs)) for reason, specs in by_reason.items()]
+    """One finding for each breakage."""
+    by_breakage: dict[Breakage, list[StaleSpec]] = defaultdict(list)
+    for spec in sorted(stale, key=lambda spec: spec.name):
+        by_breakage[spec.breakage].append(spec)
+    return [(cause_of_stale(breakage), _finding(breakage, specs)) for breakage, specs in by_breakage.items()]
 
 
-def cause_of_stale(reason: str) -> Cause:
-    return Cause(kind=AlertKind.STALE, library=None, before="", after=reason)
+def cause_of_stale(breakage: Breakage) -> Cause:
+    return Cause(kind=AlertKind.STALE, library=None, before="", after=breakage_words(breakage), breakage=breakage)
 
 
-def _finding(reason: str, specs: Sequence[StaleSpec]) -> Finding:
-    names = [one.name for one in specs]
-    since = min(one.since for one in specs)
-    told = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _finding(breakage: Breakage, specs: Sequence[StaleSpec]) -> Finding:
+    names = [spec.name for spec in specs]
+    since = min(spec.since for spec in specs)
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return Finding(
         spec_names=tuple(names),
-        sentence=f"{told}: no run has finished since {since:%Y-%m-%d %H:%M} UTC; {reason}.",
+        sentence=f"{listed}: no run has finished since {since:%Y-%m-%d %H:%M} UTC; {breakage_words(breakage)}.",
         cells=(),
-        run_ids=tuple(one.run_id for one in specs),
-        notify=tuple(dict.fromkeys(channel for one in specs for channel in one.notify)),
+        run_ids=tuple(spec.run_id for spec in specs),
+        notify=tuple(dict.fromkeys(channel for spec in specs for channel in spec.notify)),
     )
 
 
-def untold(stale: Collection[StaleSpec], told: Mapping[str, Collection[str]]) -> list[StaleSpec]:
-    """Those that are in no alert yet. `told` are the specs of each alert that is not fixed."""
-    known = {name for names in told.values() for name in names}
-    return [one for one in stale if one.name not in known]
+def unreported(stale: Collection[StaleSpec], reported: Mapping[str, Collection[str]]) -> list[StaleSpec]:
+    """The stale specs that are in no alert yet. `reported`: the specs of each alert that is not fixed."""
+    names = {name for specs in reported.values() for name in specs}
+    return [spec for spec in stale if spec.name not in names]
 
 
-def over(stale: Collection[StaleSpec], told: Mapping[str, Collection[str]]) -> list[str]:
-    """The alerts of which no spec is stale any more."""
-    names = {one.name for one in stale}
-    return [alert_id for alert_id, specs in told.items() if names.isdisjoint(specs)]
+def over(stale: Collection[StaleSpec], reported: Mapping[str, Collection[str]]) -> list[str]:
+    """The alerts without a spec that is still stale."""
+    names = {spec.name for spec in stale}
+    return [alert_id for alert_id, specs in reported.items() if names.isdisjoint(specs)]

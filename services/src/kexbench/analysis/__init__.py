@@ -1,1 +1,1 @@
-"""From invocation medians to estimates and comparisons: pure functions over numbers."""
+"""From invocations to estimates and comparisons: pure functions over numbers."""

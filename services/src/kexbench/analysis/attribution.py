@@ -1,4 +1,4 @@
-"""What explains the moves of an upgrade: the few traits whose cells moved while others did not."""
+"""Factors of an upgrade: the few traits whose cells moved while others did not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from kexbench.domain.verdicts import RELEVANT
 
 MOST_FACTORS = 3
 MIN_ATTRIBUTED = 3
-"""What one or two cells share, most of all cases share with them."""
+"""The traits of one or two cells are shared by most other cells."""
 SUBSTANTIAL = 0.5
-"""Of the variation, by all factors together; else none is named."""
+"""The share of the variation that all factors together must explain; otherwise none is named."""
 SLIGHT = 0.03
 """A factor that explains less is not named."""
 _MOST_TRAITS = 20
 _SPREADS = 12
 _LEAST_ERROR = RELEVANT / 10
-"""An estimate is never taken as surer than this: a model may be wrong by as much without anybody's loss."""
+"""The smallest standard error of an estimate. A model may be wrong by as much without harm."""
 
 
 @dataclass(frozen=True)
 class _Moves:
-    """Log moves of cells, and the squares of their standard errors."""
+    """Log moves of cells and their squared standard errors."""
 
     logs: Vector
     squares: Vector
@@ -38,7 +38,7 @@ class _Moves:
 
 @dataclass(frozen=True)
 class _Fit:
-    """Of each factor its part of the log moves, and its standard error."""
+    """The part of the log moves of each factor, with its standard error."""
 
     parts: Vector
     errors: Vector
@@ -53,36 +53,36 @@ class _Fit:
 def attribute(
     cells: Sequence[CellData], judged: Sequence[UpgradeCell], relevant: float = RELEVANT
 ) -> tuple[Factor, ...]:
-    """At most three traits whose cells moved while others did not, what explains most first.
+    """At most three traits whose cells moved while others did not. The one that explains most comes first.
 
-    A regression of log moves through 0 (nothing changes by itself) on what cells share, each weighted by its variance
-    and a variance between cells (random effects; DerSimonian & Laird 1986). All sets of up to three traits are
-    tried and the extended Bayesian information criterion decides (Chen & Chen 2008, Biometrika 95), which asks
-    the more of a set the more sets there are. None where no cell moved, and where they explain less than half.
+    A regression of the log moves through 0 on the traits. Each cell is weighted by its variance plus a variance
+    between cells (random effects; DerSimonian & Laird 1986). All sets of up to three traits are tried. The extended
+    Bayesian information criterion decides (Chen & Chen 2008, Biometrika 95); it is stricter the more sets there are.
+    None if no cell moved, or if the set explains less than half.
     """
     compared = [place for place, cell in enumerate(judged) if cell.move is not None]
     if len(compared) < MIN_ATTRIBUTED or not any(cell.verdict in ("more", "less") for cell in judged):
         return ()
-    known = [judged[place] for place in compared]
+    cells_compared = [judged[place] for place in compared]
     traits = shared_traits([cells[place].case for place in compared], [_host(cells[place]) for place in compared])
-    moving = [trait for trait in traits if any(_moving(trait, known, ratio) for ratio in (0.0, 2.0))]
-    moves = _moves([cell.move for cell in known])
-    chosen, shares = _choose(moves, moving, known, relevant)
+    moving = [trait for trait in traits if any(_moving(trait, cells_compared, ratio) for ratio in (0.0, 2.0))]
+    moves = _moves([cell.move for cell in cells_compared])
+    chosen, shares = _choose(moves, moving, cells_compared, relevant)
     return tuple(
-        _factor(trait, share, number, chosen, moves, known)
+        _factor(trait, share, number, chosen, moves, cells_compared)
         for number, (trait, share) in enumerate(zip(chosen, shares, strict=True))
     )
 
 
 def _moved(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> int:
-    """How many of the cells that have it moved to the side of 1 that a ratio lies on."""
+    """How many cells with the trait moved in the direction of `ratio`."""
     verdict = "more" if ratio > 1 else "less"
     return sum(cell.verdict == verdict for cell, has in zip(judged, shared.cells, strict=True) if has)
 
 
 def _moving(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> bool:
-    """Most of its cells moved that way: a trait whose cells mostly did not explains nothing, whatever others take
-    back of it."""
+    """Whether most cells with the trait moved in the direction of `ratio`. Otherwise it explains nothing, even if other
+    traits offset it."""
     return _moved(shared, judged, ratio) > float(shared.cells.sum()) / 2
 
 
@@ -91,16 +91,16 @@ def _host(cell: CellData) -> str:
 
 
 def _moves(moves: Sequence[Move | None]) -> _Moves:
-    """The standard errors from the intervals, as if those were normal ones: the weights need no more."""
-    known = np.log([[move.ratio, move.low, move.high] for move in moves if move is not None])
-    errors = (known[:, 2] - known[:, 1]) / (2 * scipy.special.ndtri((1 + CONFIDENCE) / 2))
-    return _Moves(known[:, 0], np.maximum(errors, _LEAST_ERROR) ** 2)
+    """The standard errors come from the intervals, as if these were normal. That suffices for the weights."""
+    logs = np.log([[move.ratio, move.low, move.high] for move in moves if move is not None])
+    errors = (logs[:, 2] - logs[:, 1]) / (2 * scipy.special.ndtri((1 + CONFIDENCE) / 2))
+    return _Moves(logs[:, 0], np.maximum(errors, _LEAST_ERROR) ** 2)
 
 
 def _choose(
     moves: _Moves, traits: Sequence[Shared], judged: Sequence[UpgradeCell], relevant: float
 ) -> tuple[list[Shared], list[float]]:
-    """The best set without those of its traits that explain little or move little, and what each explains."""
+    """The best set without traits that explain or move little, and the share that each trait explains."""
     if not traits:
         return [], []
     chosen = [traits[place] for place in _best_set(moves, np.column_stack([trait.cells for trait in traits]))]
@@ -109,7 +109,7 @@ def _choose(
         fit = _fit(moves, chosen)
         parts = [fit.move(number) for number in range(len(chosen))]
         weak = [
-            share < SLIGHT or not _told(part, relevant) or not _moving(trait, judged, part.ratio)
+            share < SLIGHT or not _is_relevant(part, relevant) or not _moving(trait, judged, part.ratio)
             for share, part, trait in zip(shares, parts, chosen, strict=True)
         ]
         if not any(weak):
@@ -122,16 +122,16 @@ def _choose(
     return [], []
 
 
-def _told(move: Move, relevant: float) -> bool:
+def _is_relevant(move: Move, relevant: float) -> bool:
     return (move.low > 1 or move.high < 1) and abs(move.ratio - 1) >= relevant
 
 
 def _best_set(moves: _Moves, columns: Matrix) -> tuple[int, ...]:
-    """The places of the columns that the criterion prefers; none where nothing is better than chance."""
+    """The places of the columns that the criterion prefers; none if no set is better than chance."""
     count = len(moves.logs)
-    if columns.shape[1] > _MOST_TRAITS:  # the likeliest alone: all sets of hundreds would take minutes
-        alone = _criteria(moves, columns, 1)
-        kept = np.sort(np.argsort(alone, kind="stable")[:_MOST_TRAITS])
+    if columns.shape[1] > _MOST_TRAITS:  # only the likeliest: all sets of hundreds would take minutes
+        criteria = _criteria(moves, columns, 1)
+        kept = np.sort(np.argsort(criteria, kind="stable")[:_MOST_TRAITS])
         return tuple(int(kept[place]) for place in _best_set(moves, columns[:, kept]))
     best: tuple[int, ...] = ()
     least = float(_criteria(moves, columns, 0)[0])
@@ -144,75 +144,75 @@ def _best_set(moves: _Moves, columns: Matrix) -> tuple[int, ...]:
 
 
 def _criteria(moves: _Moves, columns: Matrix, size: int) -> Vector:
-    """Of each set of `size` columns the extended BIC, at the variance between cells that suits it best."""
+    """The extended BIC of each set of `size` columns, at the variance between cells that fits best."""
     count, traits = columns.shape
     sets = np.array(list(combinations(range(traits), size)), dtype=int).reshape(comb(traits, size), size)
-    found = np.full(len(sets), np.inf)
+    deviances = np.full(len(sets), np.inf)
     for spread in _spreads(moves):
         weights = 1 / (moves.squares + spread)
         products = (columns.T * weights) @ columns + 1e-9 * weights.sum() * np.eye(traits)
-        onto = columns.T @ (weights * moves.logs)
+        projections = columns.T @ (weights * moves.logs)
         explained = np.zeros(len(sets))
         if size:
             parts = np.linalg.solve(
-                products[sets[:, :, np.newaxis], sets[:, np.newaxis, :]], onto[sets][:, :, np.newaxis]
+                products[sets[:, :, np.newaxis], sets[:, np.newaxis, :]], projections[sets][:, :, np.newaxis]
             )
-            explained = (parts[:, :, 0] * onto[sets]).sum(axis=1)
-        doubt = (weights * moves.logs**2).sum() - explained - np.log(weights).sum()
-        found = np.minimum(found, doubt + (log(count) if spread else 0.0))
-    return found + size * log(count) + 2 * log(comb(traits, size))
+            explained = (parts[:, :, 0] * projections[sets]).sum(axis=1)
+        deviance = (weights * moves.logs**2).sum() - explained - np.log(weights).sum()
+        deviances = np.minimum(deviances, deviance + (log(count) if spread else 0.0))
+    return deviances + size * log(count) + 2 * log(comb(traits, size))
 
 
 def _spreads(moves: _Moves) -> Vector:
-    """Variances between cells to try: none, and up to that of a cell that moved as far as any."""
+    """The variances between cells to try: from 0 up to the largest squared move."""
     most = max(float(np.abs(moves.logs).max()), 2 * _LEAST_ERROR)
     return np.concatenate([[0.0], np.geomspace(_LEAST_ERROR, most, _SPREADS - 1) ** 2])
 
 
 def _fit(moves: _Moves, chosen: Sequence[Shared]) -> _Fit:
-    """Weighted least squares. Errors as Knapp & Hartung 2003 have them, but never smaller than without."""
+    """Weighted least squares with the errors of Knapp & Hartung 2003, but never smaller than the plain ones."""
     columns = np.column_stack([trait.cells for trait in chosen])
     fits = [_weighted(moves, columns, 1 / (moves.squares + spread)) for spread in _spreads(moves)]
-    parts, covariance, rest = min(fits, key=lambda fit: fit[3])[:3]
+    parts, covariance, squares = min(fits, key=lambda fit: fit[3])[:3]
     freedom = len(moves.logs) - len(chosen)
-    return _Fit(parts, np.sqrt(np.diag(covariance) * max(1.0, rest / freedom)), freedom)
+    return _Fit(parts, np.sqrt(np.diag(covariance) * max(1.0, squares / freedom)), freedom)
 
 
 def _weighted(moves: _Moves, columns: Matrix, weights: Vector) -> tuple[Vector, Matrix, float, float]:
-    """The parts of the columns, their covariance, the weighted squares that they leave, and -2 log likelihood."""
+    """The parts of the columns, their covariance, the weighted residual squares and -2 log likelihood."""
     products: Matrix = (columns.T * weights) @ columns
     covariance: Matrix = np.asarray(np.linalg.pinv(products), dtype=float)
     parts: Vector = covariance @ (columns.T @ (weights * moves.logs))
-    rest = float((weights * (moves.logs - columns @ parts) ** 2).sum())
-    return parts, covariance, rest, rest - float(np.log(weights).sum())
+    squares = float((weights * (moves.logs - columns @ parts) ** 2).sum())
+    return parts, covariance, squares, squares - float(np.log(weights).sum())
 
 
 def _explained(moves: _Moves, chosen: Sequence[Shared]) -> float:
-    """The share of the squared log moves that traits account for, cells weighted as if nothing explained them."""
-    none = np.zeros((len(moves.logs), 1))
+    """The share of the squared log moves that traits explain. The weights are those of a fit without traits."""
+    no_traits = np.zeros((len(moves.logs), 1))
     choices = [1 / (moves.squares + spread) for spread in _spreads(moves)]
-    weights = min(choices, key=lambda weights: _weighted(moves, none, weights)[3])
-    columns = np.column_stack([trait.cells for trait in chosen]) if chosen else none
+    weights = min(choices, key=lambda weights: _weighted(moves, no_traits, weights)[3])
+    columns = np.column_stack([trait.cells for trait in chosen]) if chosen else no_traits
     return 1 - _weighted(moves, columns, weights)[2] / float((weights * moves.logs**2).sum())
 
 
 def _shares(moves: _Moves, chosen: Sequence[Shared]) -> list[float]:
-    """What of the variation each trait accounts for that the others do not."""
-    whole = _explained(moves, chosen)
-    return [whole - _explained(moves, [*chosen[:place], *chosen[place + 1 :]]) for place in range(len(chosen))]
+    """The share of the variation that each trait explains beyond the others."""
+    total = _explained(moves, chosen)
+    return [total - _explained(moves, [*chosen[:place], *chosen[place + 1 :]]) for place in range(len(chosen))]
 
 
 def _factor(
     shared: Shared, explained: float, place: int, chosen: Sequence[Shared], moves: _Moves, judged: Sequence[UpgradeCell]
 ) -> Factor:
-    of_both = _fit(moves, chosen).move(place)
-    of_sides: dict[Side, Move] = {"both": of_both}
+    both = _fit(moves, chosen).move(place)
+    by_side: dict[Side, Move] = {"both": both}
     clients, servers = [cell.client for cell in judged], [cell.server for cell in judged]
     if None not in clients and None not in servers:
-        of_sides |= {"client": _fit(_moves(clients), chosen).move(place)}
-        of_sides |= {"server": _fit(_moves(servers), chosen).move(place)}
-    side = moved_side(of_sides.get("client"), of_sides.get("server"))
-    move = of_sides[side]
+        by_side |= {"client": _fit(_moves(clients), chosen).move(place)}
+        by_side |= {"server": _fit(_moves(servers), chosen).move(place)}
+    side = moved_side(by_side.get("client"), by_side.get("server"))
+    move = by_side[side]
     return Factor(
         dimension=shared.trait.dimension,
         value=shared.trait.value,
@@ -224,5 +224,5 @@ def _factor(
         explained=explained,
         words=shared.trait.words,
         alike=tuple(trait.words for trait in shared.others),
-        moved=_moved(shared, judged, of_both.ratio),
+        moved=_moved(shared, judged, both.ratio),
     )

@@ -1,29 +1,28 @@
-"""What a bisection came to, in a sentence or two and in numbers."""
+"""The answer of a bisection, in a few sentences and in numbers."""
 
 import numpy as np
 
 from kexbench.analysis.bisect import MAIN_SHARE, SURE, Found, Next, Parts, Unsure, parts_of, posterior
 from kexbench.analysis.bisect_notes import Notes
-from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
+from kexbench.analysis.detectable import POWER, pair_sd_of, smallest_detectable_change
 from kexbench.analysis.estimates import trimmed_interval
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, End, ToldCommit
 from kexbench.domain.cases import Case
+from kexbench.domain.verdicts import RELEVANT
 
 
 def answer(
-    notes: Notes, cases: tuple[Case, ...], names: tuple[str, str], builds: int, found: Next | None
+    notes: Notes, cases: tuple[Case, ...], names: tuple[str, str], builds: int, result: Next | None
 ) -> BisectionAnswer:
-    """The whole of it. `names` is how the person called the ends; `found` None where these do not differ."""
-    steps = case_steps(notes, cases, found if isinstance(found, Found) else None)
-    shown = range(0)
-    if isinstance(found, Found | Unsure):
-        shown = range(found.first, found.last + 1)
-    chances = posterior(notes.search(builds)) if found else np.zeros(notes.last)
+    """The complete answer. `names` are the ends as the user wrote them; `result` is None if the ends do not differ."""
+    steps = case_steps(notes, cases, result if isinstance(result, Found) else None)
+    candidates = range(result.first, result.last + 1) if isinstance(result, Found | Unsure) else range(0)
+    chances = posterior(notes.search(builds)) if result else np.zeros(notes.last)
     return BisectionAnswer(
-        verdict="found" if isinstance(found, Found) else "cannot say",
-        says=_says(notes, steps, names, builds, found),
-        probability=found.probability if isinstance(found, Found) else None,
-        commits=tuple(_commit(notes, number, float(chances[number - 1])) for number in shown),
+        verdict="found" if isinstance(result, Found) else "cannot say",
+        says=_sentences(notes, steps, names, builds, result),
+        probability=result.probability if isinstance(result, Found) else None,
+        commits=tuple(_commit(notes, number, float(chances[number - 1])) for number in candidates),
         steps=steps,
         repository=notes.address,
         good=End(name=names[0], hash=notes.commits[0].hash),
@@ -33,74 +32,76 @@ def answer(
         failed=tuple(_commit(notes, number, 0.0) for number in sorted(notes.failed)),
         measurements=len(notes.measured),
         invocations=notes.invocations,
-        run_ids=tuple(each.run_id for each in notes.measured),
+        instrument=notes.instrument,
+        run_ids=tuple(measurement.run_id for measurement in notes.measured),
     )
 
 
-def case_steps(notes: Notes, cases: tuple[Case, ...], found: Found | None = None) -> tuple[CaseStep, ...]:
-    """The change from the good to the bad commit in each case that has numbers, over all measurements, with what of it
-    the commit accounts for that was `found`."""
-    return tuple(_step(notes, case, found) for case in cases if notes.measured and notes.steps(case.case_id))
+def case_steps(notes: Notes, cases: tuple[Case, ...], result: Found | None = None) -> tuple[CaseStep, ...]:
+    """The change from the good to the bad commit in each case that has numbers, over all measurements. With `result`,
+    also the part that its commits account for."""
+    return tuple(_step(notes, case, result) for case in cases if notes.measured and notes.steps(case.case_id))
 
 
-def _says(notes: Notes, steps: tuple[CaseStep, ...], names: tuple[str, str], builds: int, found: Next | None) -> str:
-    """The answer in a sentence or two, with the remedy where there is none."""
-    if found is None:
+def _sentences(
+    notes: Notes, steps: tuple[CaseStep, ...], names: tuple[str, str], builds: int, result: Next | None
+) -> str:
+    """The answer in a few sentences, with the remedy if no commit was found."""
+    if result is None:
         return _no_step(notes, names)
-    word = _word(steps)
-    if isinstance(found, Found):
-        return " ".join([_named(notes, word, found), *_shares(notes, steps, names, found)])
-    assert isinstance(found, Unsure)
-    if found.why == "split":
+    if isinstance(result, Found):
+        return " ".join([_first_commit(notes, steps, result), *_shares(notes, steps, names, result)])
+    assert isinstance(result, Unsure)
+    if result.why == "split":
         main = _main_step(steps)
-        parts = _parts(notes, main, found.first, found.last)
-        return (
-            f"Cannot say: no commit accounts for more than {MAIN_SHARE:.0%} of the step. {_hash(notes, found.last)} "
-            f"accounts for {100 * parts.between:+.1f} of {100 * (main.ratio - 1):+.1f}%; "
-            f"{' and '.join(_rest(notes, names, parts))}. Search these stretches apart."
-        )
+        parts = _parts(notes, main, result.first, result.last)
+        sentences = [
+            f"No single commit accounts for more than {MAIN_SHARE:.0%} of the change.",
+            f"{_hash(notes, result.last)} accounts for {parts.between:+.1%} of {main.ratio - 1:+.1%}.",
+            *_other_parts(notes, names, parts),
+        ]
+        return " ".join([*sentences, "Bisect each of these ranges separately."])
     return (
-        f"Cannot say: {notes.builds} builds and {len(notes.measured)} measurements leave "
-        f"{found.last - found.first + 1} commits, and {SURE:.0%} that the first whose handshakes cost {word} is one of "
-        f"them. --builds {builds + 4} goes on from here; --invocations {4 * notes.invocations} begins anew and sees "
-        "twice as sharply."
+        f"After {notes.builds} builds and {len(notes.measured)} measurements, "
+        f"the first {_changed_commit(steps)} is one of {result.last - result.first + 1} ({SURE:.0%} probability). "
+        f"To continue, use --builds {builds + 4}. "
+        f"To start again with twice the resolution, use --invocations {4 * notes.invocations}."
     )
 
 
-def _named(notes: Notes, word: str, found: Found) -> str:
-    hashed = _hash(notes, found.last)
-    if found.first == found.last:
-        return f"{hashed} is the first commit whose handshakes cost {word}: {found.probability:.1%} sure."
-    return (
-        f"The first commit whose handshakes cost {word} is one of {found.last - found.first + 1}, of which all but "
-        f"{hashed} cannot be measured: {found.probability:.1%} sure."
-    )
+def _first_commit(notes: Notes, steps: tuple[CaseStep, ...], result: Found) -> str:
+    subject, last, probability = f"The first {_changed_commit(steps)}", _hash(notes, result.last), result.probability
+    if result.first == result.last:
+        return f"{subject} is {last} ({probability:.1%} probability)."
+    count = result.last - result.first + 1
+    return f"{subject} is one of {count} ({probability:.1%} probability). Only {last} of them can be measured."
 
 
-def _shares(notes: Notes, steps: tuple[CaseStep, ...], names: tuple[str, str], found: Found) -> list[str]:
+def _shares(notes: Notes, steps: tuple[CaseStep, ...], names: tuple[str, str], result: Found) -> list[str]:
     """How much of the step the commit accounts for, where the rest is, and which cases another commit changed."""
     main = _main_step(steps)
-    parts = _parts(notes, main, found.first, found.last)
-    added, whole = f"{100 * parts.between:+.1f}", f"{100 * (main.ratio - 1):+.1f}"
-    says = f"It accounts for {added} of {whole}%" if added != whole else f"It accounts for all of {whole}%"
-    told = ["; ".join([says, *(f"a further {rest}" for rest in _rest(notes, names, parts))]) + "."]
-    told += [f"{_hash(notes, commit)} lies on the other side: the cost went up and down." for commit in found.against]
-    told += [
-        f"In {step.title} it accounts for {100 * step.added:+.1f} of {100 * (step.ratio - 1):+.1f}%: "
-        "search that case alone."
-        for step in steps
-        if step.changed and step.added is not None and step.added / (step.ratio - 1) <= MAIN_SHARE
+    parts = _parts(notes, main, result.first, result.last)
+    subject = "It accounts" if result.first == result.last else "Together they account"
+    return [
+        f"{subject} for {parts.between:+.1%} of {main.ratio - 1:+.1%}.",
+        *_other_parts(notes, names, parts),
+        *(f"{_hash(notes, commit)} does not fit: the cost went up and down." for commit in result.against),
+        *(
+            f"In {step.title}, {subject.lower()} for {step.added:+.1%} of {step.ratio - 1:+.1%}. "
+            "Bisect this case separately."
+            for step in steps
+            if step.changed and step.added is not None and step.added / (step.ratio - 1) <= MAIN_SHARE
+        ),
     ]
-    return told
 
 
-def _rest(notes: Notes, names: tuple[str, str], parts: Parts) -> list[str]:
-    """What the other commits add, where that shows in a tenth of a percent."""
-    stretches = [
+def _other_parts(notes: Notes, names: tuple[str, str], parts: Parts) -> list[str]:
+    """A sentence for each part of the change outside the commits, from 0.05% on."""
+    ranges = [
         (parts.before, names[0], _hash(notes, parts.below)),
         (parts.behind, _hash(notes, parts.above), names[1]),
     ]
-    return [f"{added:+.1%} lies between {first} and {last}" for added, first, last in stretches if abs(added) >= 0.0005]
+    return [f"Another {part:+.1%} lies between {start} and {end}." for part, start, end in ranges if abs(part) >= 5e-4]
 
 
 def _parts(notes: Notes, step: CaseStep, first: int, last: int) -> Parts:
@@ -117,27 +118,27 @@ def _hash(notes: Notes, commit: int) -> str:
 
 
 def _no_step(notes: Notes, names: tuple[str, str]) -> str:
-    known = [logs.steps for logs in notes.measured[0].logs.values() if logs.steps]
-    count = max(map(len, known))
-    sees = max(smallest_detectable_change(pair_sd_of(np.array(logs)), len(logs)) for logs in known)
+    measured = [logs.steps for logs in notes.measured[0].logs.values() if logs.steps]
+    count = max(map(len, measured))
+    detectable = max(smallest_detectable_change(pair_sd_of(np.array(logs)), len(logs)) for logs in measured)
     return (
-        f"Cannot say: {names[1]} costs what {names[0]} does, as far as {count} invocations tell; they find a change of "
-        f"{sees:.2%} four times in five, and less than 0.5% is never called one. --invocations {4 * notes.invocations} "
-        "sees half of that."
+        f"No significant change from {names[0]} to {names[1]} in {count} invocations. They detect a change of "
+        f"{detectable:.2%} with {POWER:.0%} probability; --invocations {4 * notes.invocations} detects half of that. "
+        f"Changes below {RELEVANT:.1%} never count."
     )
 
 
-def _word(steps: tuple[CaseStep, ...]) -> str:
+def _changed_commit(steps: tuple[CaseStep, ...]) -> str:
     ratios = [step.ratio for step in steps if step.changed]
-    return "more" if min(ratios) > 1 else "less" if max(ratios) < 1 else "something else"
+    return "slower commit" if min(ratios) > 1 else "faster commit" if max(ratios) < 1 else "commit with different costs"
 
 
-def _step(notes: Notes, case: Case, found: Found | None) -> CaseStep:
+def _step(notes: Notes, case: Case, result: Found | None) -> CaseStep:
     centre, low, high = (float(np.exp(log)) for log in trimmed_interval(np.array(notes.steps(case.case_id))))
     changed = case.case_id in notes.changed()
     added = None
-    if found:
-        added = parts_of(notes.evidence(case.case_id), notes.last, found.first, found.last).between
+    if result:
+        added = parts_of(notes.evidence(case.case_id), notes.last, result.first, result.last).between
     return CaseStep(
         case_id=case.case_id, title=case.label, changed=changed, ratio=centre, low=low, high=high, added=added
     )

@@ -1,7 +1,7 @@
-"""What a bisection knows: which commits were measured, with what result, and which cannot be. It is
-worked out from the stored runs."""
+"""The state of a bisection: which commits were measured, with which results, and which cannot be measured. It
+follows from the stored runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -12,21 +12,25 @@ from kexbench.analysis.rounds import Batches
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library, SubjectRef
+from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES_OF
 
-METRIC = Metric.CPU_NS
-"""What is searched for is a step in this."""
+COUNT_ERROR = 1e-5
+"""The least standard error of a log of counted instructions. The difference of two counts is mostly larger."""
+_COUNT_FREEDOM = 1e4
+"""The error is known, so its distribution is normal."""
 
 
 class CaseLogs(Frozen):
-    """Log ratios of one case, one an invocation (analysis/bisect_readings.py)."""
+    """Log ratios of one case, one for each invocation (analysis/bisect_readings.py)."""
 
     steps: tuple[float, ...]
     places: tuple[float, ...]
 
 
 class Measurement(Frozen):
-    """One run: of both ends, and of a commit between them, or none in the first run."""
+    """One run of both ends and a commit between them; the first run has only the ends."""
 
     commit: int | None
     run_id: str
@@ -34,22 +38,35 @@ class Measurement(Frozen):
 
 
 class Failure(Frozen):
-    """Why a commit cannot be measured, and whether it was built all the same."""
+    """Why a commit cannot be measured, and whether it was built nevertheless."""
 
     reason: str
     built: bool
 
 
 class Notes(Frozen):
-    """A bisection: what is asked, and what is known. Commits have numbers from 0, the good one."""
+    """A bisection: its question and its results. Commits are numbered from 0, the good one."""
 
     library: Library
     address: str
     commits: tuple[LineCommit, ...]
     case_ids: tuple[str, ...]
     invocations: int
+    instrument: Instrument = Instrument.TIME
     failed: dict[int, Failure] = Field(default_factory=dict)
     measured: tuple[Measurement, ...] = ()
+
+    @property
+    def metric(self) -> Metric:
+        """The metric whose step is searched."""
+        return SIDES_OF[self.instrument]["both"]
+
+    def reading(self, logs: Sequence[float]) -> Reading:
+        if self.instrument is Instrument.TIME:
+            return Reading.of(logs)
+        centre = sum(logs) / len(logs)
+        error = max(COUNT_ERROR, *(abs(log - centre) for log in logs))
+        return Reading(centre, error, _COUNT_FREEDOM)
 
     @property
     def last(self) -> int:
@@ -76,9 +93,9 @@ class Notes(Frozen):
 
     def changed(self) -> tuple[str, ...]:
         """The cases whose ends differ. Only the first run counts, whose size was fixed before anything was seen."""
-        known = [case_id for case_id in self.case_ids if self.measured[0].logs[case_id].steps]
-        steps = [Reading.of(self.measured[0].logs[case_id].steps) for case_id in known]
-        return tuple(case_id for case_id, differs in zip(known, changes(steps), strict=True) if differs)
+        case_ids = [case_id for case_id in self.case_ids if self.measured[0].logs[case_id].steps]
+        steps = [self.reading(self.measured[0].logs[case_id].steps) for case_id in case_ids]
+        return tuple(case_id for case_id, differs in zip(case_ids, changes(steps), strict=True) if differs)
 
     def steps(self, case_id: str) -> tuple[float, ...]:
         """The log ratios of the ends over all runs."""
@@ -89,10 +106,12 @@ class Notes(Frozen):
         for each in self.measured:
             if each.commit is not None and (logs := each.logs[case_id].places):
                 places.setdefault(each.commit, []).extend(logs)
-        return Evidence(Reading.of(self.steps(case_id)), {commit: Reading.of(logs) for commit, logs in places.items()})
+        return Evidence(
+            self.reading(self.steps(case_id)), {commit: self.reading(logs) for commit, logs in places.items()}
+        )
 
     def search(self, builds: int) -> Search:
-        """What the next step follows from, with so many builds allowed."""
+        """The input of the next step, with at most `builds` builds."""
         useless = sum(failure.built for failure in self.failed.values())
         return Search(
             commits=self.last,
@@ -103,29 +122,29 @@ class Notes(Frozen):
         )
 
     def measurement(self, run_id: str, commit: int | None, batches: Mapping[tuple[str, str], Batches]) -> Measurement:
-        """What a run says. `batches` are those of METRIC, by case and reference."""
+        """The results of a run. `batches` are those of `metric`, by case and reference."""
         good, bad = (str(end) for end in self.ends)
-        found = {}
+        logs_by_case = {}
         for case_id in self.case_ids:
             ends = batches.get((case_id, good), {}), batches.get((case_id, bad), {})
             placed = None if commit is None else batches.get((case_id, str(self.ref(commit))), {})
             logs = logs_of(ends, placed)
-            enough = len(logs.steps) >= MIN_COMPARED_INVOCATIONS
-            found[case_id] = CaseLogs(steps=logs.steps if enough else (), places=logs.places if enough else ())
-        return Measurement(commit=commit, run_id=run_id, logs=found)
+            enough = len(logs.steps) >= (MIN_COMPARED_INVOCATIONS if self.instrument is Instrument.TIME else 1)
+            logs_by_case[case_id] = CaseLogs(steps=logs.steps if enough else (), places=logs.places if enough else ())
+        return Measurement(commit=commit, run_id=run_id, logs=logs_by_case)
 
     def with_failure(self, commit: int, reason: str, *, built: bool) -> "Notes":
         return self.model_copy(update={"failed": {**self.failed, commit: Failure(reason=reason, built=built)}})
 
     def with_measurement(self, measurement: Measurement, reasons: Callable[[], str]) -> "Notes":
-        """With one more run that has a number of its commit; with the `reasons` why it has none, where that is so.
-        Raises NotMeasured where it is that of the ends."""
+        """With one more run. If its commit has no number, with the `reasons` as a failure. Raises NotMeasured if the
+        ends have no number."""
         commit = measurement.commit
         if commit is None:
             if not any(logs.steps for logs in measurement.logs.values()):
-                raise NotMeasured(f"the ends have no number in any case: {reasons()}")
+                raise NotMeasured(f"the ends have no result in any case: {reasons()}")
         elif not any(measurement.logs[case_id].places for case_id in self.changed()):
-            return self.with_failure(commit, f"it has no number: {reasons()}", built=commit not in self.readings)
+            return self.with_failure(commit, f"it has no result: {reasons()}", built=commit not in self.readings)
         return self.model_copy(update={"measured": (*self.measured, measurement)})
 
 

@@ -1,4 +1,4 @@
-"""What an invocation with both ends of a history and a commit between them says of the three."""
+"""Log ratios from invocations with both ends of a history and a commit between them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,26 +10,25 @@ from kexbench.analysis.rounds import Batches, all_positive, log_ratios
 
 @dataclass(frozen=True)
 class Logs:
-    """Log ratios, one an invocation: `steps` of the bad end to the good one, `places` of a commit to the middle of the
-    two; none of a run of the ends alone."""
+    """Log ratios, one per invocation: `steps` of the bad end to the good one, `places` of a commit to the middle of the
+    two. `places` is empty for a run of the ends only."""
 
     steps: tuple[float, ...]
     places: tuple[float, ...]
 
 
 def logs_of(ends: tuple[Batches, Batches], commit: Batches | None) -> Logs:
-    """Of the invocations that hold all of them, in one case; nothing where a value is zero, which has no ratio to
-    anything. `commit` is None where the ends were measured alone.
+    """The log ratios of one case over the invocations with all subjects; empty if a value is zero, which has no ratio.
+    `commit` is None if only the ends were measured.
 
-    The middle is that of the logs, in each round: the rounds of all three are paired.
+    The middle is the mean of the logs in each round: the rounds of all three are paired.
     """
     shared = ends[0].keys() & ends[1].keys() & (ends[0].keys() if commit is None else commit.keys())
     good, bad, placed = (_only(subject, shared) for subject in (*ends, commit or {}))
     if not all_positive(good, bad, placed):
         return Logs((), ())
     middle: Mapping[str, tuple[float, ...]] = {
-        key: tuple(float(np.sqrt(one * other)) for one, other in zip(good[key], bad[key], strict=False))
-        for key in shared
+        key: tuple(float(np.sqrt(low * high)) for low, high in zip(good[key], bad[key], strict=False)) for key in shared
     }
     return Logs(tuple(map(float, log_ratios(bad, good))), tuple(map(float, log_ratios(placed, middle))))
 

@@ -1,9 +1,9 @@
-"""Where the level of a history changed: a new version's cost, in the first place.
+"""Changes of level in a history, such as those of a new version.
 
-Each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
-where exactly they are (changepoints_place.py), those that pass by themselves (changepoints_passing.py), and here what
-a step must be beyond that to be told of.
-docs/statistics.md has the whole in prose, with its sources.
+The stages: the noise of each point and candidate places (changepoints_screen.py), the steps among them
+(changepoints_fit.py), their exact places (changepoints_place.py) and transients (changepoints_transients.py). This file
+decides which steps are reported.
+docs/statistics/change-points.md describes the method, with its sources.
 """
 
 import itertools
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.changepoints_fit import steps_of
-from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
 from kexbench.analysis.changepoints_place import better_places
 from kexbench.analysis.changepoints_screen import (
     PLACE_Z,
@@ -25,24 +24,25 @@ from kexbench.analysis.changepoints_screen import (
     without_spikes,
     worth_fitting,
 )
+from kexbench.analysis.changepoints_transients import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.verdicts import RELEVANT
 
 ANNOTATE, ALERT = 5.5, 7.0
-"""How many standard errors a step must be, to be shown in a chart and to raise suspicion."""
+"""The standard errors that a step needs to be shown in a chart, and to raise a suspicion."""
 LEAST_POINTS = 4
-"""A history of fewer has no noise to speak of, and so no change."""
+"""The noise of a shorter history cannot be estimated, so it has no changes."""
 LEAST_AFTER = 3
-"""A change at the last two points is left to the comparison of the two versions: two outliers in a row are not rare."""
+"""A change at the last two points is left to the comparison of versions: two outliers in a row are common."""
 PART_POINTS = 10
-"""A change that comes in parts has them so close."""
+"""The largest distance between the parts of one change."""
 _GRAIN = 1e-9
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """The index of the first value after the change, the level after it relative to that before, and the step in
-    standard errors, negative where the level fell."""
+    """The index of the first value after the change, the ratio of the level after to that before, and the step in
+    standard errors, negative if the level fell."""
 
     index: int
     ratio: float
@@ -58,9 +58,9 @@ def change_points(
 ) -> list[ChangePoint]:
     """The changes of level in a history of positive values, in order.
 
-    `errors` are the values' standard errors, where replicates told them. At each of the `resets`, the index of the
-    first value on another host or harness, the history begins anew: nothing is compared across it. `strict` is the
-    level of alerts. ValueError where a value is not above zero, with its place.
+    `errors` are the standard errors of the values, if replicates provide them. `resets` are the indices of the first
+    values on another host or harness: nothing is compared across them. `strict` is the level of alerts. ValueError if a
+    value is not above zero, with its place.
     """
     series = _checked(values)
     uncertain = None if errors is None else _relative(errors, series)
@@ -74,17 +74,17 @@ def change_points(
 
 
 class History:
-    """A history that grows, and its changes so far.
+    """A growing history and its changes so far.
 
-    All since the last reset is judged again where the last points stray from the level that they continue, and
-    otherwise each time it has grown by an eighth. So most points cost a few sums; and the changes are those that
-    `change_points` finds in the whole, or will be at the latest when an eighth more has come, and eight points.
+    The values since the last reset are searched again if the last points stray from their level, and otherwise each
+    time the history has grown by an eighth and eight points. So most points cost a few sums, and the changes are those
+    of `change_points`, at the latest after that growth.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
         self.change_points: list[ChangePoint] = []
         self.judged = 0
-        """How often all was judged, for those who count."""
+        """The number of complete searches."""
         self._strict = strict
         self._before: list[ChangePoint] = []
         self._begin = 0
@@ -107,24 +107,24 @@ class History:
         self._logs.append(math.log(value))
         self._errors.append(uncertain)
         if len(self._logs) >= self._due or self._strays():
-            self._judge()
+            self._search()
 
-    def _judge(self) -> None:
+    def _search(self) -> None:
         count = len(self._logs)
         logs = np.array(self._logs)
-        # An error that is not known is taken for none, once others are known.
-        known = any(error is not None for error in self._errors)
-        errors = np.array([error or 0.0 for error in self._errors]) if known else None
-        found = _of_piece(logs, errors, self._strict, self._begin)
-        self.change_points = [*self._before, *found]
+        # Unknown errors count as 0 once others are known.
+        has_errors = any(error is not None for error in self._errors)
+        errors = np.array([error or 0.0 for error in self._errors]) if has_errors else None
+        changes = _of_piece(logs, errors, self._strict, self._begin)
+        self.change_points = [*self._before, *changes]
         self.judged += 1
-        since = found[-1].index - self._begin if found else 0
+        since = changes[-1].index - self._begin if changes else 0
         self._level = middle(logs[max(since, count - WINDOW) :])
         self._noise = float(noise_of(logs, errors)[-1])
         self._due = count + 8 + count // 8
 
     def _strays(self) -> bool:
-        """Whether the mean of the last points, outliers drawn in, is far from the level."""
+        """Whether the mean of the last points, with outliers clipped, is far from the level."""
         reach = 3 * self._noise
         last = [max(-reach, min(reach, value - self._level)) for value in self._logs[-WIDTHS[-1] :]]
         total = 0.0
@@ -138,7 +138,7 @@ class History:
 def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -> list[ChangePoint]:
     if len(logs) < LEAST_POINTS:
         return []
-    # Rounded, so that the same history in another unit is the same to the last bit.
+    # Rounded, so that the same history in another unit gives identical results.
     logs = np.round((logs - logs[0]) / _GRAIN) * _GRAIN
     noise = noise_of(logs, errors)
     calm = without_spikes(logs, noise)
@@ -146,41 +146,41 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -
     if not (clear := worth_fitting(calm, noise, places)):
         return []
     steps = steps_of(calm, noise, clear)
-    if steps.memory:  # then those that were dropped are judged by noise that has none
+    if steps.memory:  # the places were dropped for noise without memory, so fit all of them
         steps = steps_of(calm, noise, places)
     at = better_places(logs, steps.places)
     sizes = sizes_of(logs, at)
     drifting, bursts = slopes_of(calm, at), bursts_of(logs, at, sizes)
-    passing = drifting | bursts | switches_of(sizes, middle(noise))
+    transient = drifting | bursts | switches_of(sizes, middle(noise))
     level = ALERT if strict else ANNOTATE
-    found = [
+    changes = [
         ChangePoint(begin + place, math.exp(size), z)
         for number, (place, z, size) in enumerate(zip(at, steps.z, sizes, strict=True))
-        if len(logs) - place >= LEAST_AFTER and abs(z) >= level and abs(size) >= RELEVANT and number not in passing
+        if len(logs) - place >= LEAST_AFTER and abs(z) >= level and abs(size) >= RELEVANT and number not in transient
     ]
-    return [change for change in found if not any(_is_part(change, of) for of in found)]
+    return [change for change in changes if not any(_is_part(change, other) for other in changes)]
 
 
-def _is_part(change: ChangePoint, of: ChangePoint) -> bool:
-    """Whether a change too weak to alert only begins or ends a larger one, which came in parts."""
-    first, second = math.log(change.ratio), math.log(of.ratio)
-    near, same_way = abs(change.index - of.index) < PART_POINTS, first * second > 0
+def _is_part(change: ChangePoint, other: ChangePoint) -> bool:
+    """Whether a change too weak for an alert is only the beginning or end of a larger change."""
+    first, second = math.log(change.ratio), math.log(other.ratio)
+    near, same_way = abs(change.index - other.index) < PART_POINTS, first * second > 0
     return near and same_way and abs(first) < abs(second) and abs(change.z) < ALERT
 
 
 def _checked(values: Sequence[float]) -> Vector:
     series = np.asarray(values, dtype=float)
     if series.ndim != 1:
-        raise ValueError("a history is one list of numbers")
-    if len(wrong := np.flatnonzero(~(np.isfinite(series) & (series > 0)))):
-        raise ValueError(f"value {wrong[0] + 1} is {series[wrong[0]]:g}: a history is of finite values above zero")
+        raise ValueError("a history must be one list of numbers")
+    if len(invalid := np.flatnonzero(~(np.isfinite(series) & (series > 0)))):
+        raise ValueError(f"value {invalid[0] + 1} is {series[invalid[0]]:g}: values must be finite and above zero")
     return series
 
 
 def _relative(errors: Sequence[float], series: Vector) -> Vector:
     uncertain = np.asarray(errors, dtype=float)
     if uncertain.shape != series.shape:
-        raise ValueError(f"{len(uncertain)} errors of {len(series)} values")
-    if len(wrong := np.flatnonzero(~(np.isfinite(uncertain) & (uncertain >= 0)))):
-        raise ValueError(f"error {wrong[0] + 1} is {uncertain[wrong[0]]:g}: errors are finite and not below zero")
+        raise ValueError(f"{len(uncertain)} errors for {len(series)} values")
+    if len(invalid := np.flatnonzero(~(np.isfinite(uncertain) & (uncertain >= 0)))):
+        raise ValueError(f"error {invalid[0] + 1} is {uncertain[invalid[0]]:g}: errors must be finite, 0 or more")
     return uncertain / series

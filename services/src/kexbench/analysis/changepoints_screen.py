@@ -1,6 +1,6 @@
-"""Where a history may have changed: the noise of each of its points, outliers drawn in, and places worth a closer look.
+"""Candidate places of changes in a history: the noise of each point, clipped outliers, and places to fit.
 
-Everything here is cheap and errs on the side of too many places; changepoints_fit.py decides.
+Everything here is cheap and finds too many places rather than too few; changepoints_fit.py decides.
 """
 
 from functools import lru_cache
@@ -10,28 +10,28 @@ import numpy as np
 from kexbench.analysis.rounds import Vector
 
 WIDTHS = (2, 3, 5, 8, 13, 21, 34, 55)
-"""Means of so many points before a place are compared with those of as many after it."""
+"""The means of this many points before and after a place are compared."""
 PLACE_Z = 3.0
 MAX_PLACES = 40
 KEPT_Z = 4.0
-"""Well below what a step must be to be told of."""
+"""Well below the threshold of reported steps."""
 LEAST_NOISE = 5e-4
-"""A twentieth of a percent: what does not scatter at all is not known better than that."""
+"""0.05%: the precision assumed for values without scatter."""
 _TO_SIGMA = 1.4826 / 2**0.5
 _SPIKE_WINDOW = 7
-"""Up to three points in a row that stand out are outliers; four are a level."""
+"""Up to three successive outlying points are outliers; four are a level."""
 _SPIKE_CLIP = 3.0
 _NOISE_WINDOW, _NOISE_STRIDE = 25, 5
 _UNEVEN = 1.6
-"""How many times as noisy as the whole a stretch must be to have a noise of its own."""
+"""The factor by which the noise of a stretch must differ from that of the history to have its own noise."""
 
 
 def noise_of(logs: Vector, errors: "Vector | None") -> Vector:
-    """The standard deviation of each point: that of the whole, from the median absolute difference of successive
-    points, which no step moves, and another where the surroundings are clearly calmer or wilder.
+    """The standard deviation of each point. It is that of the whole history, from the median absolute difference of
+    successive points, which steps do not affect. Clearly calmer or noisier stretches have their own.
 
-    Where replicates told the standard `errors` of the points, what is left of the whole's variance after a usual error
-    is common to all points, and each has its own error besides.
+    With standard `errors` of the points from replicates, each point has its own error. The variance of the history
+    beyond a typical error is common to all points.
     """
     differences = np.abs(logs[1:] - logs[:-1])
     count = len(differences)
@@ -47,14 +47,14 @@ def noise_of(logs: Vector, errors: "Vector | None") -> Vector:
 
 
 def without_spikes(logs: Vector, noise: Vector) -> Vector:
-    """Points far from the median of their neighbours, drawn in to three noises from it."""
+    """The points, clipped to within three noises of the median of their neighbours."""
     near = _middles(logs.take(_around(len(logs), _SPIKE_WINDOW)))
     reach = _SPIKE_CLIP * noise
     return np.asarray(np.minimum(np.maximum(logs, near - reach), near + reach))
 
 
 def places_of(logs: Vector, noise: Vector) -> list[int]:
-    """Where the means before and after differ most, at any of the widths; the clearest where there are too many."""
+    """The places where the means before and after differ most, at any width; if too many, the clearest."""
     count = len(logs)
     weights = 1 / (noise * noise)
     sums = np.concatenate(([0.0], np.cumsum(logs * weights)))
@@ -69,21 +69,21 @@ def places_of(logs: Vector, noise: Vector) -> list[int]:
     high[:, :-1] &= z[:, :-1] >= z[:, 1:]
     rows, places = np.nonzero(high)
     order = np.argsort(-z[rows, places], kind="stable")
-    found: dict[int, None] = {}
-    shown: list[list[int]] = [[] for _ in WIDTHS]
+    candidates: dict[int, None] = {}
+    by_width: list[list[int]] = [[] for _ in WIDTHS]
     for row, place in zip(rows[order].tolist(), places[order].tolist(), strict=True):
         reach = max(1, WIDTHS[row] // 2)
-        if all(abs(place - other) > reach for other in shown[row]):
-            shown[row].append(place)
-            found[place + 1] = None
-    kept = [place for place in found if 2 <= place < count - 1][:MAX_PLACES]
+        if all(abs(place - other) > reach for other in by_width[row]):
+            by_width[row].append(place)
+            candidates[place + 1] = None
+    kept = [place for place in candidates if 2 <= place < count - 1][:MAX_PLACES]
     return sorted(kept)
 
 
 def worth_fitting(logs: Vector, noise: Vector, places: list[int]) -> list[int]:
-    """The places left when the weakest is dropped, one after the other, while the levels on its two sides are alike:
-    many stand out from what is near that do not from all up to the next place. Bottom-up segmentation (Keogh, Chu,
-    Hart & Pazzani 2001)."""
+    """The places that remain after the weakest are dropped, one by one, while the levels on both sides are alike. Many
+    places differ from nearby points, but not from the whole stretch up to the next place. Bottom-up segmentation
+    (Keogh, Chu, Hart & Pazzani 2001)."""
     weights = 1 / (noise * noise)
     edges = [0, *places]
     masses = np.add.reduceat(weights, edges).tolist()
@@ -105,7 +105,7 @@ def worth_fitting(logs: Vector, noise: Vector, places: list[int]) -> list[int]:
 
 
 def middle(values: Vector) -> float:
-    """The median; of an even number of values the upper of the two in the middle, which takes a tenth of the time."""
+    """The median; for an even count the upper of the two middle values, which takes a tenth of the time."""
     return float(np.partition(values, len(values) // 2)[len(values) // 2])
 
 
@@ -116,7 +116,7 @@ def _middles(rows: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> Vecto
 
 @lru_cache(maxsize=256)
 def _around(count: int, window: int, stride: int = 1) -> "np.ndarray[tuple[int, int], np.dtype[np.intp]]":
-    """The indices of the window around each stride-th of so many values; what reaches over an end is mirrored."""
+    """The indices of the window around each stride-th of `count` values, mirrored at the ends."""
     half = window // 2
     rows = np.arange(0, count, stride)[:, None] + np.arange(-half, half + 1)[None, :]
     if stride == 1:
@@ -127,7 +127,7 @@ def _around(count: int, window: int, stride: int = 1) -> "np.ndarray[tuple[int, 
 
 @lru_cache(maxsize=64)
 def _edges(count: int) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.intp]]", ...]:
-    """Of each width and place, where the stretch before it begins and where the one after it ends."""
+    """For each width and place, where the stretch before it begins and the stretch after it ends."""
     widths = np.array([width for width in WIDTHS if width <= max(2, count // 2)])[:, None]
     places = np.arange(1, count)[None, :]
     return np.maximum(places - widths, 0), np.minimum(places + widths, count)

@@ -1,7 +1,7 @@
-"""How small a change so many invocations can show, and how many a change needs: formulas for planning.
+"""The smallest detectable change of a number of invocations, and the invocations that a change needs.
 
-A change is a fraction, 0.004 for 0.4% more; noise is a `pair_sd`, the standard deviation of one paired log ratio
-as the trimmed mean feels it: of n invocations the trimmed mean has the standard error pair_sd / sqrt(n).
+A change is a fraction, 0.004 for 0.4% more. The noise is a `pair_sd`, the standard deviation of one paired log ratio
+with respect to the trimmed mean: the trimmed mean of n invocations has the standard error pair_sd / sqrt(n).
 """
 
 from functools import cache
@@ -13,15 +13,15 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_freedo
 from kexbench.analysis.rounds import Vector
 
 ALPHA = 0.01
-"""Two-sided: of 100 comparisons of a subject with itself one may look like a change."""
+"""Two-sided: 1 of 100 comparisons of a subject with itself may look like a change."""
 POWER = 0.8
-"""How often a change of the smallest detectable size is found."""
+"""The probability of detecting a change of the smallest detectable size."""
 
 
 def pair_sd_of(pool: Vector) -> float:
     """The winsorised standard deviation of a pool of paired log ratios, at least three, scaled so that
     pair_sd / sqrt(n) is the standard error of the 20% trimmed mean of n of them (Wilcox, Introduction to Robust
-    Estimation, section 3.3.2: the winsorised standard deviation over 1 - 2 TRIM, here as the pool's size has it)."""
+    Estimation, section 3.3.2: the winsorised standard deviation over 1 - 2 TRIM, here for the pool's size)."""
     return float(trimmed_means(pool[np.newaxis, :]).errors[0] * np.sqrt(len(pool)))
 
 
@@ -45,16 +45,16 @@ def smallest_detectable_change(
 
 
 def detectable_change(error: float, freedom: float, *, alpha: float = ALPHA, power: float = POWER) -> float:
-    """The same of a standard error with its degrees of freedom."""
+    """The smallest detectable change for a standard error with its degrees of freedom."""
     return float(np.expm1(_noncentrality(freedom, alpha, power) * error))
 
 
 def invocations_for(pair_sd: float, change: float, *, alpha: float = ALPHA, power: float = POWER) -> int:
     """The fewest invocations whose smallest detectable change is at most `change`. ValueError unless it is above 0."""
     if change <= 0:
-        raise ValueError(f"no number of invocations shows a change of {change}: it must be above 0")
+        raise ValueError(f"no number of invocations detects a change of {change}: it must be above 0")
     certain = scipy.stats.norm.ppf(1 - alpha / 2) + scipy.stats.norm.ppf(power)
-    # With known noise it would take so many; the t distribution always asks for more, soon hardly more.
+    # The number for known noise. The t distribution needs more, but hardly more for large numbers.
     count = max(MIN_COMPARED_INVOCATIONS, int(np.ceil((certain * pair_sd / np.log1p(change)) ** 2)))
     while smallest_detectable_change(pair_sd, count, alpha=alpha, power=power) > change:
         count += 1
@@ -63,6 +63,6 @@ def invocations_for(pair_sd: float, change: float, *, alpha: float = ALPHA, powe
 
 @cache
 def _noncentrality(freedom: float, alpha: float, power: float) -> float:
-    """Where the upper tail beyond the critical value holds `power`; the lower tail is below 1e-9 there."""
+    """The noncentrality at which the upper tail beyond the critical value is `power`; the lower one is below 1e-9."""
     critical = float(scipy.special.stdtrit(freedom, 1 - alpha / 2))
     return float(scipy.special.nctdtrinc(freedom, 1 - power, critical))

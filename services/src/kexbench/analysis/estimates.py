@@ -1,9 +1,9 @@
-"""The estimate of one cell and the comparison of two, both over invocations, the statistical unit.
+"""The estimate of one cell and the comparison of two, over invocations, which are the statistical unit.
 
-Assumption stated once: invocations of one cell are independent and come from one distribution. A machine that drifts
-breaks it for levels; the two of a pair share the drift. Batches of one process are not independent, so an invocation
-counts as one value: of one subject its level, the time of all its batches by their handshakes; of two the interquartile
-mean over rounds (analysis/rounds.py).
+Assumption: invocations of one cell are independent and come from one distribution. Drift of the machine breaks it for
+levels, but both subjects of a pair share the drift. Batches of one process are not independent, so an invocation counts
+as one value: for one subject its level, the time of all batches over their handshakes; for two the interquartile mean
+over rounds (analysis/rounds.py).
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-import scipy  # scipy.special alone: scipy.stats has the same functions and takes a second to import
+import scipy  # only scipy.special: scipy.stats has the same functions, but its import takes a second
 
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 from kexbench.analysis.welch import welch_freedom
 
 CONFIDENCE = 0.95
 TRIM = 0.2
-"""Share cut from each end of the paired log ratios; fixed in advance for all comparisons."""
+"""The share cut from each end of the paired log ratios, fixed in advance for all comparisons."""
 _FREEDOM_LOST = 0.72
 MIN_COMPARED_INVOCATIONS = 3
 
@@ -28,7 +28,7 @@ Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 
 @dataclass(frozen=True)
 class MedianEstimate:
-    """A median with its 95% interval; no interval below six values."""
+    """A median with its 95% confidence interval; no interval below six values, except in `difference_of_means`."""
 
     value: float
     low: float | None
@@ -38,7 +38,7 @@ class MedianEstimate:
 
 @dataclass(frozen=True)
 class TrimmedMeans:
-    """The trimmed means of some samples of one size, their standard errors, and the degrees of freedom."""
+    """The trimmed means of samples of one size, their standard errors, and their degrees of freedom."""
 
     centres: Vector
     errors: Vector
@@ -66,20 +66,30 @@ def estimate_median(medians: Sequence[float]) -> MedianEstimate:
 
 @cache
 def _interval_ranks(count: int) -> tuple[int, int] | None:
-    """Which of `count` sorted values bound the interval, from 0; None where even the outermost are too near.
-    Of so many values k or fewer lie below the median with the probability of k or fewer heads among as many coins."""
+    """The indices of the sorted values that bound the interval; None if even the outermost are too close. The number of
+    values below the median is binomial with probability 1/2."""
     below = scipy.special.bdtr(np.arange(count), count, 0.5)
     outside = int(np.searchsorted(below, (1 - CONFIDENCE) / 2))
     return (outside - 1, count - outside) if outside else None
 
 
-def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
-    """The ratio subject / against from batch values by invocation, or None when there are too few.
+def difference_of_means(first: Sequence[float], second: Sequence[float]) -> MedianEstimate:
+    """The mean of `first` less that of `second`, with Welch's t interval; none below three values on either side."""
+    minuends, subtrahends = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    count = min(len(minuends), len(subtrahends))
+    if count < MIN_COMPARED_INVOCATIONS:
+        return MedianEstimate(float(minuends.mean() - subtrahends.mean()), None, None, count)
+    centre, low, high = _welch_interval(minuends, subtrahends)
+    return MedianEstimate(centre, low, high, count)
 
-    Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean and its t
+
+def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
+    """The ratio subject / against from batch values by invocation. None with too few invocations, or if a value is
+    zero, which has no ratio.
+
+    If at least three invocations have both, only those count: paired log ratios, 20% trimmed mean and its t
     interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction to Robust Estimation,
     section 4.4; `trimmed_freedom`). Otherwise Welch's t interval over the log medians, which is weaker.
-    None as well where a value is zero, which has no ratio to anything.
     """
     if not all_positive(subject, against):
         return None
@@ -92,7 +102,7 @@ def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
 
 
 def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:
-    """The difference of two means and its interval, of no width for two constant vectors."""
+    """The difference of two means and its interval, which has no width for two constant vectors."""
     centre = float(first.mean() - second.mean())
     variances = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
     if variances.sum() == 0:
@@ -103,18 +113,18 @@ def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]
 
 
 def trimmed_freedom(count: int) -> float:
-    """The degrees of freedom of the trimmed mean of so many values over its standard error.
+    """The degrees of freedom of the trimmed mean of `count` values.
 
-    Of h values kept Tukey & McLaughlin take h - 1, with which normal noise is called a change too often: at ten values
-    in 1.4% of tests at a nominal 1%. With the share taken off here the quantiles at 5%, 1% and 0.1% are those of
-    simulated normal samples of 5 to 135 values (a test repeats it).
+    Tukey & McLaughlin use h - 1 for h values kept. Then normal noise counts as a change too often: at ten values in
+    1.4% of tests at a nominal 1%. With the reduction here, the quantiles at 5%, 1% and 0.1% are those of simulated
+    normal samples of 5 to 135 values (a test repeats the simulation).
     """
     cut = int(TRIM * count)
     return (count - 2 * cut - 1) * (1 - _FREEDOM_LOST * cut / count)
 
 
 def trimmed_means(samples: Matrix) -> TrimmedMeans:
-    """Of each row of log ratios the 20% trimmed mean and its standard error from the winsorised variance
+    """The 20% trimmed mean of each row of log ratios and its standard error from the winsorised variance
     (Tukey & McLaughlin 1963): sqrt(W / (h (h - 1))), W the winsorised sum of squares, h the values kept."""
     ordered = np.sort(samples, axis=1)
     count = ordered.shape[1]
@@ -126,12 +136,12 @@ def trimmed_means(samples: Matrix) -> TrimmedMeans:
 
 
 def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
-    """The trimmed mean of log ratios and its interval; a constant vector has an interval of no width."""
-    found = trimmed_means(logs[np.newaxis, :])
-    centre = float(found.centres[0])
+    """The trimmed mean of log ratios and its interval, which has no width for a constant vector."""
+    means = trimmed_means(logs[np.newaxis, :])
+    centre = float(means.centres[0])
     if np.ptp(logs) == 0:
         return centre, centre, centre
-    reach = float(scipy.special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2) * found.errors[0])
+    reach = float(scipy.special.stdtrit(means.freedom, (1 + CONFIDENCE) / 2) * means.errors[0])
     return centre, centre - reach, centre + reach
 
 

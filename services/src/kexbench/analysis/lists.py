@@ -1,4 +1,4 @@
-"""Two lists of invocations compared, without a matrix: the filter for pipes, `kexbench analyze compare`."""
+"""Compares two lists of invocations without a matrix, for `kexbench analyze compare`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from kexbench.analysis.verdict import has_moved
 from kexbench.domain.verdicts import RELEVANT
 
 CHANCE, STRICT_CHANCE = 0.01, 0.001
-"""Of p values, two-sided: of 1000 pairs of unchanged lists at most 5 look like a regression, or one of 2000."""
+"""Two-sided p values. At most 5 of 1000 pairs of unchanged lists look like a regression, or 1 of 2000."""
 STRICT_RELEVANT = 0.01
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The cost of `b` relative to `a` with its 95% interval: 1.02 is 2% more."""
+    """The cost of `b` relative to `a` with its 95% confidence interval: 1.02 is 2% more."""
 
     ratio: float
     ci_low: float
@@ -26,25 +26,26 @@ class Compared:
 
 
 def compare_lists(a: list[list[float]], b: list[list[float]], paired: bool, strict: bool) -> Compared:
-    """Compare what `a` and `b` cost, each a list of invocations, which are lists of batch values.
+    """Compare the costs of `a` and `b`, lists of invocations, which are lists of batch values.
 
-    Paired, invocation i of both ran interleaved: the 20% trimmed mean of paired log ratios. Otherwise Welch's t over
-    log invocation medians. A regression costs at least 0.5% more at p < 0.01, strictly at least 1% at p < 0.001.
-    ValueError where the lists cannot be compared, with the remedy.
+    `paired`: invocation i of both ran interleaved, so the 20% trimmed mean of paired log ratios is used. Otherwise
+    Welch's t over log invocation medians. A regression is at least 0.5% slower at p < 0.01, or at least 1% at
+    p < 0.001 with `strict`. ValueError with the remedy if the lists cannot be compared.
     """
     for name, invocations in (("a", a), ("b", b)):
         _check(name, invocations)
     if paired and len(a) != len(b):
         raise ValueError(
-            f"paired lists have a partner for every invocation, but a has {len(a)} and b {len(b)}: "
+            f"paired lists need the same number of invocations, but a has {len(a)} and b has {len(b)}: "
             "leave out those without a partner, or compare with paired false"
         )
     before, after = (
-        {f"{name}/{number}": values for number, values in enumerate(one)} for name, one in _named(a, b, paired)
+        {f"{name}/{number}": values for number, values in enumerate(invocations)}
+        for name, invocations in _named(a, b, paired)
     )
-    found = pair(before, after)
-    assert found is not None  # nothing but what was checked above would make it None
-    move = moves({0: found}, {0: None})[0]
+    both = pair(before, after)
+    assert both is not None  # the checks above exclude it
+    move = moves({0: both}, {0: None})[0]
     low, high = move.bounds()
     relevant, chance = (STRICT_RELEVANT, STRICT_CHANCE) if strict else (RELEVANT, CHANCE)
     regression = move.centre > 0 and has_moved(move, move.chance, chance, relevant)
@@ -54,7 +55,7 @@ def compare_lists(a: list[list[float]], b: list[list[float]], paired: bool, stri
 def _named(
     a: list[list[float]], b: list[list[float]], paired: bool
 ) -> tuple[tuple[str, list[list[float]]], tuple[str, list[list[float]]]]:
-    """Invocations with one name are a pair."""
+    """Invocations with the same name form a pair."""
     return ("", a), ("" if paired else "b", b)
 
 
@@ -70,6 +71,5 @@ def _check(name: str, invocations: Sequence[Sequence[float]]) -> None:
         for place, value in enumerate(values):
             if not (np.isfinite(value) and value > 0):
                 raise ValueError(
-                    f"{name}[{number}][{place}] is {value}: costs are finite and above 0, else they have no ratio; "
-                    "leave the batch out"
+                    f"{name}[{number}][{place}] is {value}: costs must be finite and above 0; leave the batch out"
                 )

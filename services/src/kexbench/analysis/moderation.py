@@ -1,9 +1,9 @@
-"""What the cells of a matrix say of each other's noise: variances are moderated, as limma does for genes.
+"""The noise of cells, estimated from all cells of a matrix: variances are moderated, as limma does for genes.
 
-A cell of three invocations hardly knows its own variance, and forty such cells know well what variances are like
-on this machine. Smyth (2004, Linear models and empirical Bayes methods, Statistical Applications in Genetics and
-Molecular Biology 3): a cell's true variance is drawn from a scaled inverse chi-squared distribution, the prior, whose
-two numbers all cells together tell; a cell's posterior variance is the mean of its own and the prior's, weighted
+A cell of three invocations hardly knows its own variance. But forty such cells show what variances are typical on this
+machine. Smyth (2004, Linear models and empirical Bayes methods, Statistical Applications in Genetics and Molecular
+Biology 3): the true variance of a cell is drawn from a scaled inverse chi-squared distribution, the prior. All cells
+together estimate its two parameters. The posterior variance of a cell is the mean of its own and the prior's, weighted
 by their degrees of freedom, and its t has the degrees of freedom of both.
 """
 
@@ -16,22 +16,22 @@ import scipy
 from kexbench.analysis.rounds import Vector
 
 MIN_MODERATED = 3
-"""Fewer variances say nothing of what variances are like."""
+"""Fewer variances cannot estimate the prior."""
 _TAILS = (np.arange(400) + 0.5) / 400
 _KEPT = (0.1, 0.9)
-"""Beyond these quantiles of what the prior expects, a log variance counts as if it were there: so a few wild cells
-hardly move the prior (Phipson et al. 2016, Annals of Applied Statistics 10, have another way to the same end)."""
+"""Log variances are clipped at these quantiles of the prior, so that a few noisy cells hardly move it (Phipson et al.
+2016, Annals of Applied Statistics 10, have another method for this)."""
 _PLAUSIBLE = 0.05
-"""A variance that so few are above under the prior is taken as a cell's own, the more the less plausible it is."""
+"""A variance with a smaller upper tail probability under the prior counts increasingly as the cell's own."""
 _DOUBT = 4.0
-"""The variances of a few cells are alike by chance too often, and their intervals would then be too short. So what they
-differ by counts for more: of eight cells a quarter more, of forty a hundredth."""
+"""The variances of a few cells are often alike by chance, and their intervals would be too short. So their differences
+count for more: for eight cells a quarter more, for forty 1% more."""
 _FREEDOMS = (0.1, 1e5)
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What variances are like: around `variance`, as well known as by so many degrees of freedom."""
+    """The distribution of variances: around `variance`, with the weight of `freedom` degrees of freedom."""
 
     variance: float
     freedom: float
@@ -44,28 +44,28 @@ class Moderated:
 
 
 def moderate(variances: Vector, freedoms: Vector) -> Moderated:
-    """Each variance drawn to what all are like, and the degrees of freedom it then has; as they are where fewer than
-    three say anything. The prior counts for no more than all the cells that it comes from."""
+    """Each variance moved towards the prior, with its new degrees of freedom. Without a prior they are unchanged. The
+    prior has at most the weight of all the cells that it comes from."""
     prior = fit_prior(variances, freedoms)
     if prior is None:
         return Moderated(variances, freedoms)
     weight = min(prior.freedom, float(freedoms.sum()))
-    lent = weight * np.minimum(1, _above(variances / prior.variance, freedoms, prior.freedom) / _PLAUSIBLE)
-    pooled = (lent * prior.variance + freedoms * variances) / (lent + freedoms)
-    return Moderated(pooled, np.minimum(lent + freedoms, freedoms.sum()))
+    prior_freedoms = weight * np.minimum(1, _above(variances / prior.variance, freedoms, prior.freedom) / _PLAUSIBLE)
+    pooled = (prior_freedoms * prior.variance + freedoms * variances) / (prior_freedoms + freedoms)
+    return Moderated(pooled, np.minimum(prior_freedoms + freedoms, freedoms.sum()))
 
 
 def fit_prior(variances: Vector, freedoms: Vector) -> Prior | None:
-    """The prior whose log variances have the mean and variance that these have, after both were cut at the same
-    quantiles. The cut depends on a cell's degrees of freedom, so cells with few and many invocations mix.
-    None with fewer than three variances, and where half of them are zero.
+    """The prior whose log variances have the same mean and variance as these, both clipped at the same quantiles. The
+    quantiles depend on a cell's degrees of freedom, so cells with few and many invocations mix. None with fewer than
+    three variances, or if half of them are zero.
     """
     if len(variances) < MIN_MODERATED or np.median(variances) <= 0:
         return None
     with np.errstate(divide="ignore"):
         logs = np.log(variances)
     low, high = np.log(_FREEDOMS)
-    if _excess(logs, freedoms, np.exp(high))[0] <= 0:  # no more alike than chance allows
+    if _excess(logs, freedoms, np.exp(high))[0] <= 0:  # no more different than by chance
         return Prior(float(np.exp(_excess(logs, freedoms, np.exp(high))[1])), float(np.inf))
     for _ in range(20):
         middle = (low + high) / 2
@@ -74,8 +74,8 @@ def fit_prior(variances: Vector, freedoms: Vector) -> Prior | None:
 
 
 def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]:
-    """By how much the log variances differ more than under a prior of so many degrees of freedom, and the prior's log
-    variance that fits best."""
+    """How much more the log variances differ than under a prior with `prior` degrees of freedom, and the
+    best log variance of that prior."""
     kinds, kind = np.unique(freedoms, return_inverse=True)
     low, high, means, spreads = np.array([_expected(float(freedom), prior) for freedom in kinds]).T[:, kind]
     place = float(np.median(logs - means))
@@ -84,20 +84,20 @@ def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]
         place += step
         if abs(step) < 1e-6:
             break
-    cut = np.clip(logs - place, low, high) - means
+    residuals = np.clip(logs - place, low, high) - means
     doubt = 1 + (_DOUBT / len(logs)) ** 2
-    return float((cut**2).mean() * doubt - spreads.mean()), place
+    return float((residuals**2).mean() * doubt - spreads.mean()), place
 
 
 @lru_cache(maxsize=10_000)
 def _expected(freedom: float, prior: float) -> tuple[float, float, float, float]:
-    """Of a log variance around the prior's: where it is cut, and its mean and variance then."""
+    """For a log variance relative to the prior's: where it is clipped, and its mean and variance after that."""
     low, high = np.log(scipy.special.fdtri(freedom, prior, _KEPT))
     logs = np.clip(np.log(scipy.special.fdtri(freedom, prior, _TAILS)), low, high)
     return float(low), float(high), float(logs.mean()), float(logs.var())
 
 
 def _above(ratios: Vector, freedoms: Vector, prior: float) -> Vector:
-    """The probability that a variance is as far above the prior's as these are, or farther."""
-    found: Vector = np.asarray(scipy.special.fdtrc(freedoms, min(prior, _FREEDOMS[1]), ratios), dtype=float)
-    return found
+    """The probability of ratios to the prior's variance at least as large as these."""
+    chances: Vector = np.asarray(scipy.special.fdtrc(freedoms, min(prior, _FREEDOMS[1]), ratios), dtype=float)
+    return chances

@@ -1,8 +1,8 @@
 """How far each cell of a matrix moved between two versions, with variances moderated over all cells.
 
-The chain, on logarithms throughout: the invocations of a cell are a `Sample`; the samples of all cells of one kind
-become `LogMove`s together. Where a cell's invocations are of several jobs, jobs are a random effect: what they
-differ by is in the interval, which it never makes shorter.
+All values are logarithms. The invocations of a cell are a `Sample`; the samples of all cells of one kind become
+`LogMove`s together. If a cell's invocations are from several jobs, the jobs are a random effect: their differences can
+widen the interval, but not narrow it.
 """
 
 from collections import defaultdict
@@ -18,39 +18,39 @@ from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, 
 from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
 
 OUTLYING = 2.5
-"""An invocation that lies so many standard deviations from the median of its cell is cut to there."""
+"""Invocations are clipped at this many standard deviations from the median of their cell."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What some invocations say of one logarithm."""
+    """The values of one logarithm in some invocations."""
 
     logs: Vector
     jobs: tuple[str, ...]
-    """The job of each."""
+    """The job of each invocation."""
     trimmed: bool
-    """Paired log ratios, whose outliers are cut; not so Welch's log medians."""
+    """True for paired log ratios, whose outliers are cut; false for Welch's log medians."""
 
     def estimate(self) -> "Estimate":
-        """On its own: the 20% trimmed mean with its winsorised variance, or the plain mean."""
+        """The estimate from this sample alone: the 20% trimmed mean with its winsorised variance, or the plain mean."""
         logs = self.logs
         if not self.trimmed or np.ptp(logs) == 0:
             return _estimate(float(logs.mean()), logs - logs.mean(), len(logs) - 1)
-        found = trimmed_means(logs[np.newaxis, :])
+        means = trimmed_means(logs[np.newaxis, :])
         cut = int(TRIM * len(logs))
         ordered = np.sort(logs)
         winsorised = np.clip(logs, ordered[cut], ordered[len(logs) - 1 - cut])
-        estimate = _estimate(float(found.centres[0]), winsorised - winsorised.mean(), found.freedom)
-        return replace(estimate, variance=float(found.errors[0] ** 2 * len(logs)))
+        estimate = _estimate(float(means.centres[0]), winsorised - winsorised.mean(), means.freedom)
+        return replace(estimate, variance=float(means.errors[0] ** 2 * len(logs)))
 
     def within(self, reach: float) -> float:
-        """The share of the invocations that lie no farther than `reach` from the median."""
+        """The share of the invocations within `reach` of the median."""
         return float((np.abs(self.logs - np.median(self.logs)) <= reach).mean())
 
     def cut_at(self, reach: float, kept: float) -> "Estimate":
-        """Where the noise is known from elsewhere, only what lies farther than `reach` from the median is drawn in to
-        there: one step of Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than
-        a fixed share at each end. `kept` is the share that is not drawn in, of all samples: one alone hardly knows."""
+        """The estimate with known noise: values farther than `reach` from the median are clipped. This is one step of
+        Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than trimming. `kept` is
+        the share of values that are not clipped, over all samples: one sample cannot estimate it."""
         if not self.trimmed:
             return self.estimate()
         median = float(np.median(self.logs))
@@ -62,10 +62,10 @@ class Sample:
 class Estimate:
     centre: float
     variance: float
-    """Of one invocation: over their count it is the square of the centre's standard error."""
+    """Of one invocation. Divided by their count, it is the squared standard error of the centre."""
     freedom: float
     parts: Vector
-    """What each invocation adds to the centre."""
+    """The contribution of each invocation to the centre."""
 
 
 def _estimate(centre: float, parts: Vector, freedom: float) -> Estimate:
@@ -79,9 +79,9 @@ class LogMove:
     centre: float
     error: float
     freedom: float
-    """Of the interval."""
+    """For the interval."""
     test_freedom: float
-    """Of tests, which ask for the tails farther out."""
+    """For tests, which need the outer tails."""
 
     @property
     def chance(self) -> float:
@@ -99,7 +99,7 @@ class LogMove:
 
 @dataclass(frozen=True)
 class Pair:
-    """The two versions of a cell as samples: of paired log ratios one, else one of each version's log medians."""
+    """The two versions of a cell: one sample of paired log ratios, or one sample of log medians for each version."""
 
     samples: tuple[Sample, ...]
 
@@ -117,10 +117,10 @@ class Pair:
 
 
 def pair(before: Batches, after: Batches) -> Pair | None:
-    """None with fewer than three invocations, and where a value is zero, which has no ratio to anything.
+    """None with fewer than three invocations, or if a value is zero, which has no ratio.
 
-    Where three invocations or more hold both versions, only those count, in pairs. The keys name the job before the
-    last `/`.
+    If three or more invocations have both versions, only those count, as pairs. The part of a key before the last `/`
+    is the job.
     """
     if not before or not after or not all_positive(before, after):
         return None
@@ -129,7 +129,7 @@ def pair(before: Batches, after: Batches) -> Pair | None:
         return Pair((Sample(log_ratios(after, before), _jobs(shared), trimmed=True),))
     if min(len(before), len(after)) < MIN_COMPARED_INVOCATIONS:
         return None
-    return Pair(tuple(Sample(np.log(medians(one)), _jobs(one), trimmed=False) for one in (before, after)))
+    return Pair(tuple(Sample(np.log(medians(version)), _jobs(version), trimmed=False) for version in (before, after)))
 
 
 def _jobs(keys: Iterable[str]) -> tuple[str, ...]:
@@ -137,21 +137,21 @@ def _jobs(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, LogMove]:
-    """The move of each cell. Cells of one kind, such as a host kind, tell each other's variances; paired ones and
-    others do not, nor the two versions of those that are not paired."""
+    """The move of each cell. Cells of one kind, such as a host kind, share their variances. Paired and unpaired cells
+    do not, and neither do the two versions of unpaired cells."""
     groups: dict[object, list[tuple[int, Sample]]] = defaultdict(list)
     for place, cell in pairs.items():
-        for which, sample in enumerate(cell.samples):
-            groups[kinds[place], cell.paired, which].append((place, sample))
-    found: dict[int, list[LogMove]] = defaultdict(list)
+        for version, sample in enumerate(cell.samples):
+            groups[kinds[place], cell.paired, version].append((place, sample))
+    parts_by_place: dict[int, list[LogMove]] = defaultdict(list)
     for group in groups.values():
         for (place, _), move in zip(group, moderated([sample for _, sample in group]), strict=True):
-            found[place].append(move)
-    return {place: parts[0] if len(parts) == 1 else _difference(*parts) for place, parts in found.items()}
+            parts_by_place[place].append(move)
+    return {place: parts[0] if len(parts) == 1 else _difference(*parts) for place, parts in parts_by_place.items()}
 
 
 def moderated(samples: Sequence[Sample]) -> list[LogMove]:
-    """The centres of samples of one kind, their errors from moderated variances and what their jobs differ by."""
+    """The moves of samples of one kind, with errors from moderated variances and the differences between jobs."""
     estimates = [sample.estimate() for sample in samples]
     noise = _moderate(estimates)
     if len(samples) >= MIN_MODERATED:
@@ -160,11 +160,11 @@ def moderated(samples: Sequence[Sample]) -> list[LogMove]:
         estimates = [sample.cut_at(reach, kept) for sample, reach in zip(samples, reaches, strict=True)]
         noise = _moderate(estimates)
     jobs = _between_jobs(samples, estimates, noise.variances)
-    # The mean of jobs has the variance of the mean of as many invocations, times how much jobs differ beyond that.
-    more = np.maximum(0, jobs.variances - 1)
-    freedoms = (1 + more) ** 2 / (1 / noise.freedoms + more**2 / jobs.freedoms)  # Satterthwaite 1946
+    # Differences between jobs multiply the variance of the mean.
+    excess = np.maximum(0, jobs.variances - 1)
+    freedoms = (1 + excess) ** 2 / (1 / noise.freedoms + excess**2 / jobs.freedoms)  # Satterthwaite 1946
     freedoms = np.minimum(freedoms, noise.freedoms)
-    errors = np.sqrt(noise.variances * (1 + more) / [len(sample.logs) for sample in samples])
+    errors = np.sqrt(noise.variances * (1 + excess) / [len(sample.logs) for sample in samples])
     return [
         LogMove(estimate.centre, float(error), float(freedom), float(freedom))
         for estimate, error, freedom in zip(estimates, errors, freedoms, strict=True)
@@ -177,21 +177,21 @@ def _moderate(estimates: Sequence[Estimate]) -> Moderated:
 
 
 def _between_jobs(samples: Sequence[Sample], estimates: Sequence[Estimate], variances: Vector) -> Moderated:
-    """The mean square between jobs over that of invocations, 1 where jobs do not differ: by the method of moments the
-    excess over 1 is the jobs' own variance (Searle, Casella & McCulloch, Variance Components, section 3.6). With
-    two jobs a cell hardly knows it, so it is moderated as the variances are."""
+    """The mean square between jobs over that of invocations; 1 if jobs do not differ. By the method of moments, the
+    excess over 1 is the jobs' own variance (Searle, Casella & McCulloch, Variance Components, section 3.6). A cell with
+    two jobs hardly knows it, so it is moderated like the variances."""
     counts = np.array([len(set(sample.jobs)) for sample in samples])
     several = (counts > 1) & (variances > 0)
     ratios, freedoms = np.ones(len(samples)), np.ones(len(samples))
     if several.any():
         between = [_between(estimate, sample.jobs) for sample, estimate in zip(samples, estimates, strict=True)]
-        known = moderate((np.array(between) / np.where(several, variances, 1))[several], counts[several] - 1.0)
-        ratios[several], freedoms[several] = known.variances, known.freedoms
+        result = moderate((np.array(between) / np.where(several, variances, 1))[several], counts[several] - 1.0)
+        ratios[several], freedoms[several] = result.variances, result.freedoms
     return Moderated(ratios, freedoms)
 
 
 def _between(estimate: Estimate, jobs: Sequence[str]) -> float:
-    """The mean square between jobs of what invocations add to the centre, on the scale of the estimate's variance."""
+    """The mean square between jobs of the contributions to the centre, on the scale of the estimate's variance."""
     names, job = np.unique(jobs, return_inverse=True)
     variance = float(estimate.parts.var(ddof=1))
     if len(names) < 2 or variance == 0:

@@ -1,54 +1,61 @@
-"""What the invocations of one run say of two of its subjects."""
+"""Data of two subjects from the invocations of one run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import CellData
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
-from kexbench.domain.upgrades import SIDES
+from kexbench.domain.upgrades import SIDES, Side
 
 
 def costs_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> list[float]:
-    """What each invocation cost, over all of its batches."""
+    """The cost of each invocation over all of its batches."""
     return [
         sample.cost
-        for found in invocations
-        if found.case_id == case_id
-        for sample in found.samples
+        for invocation in invocations
+        if invocation.case_id == case_id
+        for sample in invocation.samples
         if (sample.subject, sample.metric) == (subject, metric)
     ]
 
 
 def batches_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> Batches:
     return {
-        f"{found.job_id}/{found.invocation}": sample.values
-        for found in invocations
-        if found.case_id == case_id
-        for sample in found.samples
+        f"{invocation.job_id}/{invocation.invocation}": sample.values
+        for invocation in invocations
+        if invocation.case_id == case_id
+        for sample in invocation.samples
         if (sample.subject, sample.metric) == (subject, metric)
     }
 
 
 def without_sides(invocations: Iterable[Invocation], case_id: str, subject: str) -> int:
-    """How many invocations have a number of both sides together and, since other programs ran in between, none of the
-    client and the server."""
+    """How many invocations have a number for both sides together, but none for client and server because other programs
+    disturbed them."""
     metrics = [
-        {sample.metric for sample in found.samples if sample.subject == subject}
-        for found in invocations
-        if found.case_id == case_id and found.preempted_batches
+        {sample.metric for sample in invocation.samples if sample.subject == subject}
+        for invocation in invocations
+        if invocation.case_id == case_id and invocation.preempted_batches
     ]
-    return sum(Metric.CPU_NS in known and Metric.CLIENT_CPU_NS not in known for known in metrics)
+    return sum(Metric.CPU_NS in measured and Metric.CLIENT_CPU_NS not in measured for measured in metrics)
 
 
-def cell_of(invocations: Sequence[Invocation], case: Case, before: str, after: str, floor: float = 0.0) -> CellData:
-    """What a case's verdict rests on, of two subjects of one run on one machine."""
+def cell_of(
+    invocations: Sequence[Invocation],
+    case: Case,
+    before: str,
+    after: str,
+    floor: float = 0.0,
+    sides: Mapping[Side, Metric] = SIDES,
+) -> CellData:
+    """The data behind a case's verdict, for two subjects of one run on one machine. `sides`: what decides."""
     return CellData(
         case=case,
         pool="",
         cpu_model="",
-        before={side: batches_of(invocations, case.case_id, before, metric) for side, metric in SIDES.items()},
-        after={side: batches_of(invocations, case.case_id, after, metric) for side, metric in SIDES.items()},
+        before={side: batches_of(invocations, case.case_id, before, metric) for side, metric in sides.items()},
+        after={side: batches_of(invocations, case.case_id, after, metric) for side, metric in sides.items()},
         run_ids=(),
         warnings=(),
         unlike=False,

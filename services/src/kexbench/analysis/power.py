@@ -1,5 +1,5 @@
-"""How large a slowdown must be to be found, measured: slowdowns of known size are injected, and it is counted
-how often groups of invocations show them."""
+"""Measures how large a slowdown must be to be detected. Slowdowns of known size are injected, and groups of
+invocations are tested for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ from kexbench.analysis.rounds import Vector
 
 BOOTSTRAPS = 200
 BOOTSTRAP_GROUPS = 600
-"""Groups that are tested for each injection in each bootstrap draw."""
+"""The groups tested for each injection in each bootstrap draw."""
 
 
 @dataclass(frozen=True)
 class InjectionPower:
-    """How often one injected slowdown is found; at 0, how often something is found in nothing."""
+    """How often an injected slowdown is detected; at 0, the rate of false positives."""
 
     injected: float
     """As a fraction: 0.002 is 0.2%."""
     ratio: float
     low: float
     high: float
-    """What the whole pool measures of the injection, with its interval: whether it is what it claims to be."""
+    """The injection as the whole pool measures it, with its interval: a check of the injection."""
     invocations: int
     detected: Rejections
 
 
 @dataclass(frozen=True)
 class SmallestChange:
-    """The slowdown that is found with probability 0.8, a fraction, and its interval; no upper bound where one
+    """The slowdown that is detected with probability 0.8, a fraction, with its interval. There is no upper bound if one
     bootstrap draw in forty has no such slowdown."""
 
     value: float
@@ -43,7 +43,7 @@ class SmallestChange:
 
 @dataclass(frozen=True)
 class PowerCurve:
-    """One point an injection. No smallest change where the largest injection is not found often enough."""
+    """One point per injection. No smallest change if the largest injection is not detected often enough."""
 
     group: int
     alpha: float
@@ -54,17 +54,17 @@ class PowerCurve:
 def resampled_power(
     ratios_by_injection: "Mapping[float, Sequence[float] | Vector]", group: int, resamples: int, alpha: float, seed: int
 ) -> PowerCurve:
-    """The power of a comparison of `group` invocations, and the smallest change that it detects.
+    """The power of a comparison of `group` invocations, and its smallest detectable change.
 
     `ratios_by_injection`: the paired log ratios of each invocation, by injected slowdown (a fraction, 0 or more).
-    Each pool is cut `resamples` times at random into disjoint groups of `group` invocations, and each group is tested.
+    Each pool is divided `resamples` times at random into disjoint groups of `group` invocations. Each group is tested.
 
     The smallest change is where the probit line through the powers of all injections crosses 0.8:
     power = Phi(a + b log(1 + slowdown)), by maximum likelihood (Finney, Probit Analysis, 3rd edition, chapter 4). It
-    stays within the injections. Its 95% interval is that of the percentile bootstrap over invocations; where pools
-    have the same length, a position counts as one invocation of all of them.
+    stays within the injections. Its 95% interval is from the percentile bootstrap over invocations. In pools of the
+    same length, a position counts as one invocation of all of them.
 
-    ValueError for a slowdown below 0, fewer than two slowdowns, and a pool that makes less than two groups.
+    ValueError for a slowdown below 0, fewer than two slowdowns, or a pool with fewer than two groups.
     """
     pools = {injected: np.asarray(values, dtype=float) for injected, values in sorted(ratios_by_injection.items())}
     if len(pools) < 2 or min(pools) < 0:
@@ -72,13 +72,13 @@ def resampled_power(
     random = np.random.default_rng(seed)
     injections = tuple(_injection(injected, pool, group, resamples, alpha, random) for injected, pool in pools.items())
     slowdowns = np.log1p(list(pools))
-    found = _crossings(slowdowns, np.array([[injection.detected.rate for injection in injections]]), injections)[0]
+    crossing = _crossings(slowdowns, np.array([[injection.detected.rate for injection in injections]]), injections)[0]
     change = None
-    if 0 < found <= slowdowns[-1]:
+    if 0 < crossing <= slowdowns[-1]:
         draws = _crossings(slowdowns, _bootstrapped_rates(list(pools.values()), group, alpha, random), injections)
         low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
         bounds = float(np.expm1(low)), float(np.expm1(high)) if np.isfinite(high) else None
-        change = SmallestChange(float(np.expm1(found)), *bounds)
+        change = SmallestChange(float(np.expm1(crossing)), *bounds)
     return PowerCurve(group, alpha, injections, change)
 
 
@@ -93,7 +93,7 @@ def _injection(
 
 
 def _bootstrapped_rates(pools: list[Vector], group: int, alpha: float, random: np.random.Generator) -> Matrix:
-    """The share of groups that show something, a row a bootstrap draw, a column a pool."""
+    """The share of groups with a significant change: one row per bootstrap draw, one column per pool."""
     rates = np.empty((BOOTSTRAPS, len(pools)))
     for row in rates:
         places = random.random(max(map(len, pools)))
@@ -105,21 +105,21 @@ def _bootstrapped_rates(pools: list[Vector], group: int, alpha: float, random: n
 
 
 def _crossings(slowdowns: Vector, rates: Matrix, injections: Sequence[InjectionPower]) -> Vector:
-    """Where the probit line of each row of rates crosses the wanted power; infinite where it does not rise.
+    """Where the probit line of each row of rates crosses POWER; infinite if the line does not rise.
 
-    Fisher's scoring for all rows at once. Rates are kept half a test away from 0 and 1, so that the line of a
-    power that jumps from one to the other stays finite.
+    Fisher scoring of all rows at once. Rates are kept half a test away from 0 and 1, so that the line of a power that
+    jumps from 0 to 1 stays finite.
     """
     tests = np.array([injection.detected.tests for injection in injections])
-    seen = np.clip(rates, 0.5 / tests, 1 - 0.5 / tests)
+    observed = np.clip(rates, 0.5 / tests, 1 - 0.5 / tests)
     design = np.column_stack([np.ones_like(slowdowns), slowdowns / slowdowns[-1]])
-    lines = np.linalg.lstsq(design, scipy.stats.norm.ppf(seen).T, rcond=None)[0].T
+    lines = np.linalg.lstsq(design, scipy.stats.norm.ppf(observed).T, rcond=None)[0].T
     for _ in range(50):
         linear = np.clip(lines @ design.T, -6, 6)
         expected, density = scipy.stats.norm.cdf(linear), scipy.stats.norm.pdf(linear)
         weights = tests * density**2 / (expected * (1 - expected))
         information = np.einsum("rk,ki,kj->rij", weights, design, design)
-        score = np.einsum("rk,ki->ri", weights * (seen - expected) / density, design)
+        score = np.einsum("rk,ki->ri", weights * (observed - expected) / density, design)
         step = np.linalg.solve(information, score[:, :, np.newaxis])[:, :, 0]
         lines += step
         if np.abs(step).max() < 1e-8:

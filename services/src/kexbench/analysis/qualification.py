@@ -1,7 +1,7 @@
-"""What an A/A run proves about a pool of machines: how often a case differs from itself, and what it cannot resolve.
+"""Results of A/A runs: how often a case differs from itself on a pool of machines, and what it cannot resolve.
 
-In an A/A run one kit takes part as two subjects in the same invocations, beside it relinked kits of the same
-source. Whatever differs then is the machine's noise, or the layout that a linker chose.
+In an A/A run, one kit is measured as two subjects in the same invocations, together with relinked kits of the same
+source. All differences are noise of the machine, or the code layout of the linker.
 """
 
 from collections.abc import Sequence
@@ -21,24 +21,24 @@ PARTITIONS = 200
 
 @dataclass(frozen=True)
 class CaseQualification:
-    """Changes and floors are fractions, 0.004 for 0.4%; standard deviations are of logs, so fractions as well."""
+    """Changes and floors are fractions, 0.004 for 0.4%; standard deviations are of logs, so they are fractions too."""
 
     case_id: str
     invocations: int
-    """Pairs in the pool."""
+    """The pairs in the pool."""
     group: int
-    """How many invocations the comparison has that the figures below are about."""
+    """The invocations of the comparison that the figures below apply to."""
     cv: float
     """Standard deviation of the log invocation medians of one subject."""
     pair_sd: float
-    """Of the paired log ratios; the trimmed mean of n of them has the standard error pair_sd / sqrt(n)."""
+    """The noise of the paired log ratios; the trimmed mean of n of them has the standard error pair_sd / sqrt(n)."""
     false_positives: Rejections | None
-    """Groups of the pool in which the case differs from itself; None where the pool makes less than two."""
+    """The groups of the pool in which the case differs from itself; None with fewer than two groups."""
     smallest_detectable_change: float
     relinks: int
     layout_sd: float | None
     layout_floor: float | None
-    """By how much two builds of one source differ at most, in 95 of 100 pairs; None with fewer than three relinks."""
+    """The largest difference between two builds of one source in 95 of 100 pairs; None below three relinks."""
     alpha: float = ALPHA
     power: float = POWER
 
@@ -47,7 +47,7 @@ class CaseQualification:
         return max(self.smallest_detectable_change, self.layout_floor or 0.0)
 
     def invocations_for(self, change: float) -> int:
-        """How many invocations detect a change (a fraction above 0); the layout floor stays where it is."""
+        """The invocations that detect a change (a fraction above 0). They do not reduce the layout floor."""
         return invocations_for(self.pair_sd, change, alpha=self.alpha, power=self.power)
 
 
@@ -62,10 +62,10 @@ def qualify_case(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> CaseQualification | None:
-    """Judge a case from the batches of subjects of the same kit, taken in pairs (the first with the second, the third
-    with the fourth), and of relinked ones. `group`: invocations of the comparisons to come.
+    """Qualify a case by the batches of subjects of the same kit, in pairs (the first with the second, the third with
+    the fourth), and of relinked kits. `group`: the invocations of future comparisons.
 
-    None where fewer than three invocations hold a pair, or a value is zero.
+    None if fewer than three invocations have a pair, or a value is zero.
     """
     if not all_positive(*same, *relinked):
         return None
@@ -74,7 +74,7 @@ def qualify_case(
     if len(pool) < MIN_COMPARED_INVOCATIONS:
         return None
     pair_sd = pair_sd_of(pool)
-    layouts = _enough(relinked)
+    layouts = _measured_enough(relinked)
     return CaseQualification(
         case_id=case_id,
         invocations=len(pool),
@@ -92,32 +92,32 @@ def qualify_case(
 
 
 def layout_floor(relinked: Sequence[Batches]) -> float | None:
-    """By how much two builds of one source differ at most, in 95 of 100 pairs."""
-    layout_sd = _layout_sd(_enough(relinked)) if all_positive(*relinked) else None
+    """The largest difference between two builds of one source in 95 of 100 pairs."""
+    layout_sd = _layout_sd(_measured_enough(relinked)) if all_positive(*relinked) else None
     return None if layout_sd is None else float(np.expm1(1.96 * np.sqrt(2) * layout_sd))
 
 
-def _enough(relinked: Sequence[Batches]) -> list[Batches]:
+def _measured_enough(relinked: Sequence[Batches]) -> list[Batches]:
     return [subject for subject in relinked if len(subject) >= MIN_COMPARED_INVOCATIONS]
 
 
 def _cv(subjects: Sequence[Batches]) -> float:
-    """Pooled over the subjects, each around its own mean."""
+    """The standard deviation, pooled over the subjects, each around its own mean."""
     variances = [np.log(medians(subject)).var(ddof=1) for subject in subjects if len(subject) > 1]
     return float(np.sqrt(np.mean(variances)))
 
 
 def _layout_sd(relinked: Sequence[Batches]) -> float | None:
     """The root of the variance component between relinks, by the method of moments (Searle, Casella & McCulloch,
-    Variance Components, chapter 3): a pair's squared difference is on average twice the layout's variance and the
-    square of its own standard error, so half of what the error leaves, averaged over all pairs, is the layout's
-    variance. Where that is below 0 by chance, it is 0."""
+    Variance Components, chapter 3). The squared difference of a pair is on average twice the layout's variance plus its
+    squared standard error. So the layout's variance is half the difference of these, averaged over all pairs. If it is
+    below 0 by chance, it counts as 0."""
     if len(relinked) < MIN_RELINKS:
         return None
     components = []
     for first, second in combinations(relinked, 2):
         logs = log_ratios(first, second)
         if len(logs) >= MIN_COMPARED_INVOCATIONS:
-            found = trimmed_means(logs[np.newaxis, :])
-            components.append(float(found.centres[0] ** 2 - found.errors[0] ** 2) / 2)
+            means = trimmed_means(logs[np.newaxis, :])
+            components.append(float(means.centres[0] ** 2 - means.errors[0] ** 2) / 2)
     return float(np.sqrt(max(0.0, float(np.mean(components))))) if components else None

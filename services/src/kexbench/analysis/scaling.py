@@ -1,4 +1,4 @@
-"""How throughput grows with threads: Gunther's Universal Scalability Law, and the efficiency of each thread count."""
+"""Throughput by threads: Gunther's Universal Scalability Law, and the efficiency of each thread count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from kexbench.analysis.rounds import Vector
 
 BOOTSTRAPS = 400
 NEGLIGIBLE = 1e-9
-"""The search approaches the bound at 0 and stops short of it by less than this."""
+"""The search stops within this distance of the bound at 0."""
 _Array = TypeVar("_Array", Vector, Matrix)
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A fitted value and its 95% interval; no interval where a thread count has fewer than three invocations."""
+    """A fitted value and its 95% confidence interval; none if a thread count has fewer than three invocations."""
 
     value: float
     low: float | None
@@ -27,25 +27,25 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class ScalingFit:
-    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X in handshakes a second."""
+    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X in handshakes per second."""
 
     rate_1: Coefficient
-    """Handshakes a second of one thread."""
+    """Handshakes per second of one thread."""
     contention: Coefficient
-    """The share of the work that only one thread at a time can do; at 0 throughput grows with the threads."""
+    """The share of the work that is serial; at 0, throughput is proportional to the threads."""
     coherency: Coefficient | None
-    """What each thread costs each other one, so that throughput falls in the end. None with two thread counts,
-    which cannot tell it from contention: all that is lost is then called contention."""
+    """The cost of each thread for each other thread, due to which throughput falls in the end. None with two thread
+    counts: they cannot separate it from contention, so contention includes it."""
 
     def rate(self, threads: float) -> float:
-        """Handshakes a second of so many threads."""
+        """Handshakes per second of `threads` threads."""
         pairwise = threads * (threads - 1) * (self.coherency.value if self.coherency else 0.0)
         return self.rate_1.value * threads / (1 + self.contention.value * (threads - 1) + pairwise)
 
     @property
     def peak_threads(self) -> float | None:
-        """Where throughput is highest: sqrt((1 - contention) / coherency), at least 1; None where the fit has it
-        grow without end. Far beyond the measured thread counts it is a guess."""
+        """The threads with the highest throughput: sqrt((1 - contention) / coherency), at least 1. None if the fitted
+        throughput grows without limit. Far beyond the measured thread counts it is a guess."""
         contention, coherency = self.contention.value, self.coherency.value if self.coherency else 0.0
         if contention > 1 or (contention == 1 and coherency > 0):
             return 1.0
@@ -54,7 +54,7 @@ class ScalingFit:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """X(N) / (N X(1)): 1 where every thread does as much as one alone; with the 95% interval of Welch's t."""
+    """X(N) / (N X(1)), with the 95% interval of Welch's t: 1 if every thread does as much as a single one."""
 
     value: float
     low: float | None
@@ -64,17 +64,17 @@ class Efficiency:
 def fit_scaling(
     rates: Mapping[int, Sequence[float]], *, seed: int = 0, bootstraps: int = BOOTSTRAPS
 ) -> ScalingFit | None:
-    """Fit the law to throughputs: handshakes a second of wall time of each invocation, by thread count.
+    """Fit the law to throughputs: handshakes per second of wall time of each invocation, by thread count.
 
-    Gunther, Guerrilla Capacity Planning (2007), chapter 4. The 20% trimmed mean of the logs of each thread count
-    is one point; least squares on the logs, coefficients at least 0. The intervals are percentiles of a bootstrap
-    over the invocations of each thread count, which draws one fewer than there are, so that its variance is
-    unbiased (McCarthy & Snowden 1985).
+    Gunther, Guerrilla Capacity Planning (2007), chapter 4. The 20% trimmed mean of the logs of each thread count is one
+    point. The fit is least squares on the logs, with coefficients of at least 0. The intervals are percentiles of a
+    bootstrap over the invocations of each thread count. It draws one invocation less than there are, so that its
+    variance is unbiased (McCarthy & Snowden 1985).
 
-    None with fewer than two thread counts, or where a throughput is not above 0. ValueError for a thread count below 1.
+    None with fewer than two thread counts, or if a throughput is not above 0. ValueError for a thread count below 1.
     """
     if min(rates, default=1) < 1:
-        raise ValueError(f"thread counts start at 1, this one is {min(rates)}")
+        raise ValueError(f"thread counts start at 1, got {min(rates)}")
     samples = {threads: np.asarray(values, dtype=float) for threads, values in sorted(rates.items()) if len(values)}
     if len(samples) < 2 or not all((values > 0).all() and np.isfinite(values).all() for values in samples.values()):
         return None
@@ -88,34 +88,34 @@ def fit_scaling(
         fits = [_fit(threads, drawn, fitted[1:]) for drawn in draws]
         low, high = np.quantile(fits, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
         bounds = list(zip(low.tolist(), high.tolist(), strict=True))
-    found = [Coefficient(float(value), *bound) for value, bound in zip(fitted, bounds, strict=True)]
-    return ScalingFit(found[0], found[1], found[2] if len(found) > 2 else None)
+    coefficients = [Coefficient(float(value), *bound) for value, bound in zip(fitted, bounds, strict=True)]
+    return ScalingFit(coefficients[0], coefficients[1], coefficients[2] if len(coefficients) > 2 else None)
 
 
 def efficiencies(rates: Mapping[int, Sequence[float]]) -> dict[int, Efficiency]:
-    """Of each thread count above 1 with three invocations or more; empty without as many of one thread."""
-    alone = {f"1 {index}": (value,) for index, value in enumerate(rates.get(1, ()))}
-    found = {}
+    """The efficiencies of thread counts above 1 with three or more invocations. One thread needs as many."""
+    single = {f"1 {index}": (value,) for index, value in enumerate(rates.get(1, ()))}
+    by_threads = {}
     for threads, values in sorted(rates.items()):
-        together = {f"{threads} {index}": (value,) for index, value in enumerate(values)}
-        if threads > 1 and (ratio := compare(together, alone)):
-            found[threads] = Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads)
-    return found
+        batches = {f"{threads} {index}": (value,) for index, value in enumerate(values)}
+        if threads > 1 and (ratio := compare(batches, single)):
+            by_threads[threads] = Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads)
+    return by_threads
 
 
 def _bootstrapped(logs: Sequence[Vector], bootstraps: int, random: np.random.Generator) -> Matrix:
-    """Points of resampled invocations, a row a draw, a column a thread count."""
+    """Points of resampled invocations: one row per draw, one column per thread count."""
     drawn = [random.choice(values, size=(bootstraps, len(values) - 1)) for values in logs]
     return np.column_stack([scipy.stats.trim_mean(values, TRIM, axis=1) for values in drawn])
 
 
 def _terms(threads: Vector) -> Matrix:
-    """What contention and coherency are multiplied by; with two thread counts contention alone."""
+    """The factors of contention and coherency; with two thread counts only of contention."""
     return np.column_stack([threads - 1, threads * (threads - 1)])[:, : len(threads) - 1]
 
 
 def _linear_fit(threads: Vector, points: Vector) -> Vector:
-    """A start near the end: N / X is linear in 1 / rate_1 and its products with the coefficients."""
+    """A good start of the search: N / X is linear in 1 / rate_1 and its products with the coefficients."""
     inverse = np.exp(np.log(threads) - points)
     design = np.column_stack([np.ones_like(threads), _terms(threads)]) / inverse[:, np.newaxis]
     scale, *products = scipy.optimize.nnls(design, np.ones_like(threads))[0]
@@ -123,8 +123,8 @@ def _linear_fit(threads: Vector, points: Vector) -> Vector:
 
 
 def _fit(threads: Vector, points: Vector, start: Vector) -> Vector:
-    """(rate_1, contention, coherency where it can be told) from log throughputs. Given the coefficients the best
-    rate_1 is a mean of logs, so the search is over the coefficients alone."""
+    """(rate_1, contention, and coherency if it can be separated) from log throughputs. For given coefficients the best
+    rate_1 is a mean of logs, so the search is only over the coefficients."""
     terms, per_thread = _terms(threads), points - np.log(threads)
 
     def residuals(coefficients: Vector) -> Vector:
@@ -139,5 +139,5 @@ def _fit(threads: Vector, points: Vector, start: Vector) -> Vector:
 
 
 def _centred(values: _Array) -> _Array:
-    """Around the mean over thread counts, which come first."""
+    """The values around their mean over thread counts, the first dimension."""
     return cast(_Array, values - values.mean(axis=0))

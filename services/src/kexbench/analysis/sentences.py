@@ -1,27 +1,50 @@
-"""What became of the costs in an upgrade, in one sentence that needs no manual."""
+"""The effect of an upgrade on the costs, in one sentence."""
 
 from collections.abc import Sequence
+from math import log
 
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.analysis.verdict import moved_side
 from kexbench.domain.components import ComponentChange, components_words
+from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
+from kexbench.domain.verdicts import share_words
 
-_ON_SIDE: dict[Side, str] = {"both": "", "client": " of the client's CPU time", "server": " of the server's CPU time"}
+SIMILAR = 2
+_SIDE_TEXT: dict[Side, str] = {"both": "", "client": "client CPU time ", "server": "server CPU time "}
 
 
 def sentence(
     before: UpgradeEnd, after: UpgradeEnd, judged: Sequence[UpgradeCell], factors: Sequence[Factor] = ()
 ) -> str:
-    """`OpenSSL 3.0.19 → 3.5.4: 6 of 8 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate
-    (+6.2% [5.8%, 6.6%] of the server's CPU time); 1 could not be resolved.`"""
-    told = [*_moved(judged), *_why(judged, factors), *_rest(judged)]
+    """`OpenSSL 3.0.19 → 3.5.4: slower in 6 of 8 cases, by 2.1% to 8.4%; common factor: an RSA certificate (server CPU
+    time +6.2% [5.8%, 6.6%]); 1 unresolved.`"""
+    parts = [*_changes(judged), *_cause(judged, factors), *_uncompared(judged)]
     title = " ".join(filter(None, [_title(before, after), components_words(_components(judged))]))
-    return f"{title}: {'; '.join(told)}."
+    return f"{title}: {'; '.join(parts)}."
+
+
+def culprit_sentence(culprit: Culprit) -> str:
+    """`ossl_rsa_decrypt adds 35.8% to the server's instructions in TLS 1.2 RSA, RSA 2048: 2 calls instead of 1.`"""
+    first, second = culprit.calls
+    calls = "" if round(first, 1) == round(second, 1) else f": {_calls(second)} instead of {_number(first)}"
+    place = f"the {culprit.side}'s instructions in {culprit.title}"
+    has_name = not culprit.function.startswith(UNNAMED)
+    subject = f"{culprit.function} adds" if has_name else f"{culprit.function.capitalize()} add"
+    return f"{subject} {culprit.share:.1%} to {place}{calls}."
+
+
+def _calls(number: float) -> str:
+    return f"{_number(number)} call{'' if number == 1 else 's'}"
+
+
+def _number(calls: float) -> str:
+    """Whole from a thousand, where `g` would go over to powers of ten."""
+    return f"{calls:,.0f}" if calls >= 1000 else f"{calls:.4g}"
 
 
 def _components(judged: Sequence[UpgradeCell]) -> list[ComponentChange]:
-    """What changed along with the library, in any case."""
+    """The components that changed along with the library, in any case."""
     return list(dict.fromkeys(change for cell in judged for change in cell.components))
 
 
@@ -35,58 +58,73 @@ def _of(judged: Sequence[UpgradeCell], verdict: CellVerdict) -> list[UpgradeCell
     return [cell for cell in judged if cell.verdict == verdict]
 
 
-def _moved(judged: Sequence[UpgradeCell]) -> list[str]:
+def _changes(judged: Sequence[UpgradeCell]) -> list[str]:
     compared = [cell for cell in judged if cell.verdict not in NOT_JUDGED]
     if all(cell.move is None for cell in compared):
-        return ["there is nothing to compare"]
-    # One case on two host kinds is two cells; where that is so, they are not called cases.
+        return ["nothing to compare"]
+    # One case on two host kinds has two cells, which are not called cases.
     noun = "case" if len({cell.case_id for cell in compared}) == len(compared) else "measurement"
-    more, less = _of(judged, "more"), _of(judged, "less")
-    of_all = f"of {len(compared):,} {noun}{'' if len(compared) == 1 else 's'}"
-    if not more and not less:
-        return [f"nothing moved, {of_all}"]
-    told = [(f"{{}} {of_all} {{}} more", more)] if more else []
-    told += [(f"{{}}{'' if more else ' ' + of_all} {{}} less", less)] if less else []
-    return [
-        f"{words.format(f'{len(cells):,}', 'costs' if len(cells) == 1 else 'cost')}, by {_range(cells)}"
-        for words, cells in told
-    ]
+    count = f"{len(compared):,} {noun}{'' if len(compared) == 1 else 's'}"
+    slower, faster = _of(judged, "more"), _of(judged, "less")
+    if not slower and not faster:
+        return [f"no significant change in {count}", *_resolution(compared)]
+    parts = [f"slower{share_words(len(slower), len(compared), noun)}{_sizes(slower)}"] if slower else []
+    if faster:
+        share = f" in {len(faster):,}" if slower else share_words(len(faster), len(compared), noun)
+        parts.append(f"faster{share}{_sizes(faster)}")
+    return parts
 
 
-def _range(cells: Sequence[UpgradeCell]) -> str:
-    sizes = sorted(abs(cell.move.ratio - 1) for cell in cells if cell.move is not None)
-    low, high = f"{sizes[0]:.1%}", f"{sizes[-1]:.1%}"
-    return low if low == high else f"{low} to {high}"
+def _resolution(compared: Sequence[UpgradeCell]) -> list[str]:
+    """The smallest change that would have been detected in every cell."""
+    smallest = [cell.resolves for cell in compared if cell.resolves is not None]
+    return [f"a change of {max(smallest):.1%} or more would have been detected"] if smallest else []
 
 
-def _why(judged: Sequence[UpgradeCell], factors: Sequence[Factor]) -> list[str]:
+def _sizes(cells: Sequence[UpgradeCell]) -> str:
+    """The case and its change, or the range of several changes."""
+    changes = sorted((cell.move.ratio - 1 for cell in cells if cell.move is not None), key=abs)
+    if len(cells) == 1:
+        return f": {cells[0].title} {changes[0]:+.1%}"
+    low, high = f"{abs(changes[0]):.1%}", f"{abs(changes[-1]):.1%}"
+    return f", by {low}" if low == high else f", by {low} to {high}"
+
+
+def _cause(judged: Sequence[UpgradeCell], factors: Sequence[Factor]) -> list[str]:
     moved = [*_of(judged, "more"), *_of(judged, "less")]
     if not factors:
         sides = {moved_side(cell.client, cell.server) for cell in moved}
-        return [f"what moved is the {side}'s CPU time alone" for side in sides - {"both"} if len(sides) == 1]
-    told = " and ".join(_factor(factor) for factor in factors)
+        return [f"only the {side}'s CPU time changed" for side in sides - {"both"} if len(sides) == 1]
+    *others, last = (_factor(factor) for factor in factors)
+    text = " and ".join(filter(None, [", ".join(others), last]))
     first = factors[0]
     if len(factors) > 1:
-        return [f"most of it goes with {told}"]
+        return [f"main factors: {text}"]
     if first.dimension == EVERY_CASE:
-        return [f"it goes with {told}"]
+        return [f"a similar change in {text}"] if _is_similar(judged) else []
     direction: CellVerdict = "more" if first.ratio > 1 else "less"
-    shared = first.moved == len(_of(judged, direction)) == len(moved) and len(moved) > 1
-    return [f"what they share is {told}" if shared else f"most of it goes with {told}"]
+    is_shared = first.moved == len(_of(judged, direction)) == len(moved) and len(moved) > 1
+    return [f"{'common' if is_shared else 'main'} factor: {text}"]
+
+
+def _is_similar(judged: Sequence[UpgradeCell]) -> bool:
+    """Whether all changes have one direction, and the largest is at most SIMILAR times the smallest."""
+    logs = [log(cell.move.ratio) for cell in judged if cell.move is not None]
+    low, high = sorted((min(logs), max(logs)), key=abs)
+    return low * high > 0 and abs(high) <= SIMILAR * abs(low)
 
 
 def _factor(factor: Factor) -> str:
-    known = " (or " + ", or ".join(factor.alike) + ", which the same cases have)" if factor.alike else ""
+    also = f", which here always occurs with {' and '.join(factor.alike)}" if factor.alike else ""
     change = f"{factor.ratio - 1:+.1%} [{factor.low - 1:.1%}, {factor.high - 1:.1%}]"
-    return f"{factor.words or f'{factor.dimension} {factor.value}'}{known} ({change}{_ON_SIDE[factor.side]})"
+    return f"{factor.words or f'{factor.dimension} {factor.value}'}{also} ({_SIDE_TEXT[factor.side]}{change})"
 
 
-def _rest(judged: Sequence[UpgradeCell]) -> list[str]:
+def _uncompared(judged: Sequence[UpgradeCell]) -> list[str]:
     unresolved, unlike, apart = (len(_of(judged, verdict)) for verdict in ("unresolved", "unlike", "apart"))
-    told = [f"{unresolved:,} could not be resolved"] if unresolved else []
+    parts = [f"{unresolved:,} unresolved"] if unresolved else []
     if unlike:
-        told.append(f"{unlike:,} did not do the same in both and {'is' if unlike == 1 else 'are'} not judged")
+        parts.append(f"{unlike:,} not compared, since the two versions did different work")
     if apart:
-        were = "was" if apart == 1 else "were"
-        told.append(f"{apart:,} {were} measured in different runs that share no subject, and {were} not judged")
-    return told
+        parts.append(f"{apart:,} not compared, since no subject links the runs that measured them")
+    return parts

@@ -1,4 +1,4 @@
-"""The sentinel, a frozen subject that takes part in every job: what it does is the host's doing, not a library's."""
+"""The sentinel, a frozen subject in every job. Its changes come from the host, not from a library."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from kexbench.domain.verdicts import RELEVANT
 
 @dataclass(frozen=True)
 class HostMove:
-    """What the sentinel costs in a later run relative to an earlier one: 1.02 is a host that became 2% slower."""
+    """The cost of the sentinel in a later run relative to an earlier one: 1.02 means that the host became 2% slower."""
 
     ratio: float
     low: float
     high: float
     cases: int
     moved: bool
-    """The whole interval lies beyond 0.5% on one side: a host event, and no regression of any library."""
+    """Whether the whole interval lies beyond 0.5% on one side: a host event, not a regression of a library."""
 
 
 def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, list[float]]:
-    """A subject's values relative to the sentinel's in the same round, for each invocation that holds both.
+    """A subject's values relative to the sentinel's in the same round, for each invocation with both.
 
-    Two runs are comparable as such ratios, since what the host did is in both values. The keys stay those of one
-    run: before two runs go to `compare`, put the run's id before them, else equal numbers look like pairs.
+    Such ratios of two runs are comparable, since both values contain the changes of the host. The keys are those of one
+    run. Before `compare`, prefix them with the run's id, otherwise equal keys look like pairs.
     """
     return {
         key: np.exp(by_round(values, sentinel[key])).tolist()
@@ -38,9 +38,9 @@ def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, list[floa
 def host_moves(earlier: Mapping[str, Sequence[float]], later: Mapping[str, Sequence[float]]) -> HostMove | None:
     """Whether a host moved between two runs, from the sentinel's invocation medians in each run by case.
 
-    Each case that both runs hold gives one value, the log ratio of its medians over invocations; their 20% trimmed
-    mean and its t interval span what the cases have in common, so that one odd case moves nothing. The cases
-    are the statistical unit here: None with fewer than three.
+    Each common case gives one value, the log ratio of its medians over invocations. The result is their 20% trimmed
+    mean with its t interval, so that one odd case has no effect. The cases are the statistical unit here: None with
+    fewer than three.
     """
     shared = [case for case in earlier if _positive(earlier[case]) and _positive(later.get(case, ()))]
     if len(shared) < MIN_COMPARED_INVOCATIONS:

@@ -1,4 +1,4 @@
-"""What cells of a matrix have in common: values of dimensions, with the words that people read."""
+"""The common traits of cells of a matrix: values of dimensions, with their texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import DIMENSIONS, NOTHING, Case, Protocol, Resumption, varied
-from kexbench.domain.dimensions import HYBRID_GROUPS, MLKEM_GROUPS, Method, written
+from kexbench.domain.dimensions import HYBRID_GROUPS, MLKEM_GROUPS, Key, Method, written
 
 EVERY_CASE = "every case"
 _FAMILIES = {
@@ -24,8 +24,8 @@ _FAMILIES = {
     "threads": "several threads",
     "host kind": "host kind",
 }
-"""The dimensions: of those that the same cells have the more usual explanation first. Of one family one is a closer
-word for the other: where all cells with an RSA certificate have one of 2048 bits, RSA is said."""
+"""The families of dimensions, the more usual explanations first. Dimensions of one family describe the same thing: if
+all RSA certificates have 2048 bits, only RSA is named."""
 _ORDER = tuple(_FAMILIES)
 
 
@@ -36,40 +36,39 @@ class Trait:
     dimension: str
     value: str
     words: str
-    """As in `what they share is …`."""
+    """The text, as in `common factor: …`."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """A trait, and others that exactly the same cells have, so that no measurement of these cells tells them apart."""
+    """A trait, and others with exactly the same cells, so that these cells cannot distinguish them."""
 
     trait: Trait
     others: tuple[Trait, ...]
     cells: Vector
-    """1 for a cell that has it, else 0."""
+    """1 for cells with the trait, otherwise 0."""
 
 
 def shared_traits(cases: Sequence[Case], hosts: Sequence[str]) -> list[Shared]:
-    """What two cells or more have, first what all have, last what two or more have not."""
-    having: dict[Trait, list[int]] = {Trait(EVERY_CASE, EVERY_CASE, EVERY_CASE): list(range(len(cases)))}
+    """The traits of two or more cells: first those of all cells, last the absence of a trait in two or more."""
+    places_by_trait: dict[Trait, list[int]] = {Trait(EVERY_CASE, EVERY_CASE, EVERY_CASE): list(range(len(cases)))}
     for place, (case, host) in enumerate(zip(cases, hosts, strict=True)):
         for trait in (*_traits(case), Trait("host kind", host, host)):
-            having.setdefault(trait, []).append(place)
-    alike: dict[tuple[int, ...], list[Trait]] = {}
-    ordered = sorted(having, key=lambda trait: _ORDER.index(trait.dimension))
+            places_by_trait.setdefault(trait, []).append(place)
+    by_places: dict[tuple[int, ...], list[Trait]] = {}
+    ordered = sorted(places_by_trait, key=lambda trait: _ORDER.index(trait.dimension))
     for trait in ordered:
-        if len(having[trait]) > 1:
-            alike.setdefault(tuple(having[trait]), []).append(trait)
+        if len(places_by_trait[trait]) > 1:
+            by_places.setdefault(tuple(places_by_trait[trait]), []).append(trait)
     for trait in ordered:
-        others = tuple(place for place in range(len(cases)) if place not in set(having[trait]))
+        others = tuple(place for place in range(len(cases)) if place not in set(places_by_trait[trait]))
         if len(others) > 1:
-            alike.setdefault(others, [_without(trait)])
-    return [_shared(traits, cells, len(cases)) for cells, traits in alike.items()]
+            by_places.setdefault(others, [_without(trait)])
+    return [_shared(traits, cells, len(cases)) for cells, traits in by_places.items()]
 
 
 def _without(trait: Trait) -> Trait:
-    words = trait.words.removeprefix("an ").removeprefix("a ")
-    return Trait(trait.dimension, f"not {trait.value}", f"no {words}")
+    return Trait(trait.dimension, f"not {trait.value}", f"any case without {trait.words}")
 
 
 def _shared(traits: Sequence[Trait], places: Sequence[int], count: int) -> Shared:
@@ -84,8 +83,8 @@ def _shared(traits: Sequence[Trait], places: Sequence[int], count: int) -> Share
 
 
 def _traits(case: Case) -> Iterator[Trait]:
-    """What the handshakes of a case do. One that takes up a session shows no certificate, and exchanges no keys unless
-    its resumption says so."""
+    """The traits of a case's handshakes. A resumed handshake has no certificate, and a key exchange only with some
+    kinds of resumption."""
     protocol = case.protocol.replace("TLSv", "TLS ")
     yield Trait("protocol", protocol, "default settings" if case.protocol is Protocol.DEFAULT else protocol)
     if case.resumption is Resumption.NONE:
@@ -98,11 +97,13 @@ def _traits(case: Case) -> Iterator[Trait]:
         yield Trait("cipher", case.cipher.value, f"cipher {case.cipher}")
         if case.resumption in (Resumption.NONE, Resumption.PSK_DHE):
             yield from _exchange(case)
-    yield from _rest(case)
+    yield from _other_traits(case)
 
 
 def _certificate(case: Case) -> Iterator[Trait]:
     key = case.key_exchange.key
+    if key is Key.BFE:
+        return
     yield Trait("certificate key", key.value, f"an {key} certificate")
     if case.rsa_bits or case.curve != NOTHING:
         size = f"{key} {case.rsa_bits or case.curve}"
@@ -114,14 +115,14 @@ def _exchange(case: Case) -> Iterator[Trait]:
     yield Trait("key exchange", method.value, f"{method} key exchange")
     if method is Method.RSA:
         return
-    if case.resumption is Resumption.NONE:
+    if case.resumption is Resumption.NONE and method is not Method.BFE:
         yield Trait("key exchange", case.key_exchange.value, f"key exchange {case.key_exchange}")
     yield Trait("group", case.group, f"group {case.group}")
     if case.group in HYBRID_GROUPS or case.group in MLKEM_GROUPS:
         yield Trait("kind of group", "ML-KEM", "a group with ML-KEM")
 
 
-def _rest(case: Case) -> Iterator[Trait]:
+def _other_traits(case: Case) -> Iterator[Trait]:
     for row, value in varied(case):
         if row.trait:
             words = written(row.trait, value)

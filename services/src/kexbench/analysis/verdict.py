@@ -1,5 +1,5 @@
-"""The one place that decides whether a cost moved: of the cells of a matrix together, with false discoveries in check,
-and of a comparison alone. Everybody who says slower, faster or the same asks here."""
+"""The only place that decides whether a cost changed, for the cells of a matrix with a controlled false discovery rate,
+and for a single comparison. Every statement about slower, faster or the same comes from here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,64 +10,77 @@ from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.moves import LogMove, Pair, moves, pair
 from kexbench.analysis.rounds import Batches
+from kexbench.analysis.spread import judge_spreads
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange
-from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, SideMove, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, SideMove, SpreadMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 
-ONE_JOB = "of one job: what differs from job to job is not in the interval"
+ONE_JOB = "from one job: the interval does not include differences between jobs"
 _SLIGHT = 0.2
-"""A side whose part in a move is smaller than so much of the other's does not count as having moved."""
+"""A side did not move if its change is smaller than this share of the other side's."""
 
 
 @dataclass(frozen=True)
 class CellData:
-    """One case on one host kind, with what both versions cost in it."""
+    """One case on one host kind, with the costs of both versions."""
 
     case: Case
     pool: str
     cpu_model: str
     before: Mapping[Side, Batches]
-    """Batches by `run/job/invocation`; those of both versions under one key ran interleaved."""
+    """Batches by `run/job/invocation`. Batches of both versions with the same key ran interleaved."""
     after: Mapping[Side, Batches]
     run_ids: tuple[str, ...]
     warnings: tuple[str, ...]
     unlike: bool
-    """The two did not do the same: shown, never judged."""
+    """The two did different work: shown, but never judged."""
     floor: float = 0.0
-    """By how much two builds of one source differ here, as a share; 0 where that is not known."""
+    """The difference between two builds of one source, as a share; 0 if unknown."""
     before_ns: float | None = None
     after_ns: float | None = None
-    """What a handshake cost, both sides: the median over invocations of what each cost in all."""
+    """The cost of a handshake, both sides: the median over invocations of the cost of each."""
     components: tuple[ComponentChange, ...] = ()
-    """What changed along with the library."""
+    """The components that changed along with the library."""
     apart: bool = False
-    """They were measured in different runs that share no subject: shown, never judged."""
+    """The two were measured in different runs that share no subject: shown, but never judged."""
     disturbed: int = 0
-    """Invocations of one version that do not tell the client and the server apart; of the one that has more of them."""
+    """Invocations without numbers for client and server; of the version with more of them."""
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
     """The cells in their order, each judged among all of them.
 
-    `more` or `less`: at a false discovery rate of 5% over the upgrade it moved (Benjamini & Hochberg), and by as much
-    as is relevant and its invocations can resolve. `same`: its interval lies within what is relevant. The intervals
-    are at 95%, each for itself. The client's and the server's moves have verdicts of their own, by the same rule over
-    all cells of that side.
+    `more` or `less`: the cell moved at a false discovery rate of 5% over the upgrade (Benjamini & Hochberg), and by at
+    least a relevant change and its resolution. `same`: its interval lies within a relevant change. The intervals are at
+    95% for each cell. The moves of the client and the server have their own verdicts, by the same rule over all cells
+    of that side.
     """
     pairs = {side: _pairs(cells, side) for side in SIDES}
-    kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
-    floors = {place: cell.floor for place, cell in enumerate(cells)}
-    judged = {side: judge_pairs(pairs[side], kinds, floors, relevant) for side in SIDES}
+    judged = {side: _judged(cells, pairs[side], relevant) for side in SIDES}
+    comparable = [place for place, cell in enumerate(cells) if not (cell.unlike or cell.apart)]
+    both = [(cells[place].before.get("both", {}), cells[place].after.get("both", {})) for place in comparable]
+    spreads = dict(zip(comparable, judge_spreads(both, relevant), strict=True))
     return tuple(
-        _cell(cell, pairs["both"].get(place), {side: judged[side].get(place) for side in SIDES})
+        _cell(cell, pairs["both"].get(place), {side: judged[side].get(place) for side in SIDES}, spreads.get(place))
         for place, cell in enumerate(cells)
     )
 
 
+def judge_moves(cells: Sequence[CellData], relevant: float = RELEVANT) -> dict[int, "Judged"]:
+    """The moves that `judge` decides by, of both sides together, by the places of the cells."""
+    return _judged(cells, _pairs(cells, "both"), relevant)
+
+
+def _judged(cells: Sequence[CellData], pairs: Mapping[int, Pair], relevant: float) -> dict[int, "Judged"]:
+    kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
+    floors = {place: cell.floor for place, cell in enumerate(cells)}
+    return judge_pairs(pairs, kinds, floors, relevant)
+
+
 @dataclass(frozen=True)
 class Judged:
-    """A move with its verdict, among all that were judged with it."""
+    """A move with its verdict among all moves that were judged together."""
 
     move: LogMove
     q: float
@@ -81,19 +94,19 @@ def judge_pairs(
     floors: Mapping[int, float],
     relevant: float = RELEVANT,
 ) -> dict[int, Judged]:
-    """Comparisons by their places, judged together. Those of one kind tell each other's noise; `floors`: by how much
-    two builds of one source differ, where that is known."""
-    found = moves(pairs, kinds)
-    rates = false_discovery_rates(np.array([move.chance for move in found.values()]))
+    """Comparisons by their places, judged together. Those of one kind share their noise. `floors`: the known
+    differences between two builds of one source."""
+    moved = moves(pairs, kinds)
+    rates = false_discovery_rates(np.array([move.chance for move in moved.values()]))
     judged = {}
-    for (place, move), q in zip(found.items(), rates.tolist(), strict=True):
+    for (place, move), q in zip(moved.items(), rates.tolist(), strict=True):
         resolves = max(floors.get(place, 0.0), detectable_change(move.error, move.test_freedom))
         judged[place] = Judged(move, q, resolves, verdict_of(move, q, resolves, relevant))
     return judged
 
 
 def has_moved(move: LogMove, chance: float, most: float, least: float) -> bool:
-    """Whether a move is as unlikely by chance as is asked for and, as a share, at least so large."""
+    """Whether the chance of a move is at most `most`, and its size as a share at least `least`."""
     return chance <= most and float(abs(np.expm1(move.centre))) >= least
 
 
@@ -105,30 +118,33 @@ def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> Cel
 
 
 def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
-    made = {
+    pairs = {
         place: pair(cell.before.get(side, {}), cell.after.get(side, {}))
         for place, cell in enumerate(cells)
         if not (cell.unlike or cell.apart)
     }
-    return {place: one for place, one in made.items() if one is not None}
+    return {place: cell_pair for place, cell_pair in pairs.items() if cell_pair is not None}
 
 
-def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, Judged | None]) -> UpgradeCell:
+def _cell(
+    data: CellData, compared: Pair | None, sides: Mapping[Side, Judged | None], spread: SpreadMove | None
+) -> UpgradeCell:
     before, after = data.before.get("both", {}), data.after.get("both", {})
     shared = len(before.keys() & after.keys())
-    both = found["both"]
-    without: CellVerdict = "unlike" if data.unlike else "apart" if data.apart else "unresolved"
+    both = sides["both"]
+    verdict: CellVerdict = "unlike" if data.unlike else "apart" if data.apart else "unresolved"
     return UpgradeCell(
         case_id=data.case.case_id,
         title=data.case.label,
         pool=data.pool,
         cpu_model=data.cpu_model,
-        verdict=both.verdict if both else without,
+        verdict=both.verdict if both else verdict,
         move=_ratio(both.move) if both else None,
-        client=_side(found["client"]),
-        server=_side(found["server"]),
+        client=_side(sides["client"]),
+        server=_side(sides["server"]),
         q=both.q if both else None,
         resolves=both.resolves if both else None,
+        spread=spread,
         paired=compared.paired if compared else shared > 0,
         before_ns=data.before_ns,
         after_ns=data.after_ns,
@@ -150,10 +166,10 @@ def _ratio(move: LogMove) -> Move:
 
 
 def moved_side(client: Move | None, server: Move | None) -> Side:
-    """Whose cost moved: one side's, where its interval excludes no change and the other's part is slight."""
+    """The side that moved: one side if its interval excludes no change and the other side's change is slight."""
     if client is None or server is None:
         return "both"
-    sizes = {"client": _surely(client), "server": _surely(server)}
+    sizes = {"client": _sure_size(client), "server": _sure_size(server)}
     if sizes["server"] > 0 and sizes["client"] < _SLIGHT * sizes["server"]:
         return "server"
     if sizes["client"] > 0 and sizes["server"] < _SLIGHT * sizes["client"]:
@@ -161,7 +177,7 @@ def moved_side(client: Move | None, server: Move | None) -> Side:
     return "both"
 
 
-def _surely(move: Move) -> float:
-    """The size of a move on a log scale; 0 where its interval holds no change, or it is not relevant."""
+def _sure_size(move: Move) -> float:
+    """The size of a move on a log scale; 0 if its interval includes no change, or it is not relevant."""
     sure = move.low > 1 or move.high < 1
     return float(abs(np.log(move.ratio))) if sure and abs(move.ratio - 1) >= RELEVANT else 0.0

@@ -1,15 +1,15 @@
-"""The degrees of freedom of a difference of two means, neither of whose variances is known but from its own sample.
+"""The degrees of freedom of a difference of two means whose variances are known only from their samples.
 
-The squared errors of two independent means add up, and their difference over the root of the sum has nearly Student's
-t distribution. Its degrees of freedom depend on the true variances, which nobody knows. Satterthwaite (1946) puts those
-of the samples in their place, which is not good enough for short lists: from three invocations on, 95% intervals of
-normal noise then hold the truth in 92.2% to 96.5%, the least of lists of unlike length. Welch (1947, The generalization
-of "Student's" problem when several different population variances are involved, Biometrika 34; Aspin 1948, Biometrika
-35) gives the reach of the interval as a series in the lists' own degrees, whose first term is Satterthwaite's. Here are
-the degrees with which Student's t has its second term as well: 93.9% to 96.0%, whatever the two variances are.
+The squared errors of two independent means add up. Their difference over the root of the sum has nearly Student's t
+distribution, whose degrees of freedom depend on the unknown true variances. Satterthwaite (1946) uses the sample
+variances instead, which is not good enough for short lists: from three invocations on, 95% intervals of normal noise
+then cover the true value in 92.2% to 96.5%, the least for lists of different length. Welch (1947, The generalization of
+"Student's" problem when several different population variances are involved, Biometrika 34; Aspin 1948, Biometrika 35)
+gives the interval as a series in the lists' own degrees of freedom. Its first term is Satterthwaite's. The degrees here
+include the second term: 93.9% to 96.0%, whatever the two variances are.
 
-A test asks for the tails farther out, which are heavier than those of any one t, so it goes by the fewer of both: at
-0.1% that of three against three would else be wrong 1.7 times as often as it says; so it is 0.4 times.
+A test needs the outer tails, which are heavier than those of any single t. So it uses the smaller of both degrees. At
+0.1%, three against three invocations would otherwise be wrong 1.7 times as often as stated; so it is 0.4 times.
 """
 
 import numpy as np
@@ -17,23 +17,23 @@ import numpy as np
 from kexbench.analysis.rounds import Vector
 
 _LEVEL = 2.22
-"""The quantile of the normal distribution that the second term is taken at. At that of 95% intervals, 1.96, those of
-three against ten to thirty equally noisy ones fall short by up to 1.2 in a hundred; a little above, by 1 at most."""
+"""The normal quantile of the second term. At 1.96, that of 95% intervals, the coverage of three against ten to thirty
+equally noisy invocations is up to 1.2 percentage points too low; at this larger value at most 1."""
 _THIRD = 4 / 3 * (3 + 5 * _LEVEL**2 + _LEVEL**4) / (1 + _LEVEL**2)
 
 
 def satterthwaite_freedom(squares: Vector, freedoms: Vector) -> float:
-    """The degrees of freedom of a sum of squared errors, not all of which are 0, to the first term."""
+    """The degrees of freedom of a sum of squared errors, not all 0, to the first term."""
     shares = squares / squares.sum()
     return float(1 / (shares**2 / freedoms).sum())
 
 
 def welch_freedom(squares: Vector, freedoms: Vector) -> float:
-    """The degrees of freedom of a sum of squared errors, not all of which are 0, to the second term.
+    """The degrees of freedom of a sum of squared errors, not all 0, to the second term.
 
-    Of shares c_i of the sum with f_i degrees, and S = sum(c_i^2 / f_i):
+    For shares c_i of the sum with f_i degrees, and S = sum(c_i^2 / f_i):
     1 / f = S - 2 sum(c_i^2 / f_i^2) + a sum(c_i^3 / f_i^2) - (a - 2) S^2, a = 4/3 (3 + 5 z^2 + z^4) / (1 + z^2).
-    Where one list has all of the sum these are its own degrees. Never fewer than the fewest, nor more than twice all.
+    If one list has all of the sum, these are its own degrees. Never below the smallest, nor above twice the sum of all.
     """
     shares = squares / squares.sum()
     first = 1 / satterthwaite_freedom(squares, freedoms)

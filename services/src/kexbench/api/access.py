@@ -1,4 +1,4 @@
-"""Who calls, and what they may do. Reading is open; whoever writes shows a bearer token, which a gatekeeper knows."""
+"""Callers and their rights. Reading needs no token. Writing needs a bearer token that the gatekeeper accepts."""
 
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,20 +13,20 @@ from kexbench.api.problems import ProblemError
 
 Role = Literal["run", "job", "builder", "dispatcher", "submitter", "schedule"]
 """`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.
-`dispatcher`: submits and records what becomes of runs. `submitter`: asks for runs, cancels and resumes them,
-adds and removes schedules. `schedule`: the pod that asks for a run when a schedule's time has come."""
+`dispatcher`: submits runs to the cluster and records their results. `submitter`: requests, cancels and resumes runs,
+adds and removes schedules. `schedule`: the pod that requests the runs of a schedule."""
 _LOCAL_ROLES: tuple[Role, ...] = ("submitter", "dispatcher")
-_bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or of a ServiceAccount")
+_bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or a ServiceAccount's")
 
 
 class AccessUnknown(Exception):
-    """Nobody could be asked who the caller is; the text says why."""
+    """The caller could not be identified; the text says why."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """`run_id`, `job_id` and `schedule` say what a caller is bound to, `reference` and `architecture` which kit a
-    builder may send; `pod`, `pod_uid` and `node` are those of its token."""
+    """A caller may only write for its `run_id`, `job_id` and `schedule`, if set. A builder may only upload the kit of
+    its `reference` and `architecture`. `pod`, `pod_uid` and `node` come from the token."""
 
     role: Role
     name: str
@@ -42,14 +42,14 @@ class Caller:
 
 class Gatekeeper(Protocol):
     def identify(self, token: str) -> Caller:
-        """Raises TokenError with the reason why nobody is known by this token, and AccessUnknown."""
+        """Raises TokenError if the token is not valid, and AccessUnknown."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalGatekeeper:
-    """On one machine: tokens signed by the service's own secret, each for one run, of one who asks for runs, or of the
-    service itself, which does a dispatcher's work."""
+    """On one machine: accepts tokens signed with the service's own secret. They are for one run, for a submitter, or
+    for the service itself, which does the dispatcher's work."""
 
     secret: str
 
@@ -57,10 +57,10 @@ class LocalGatekeeper:
         name, role = bearer_of(token, self.secret)
         if role is None:
             return Caller("run", f"run {name}", name)
-        known = next((local for local in _LOCAL_ROLES if local == role), None)
-        if known is None:
-            raise TokenError(f"a machine by itself has no {role}")
-        return Caller(known, name)
+        local_role = next((local for local in _LOCAL_ROLES if local == role), None)
+        if local_role is None:
+            raise TokenError(f"a service on a single machine has no role {role}")
+        return Caller(local_role, name)
 
 
 def caller_of(
@@ -73,7 +73,7 @@ def caller_of(
     try:
         return gatekeeper.identify(credentials.credentials if credentials else "")
     except TokenError as error:
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this") from None
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send a valid token for this service") from None
     except AccessUnknown as error:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
 
@@ -82,18 +82,17 @@ TheCaller = Annotated[Caller, Depends(caller_of)]
 
 
 async def identify_caller(request: Request) -> None:
-    """Find out who calls before anything else of a request is read; `caller_of` doesn't ask again then. Raises what
-    that raises."""
+    """Identify the caller before the body is read. `caller_of` then reuses the result. Raises the same errors."""
     request.state.caller = await run_in_threadpool(caller_of, request, await _bearer(request))
 
 
 def admit(
     caller: Caller, *roles: Role, run_id: str | None = None, job_id: str | None = None, schedule: str | None = None
 ) -> None:
-    """Raises a 403 problem unless the caller has one of the roles, and is bound to nothing but what is named here."""
+    """Raises a 403 problem unless the caller has one of the roles and may write for the given run, job and schedule."""
     if caller.role not in roles:
         raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} is a {caller.role}, which may not do this")
     bounds = (("run", caller.run_id, run_id), ("job", caller.job_id, job_id), ("schedule", caller.schedule, schedule))
-    for what, bound, asked in bounds:
-        if bound is not None and bound != asked:
-            raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is for {what} {bound}, not {asked}")
+    for what, bound, requested in bounds:
+        if bound is not None and bound != requested:
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is for {what} {bound}, not {requested}")

@@ -1,4 +1,4 @@
-"""The shapes of what is told of alerts and judgements, and asked of them."""
+"""The shapes of requests and answers about alerts and screenings."""
 
 from datetime import date, datetime
 from typing import Literal
@@ -7,10 +7,10 @@ from pydantic import Field
 
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.judgements import Judgement, ReplayedUpgrade
 from kexbench.domain.moments import Moment
 from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.domain.numbers import Count
+from kexbench.domain.screenings import ReplayedUpgrade, Screening
 from kexbench.domain.upgrades import Move
 from kexbench.notify.outbox import Rules, Tries, standing_of
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
@@ -28,7 +28,7 @@ PeoplesAction = Literal[
 
 
 class AlertSummary(Frozen):
-    """An alert without what was found, which may be hundreds of cells."""
+    """An alert without its cells, which may be hundreds."""
 
     alert_id: str
     cause: Cause
@@ -39,88 +39,88 @@ class AlertSummary(Frozen):
     sentence: str
     spec_names: list[str]
     cells: int
-    cpu_models: list[str] = Field(description="that it was found on")
-    most: Move | None = Field(description="of the cell that costs most more; null where it is of none")
+    cpu_models: list[str] = Field(description="the CPU models that it was found on")
+    most: Move | None = Field(description="the change of the cell that became slowest; null without cells")
     assignee: str = Field(description="empty for nobody")
     due: date | None
-    ignored_until: datetime | None = Field(description="of one that is ignored; null for good")
-    fixed_in: str = Field(description="of one that is fixed: the version that recovered")
+    ignored_until: datetime | None = Field(description="if it is ignored; null means permanently")
+    fixed_in: str = Field(description="if it is fixed: the version that fixed it")
 
     @classmethod
     def of(cls, alert: Alert) -> "AlertSummary":
-        most = max(alert.cells, key=lambda cell: cell.move.ratio, default=None)
+        slowest = max(alert.cells, key=lambda cell: cell.move.ratio, default=None)
         return cls(
-            **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify", "subjects"}),
+            **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify", "subjects", "culprits"}),
             cause=alert.cause,
             cells=len(alert.cells),
             cpu_models=list(dict.fromkeys(cell.cpu_model for cell in alert.cells)),
-            most=most.move if most else None,
+            most=slowest.move if slowest else None,
         )
 
 
 class AlertPage(Frozen):
     alerts: list[AlertSummary]
-    counts: dict[Status, int] = Field(description="how many there are of each status, of this library and kind")
+    counts: dict[Status, int] = Field(description="the number of alerts by status, of this library and kind")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
 class AlertDetail(Frozen):
-    """An alert as it is now, and everything that happened to it."""
+    """An alert in its current state, and all its events."""
 
     alert: Alert
-    events: list[AlertEvent] = Field(description="in their order")
-    actions: list[PeoplesAction] = Field(description="what may be done to it now")
+    events: list[AlertEvent] = Field(description="in order")
+    actions: list[PeoplesAction] = Field(description="what can be done to it now")
 
 
 class AlertChange(Frozen):
-    """What somebody does to an alert. Fields that are not of the action are left out."""
+    """A change of an alert. Leave out fields that the action does not use."""
 
     action: PeoplesAction
-    note: str = Field("", max_length=NOTE_MAX, description="`ignored`, `wrong` and `noted` need one")
-    until: Moment | None = Field(None, description="of `ignored`: when it is open again; null for never")
-    assignee: str = Field("", max_length=ASSIGNEE_MAX, description="of `assigned`; empty for nobody")
-    due: date | None = Field(None, description="of `due`; null for no day")
+    note: str = Field("", max_length=NOTE_MAX, description="required for `ignored`, `wrong` and `noted`")
+    until: Moment | None = Field(None, description="for `ignored`: when it opens again; null for never")
+    assignee: str = Field("", max_length=ASSIGNEE_MAX, description="for `assigned`; empty for nobody")
+    due: date | None = Field(None, description="for `due`; null for no date")
     saw: Count = Field(
-        description="the number of the last event that was read: what came later is not overruled unread"
+        description="the number of the last event that was read: the change fails if there are later ones"
     )
 
 
-class JudgementPage(Frozen):
-    judgements: list[Judgement]
+class ScreeningPage(Frozen):
+    screenings: list[Screening]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
 class RuleWanted(Frozen):
-    """A spec whose rule shall be tried over what is stored."""
+    """A spec whose rule is tried on stored runs."""
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
-    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+    spec_file: str = Field("spec.yaml", max_length=400, description="its name in faults")
 
 
 class RuleDryRun(Frozen):
-    """What a rule would have said, had it been there all along."""
+    """What a rule would have suspected in the past."""
 
     spec_name: str
-    runs: int = Field(description="of the spec that were judged")
-    upgrades: int = Field(description="that those measured, each counted once")
-    told: list[ReplayedUpgrade] = Field(description="those of them that the rule suspects, the newest first")
+    runs: int = Field(description="runs of the spec that were screened")
+    upgrades: int = Field(description="upgrades that these runs measured, each counted once")
+    told: list[ReplayedUpgrade] = Field(description="upgrades that the rule suspects, newest first")
 
 
 class NotificationView(Frozen):
-    """One thing that is told at one channel, and whether it got there."""
+    """A notification for one channel, and whether it was sent."""
 
     notification_id: str
     channel: str
     happening: Happening
-    alert_id: str = Field(description="empty where it is of no alert")
+    alert_id: str = Field(description="empty if it is about no alert")
     created_at: datetime
     title: str
     text: str
     links: list[Link]
     state: Literal["waiting", "sent", "given up"]
     tries: int
-    at: datetime | None = Field(description="when it was sent, or tried last; null if it never was")
-    detail: str = Field(description="why it isn't there yet, and when it is tried again")
+    at: datetime | None = Field(description="when it was sent, or last tried; null if never")
+    detail: str = Field(description="why it is not sent yet, and when it is tried again")
 
     @staticmethod
     def of(notification: Notification, tries: Tries, rules: Rules) -> "NotificationView":
@@ -143,12 +143,12 @@ class NotificationView(Frozen):
 
 class NotificationPage(Frozen):
     notifications: list[NotificationView]
-    channels: list[str] = Field(description="names of those that are configured")
+    channels: list[str] = Field(description="names of the configured channels")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
 class ToSend(Frozen):
-    """A message that was begun: who asked for it has to send it, and to say what came of it."""
+    """A started message. The sender has to send it, and to record the result."""
 
     sending: Sending
-    notifications: list[Notification] = Field(description="oldest first; several are one message")
+    notifications: list[Notification] = Field(description="oldest first; all are sent as one message")

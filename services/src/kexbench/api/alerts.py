@@ -1,4 +1,4 @@
-"""Alerts as people handle them: listed, shown, and what is done to them; and what became of the runs they are of."""
+"""Alerts: listed, shown and changed. Also the screenings of runs that alerts come from."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from kexbench.api.alert_models import (
     AlertDetail,
     AlertPage,
     AlertSummary,
-    JudgementPage,
     RuleDryRun,
     RuleWanted,
+    ScreeningPage,
 )
-from kexbench.api.dependencies import TheAlertStore, TheJudgementStore, TheStore, queueing_of
+from kexbench.api.dependencies import TheAlertStore, TheScreeningStore, TheStore, queueing_of
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
-from kexbench.domain.judgements import Judgement
+from kexbench.domain.screenings import Screening
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertRow, AlertStore
@@ -41,33 +41,33 @@ SHORTEST_PREFIX = 4
 @router.get("/alerts", operation_id="alerts")
 def alerts(
     store: TheAlertStore,
-    status: Annotated[list[Status] | None, Query(description="only these", max_length=6)] = None,
+    status: Annotated[list[Status] | None, Query(description="only these statuses", max_length=6)] = None,
     library: Libraries = None,
-    kind: Annotated[AlertKind | None, Query(description="only this one")] = None,
+    kind: Annotated[AlertKind | None, Query(description="only this kind")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> AlertPage:
-    """Alerts, those that were raised last first."""
+    """Alerts, the last raised first."""
     now = datetime.now(UTC)
     rows = [
         (row, status_of(row.steps, now))
         for row in store.alert_rows()
         if (not library or row.library in library) and kind in (None, row.kind)
     ]
-    wanted = [
-        row for row, found in rows if (not status or found in status) and (before is None or row.raised_at < before)
+    matching = [
+        row for row, current in rows if (not status or current in status) and (before is None or row.raised_at < before)
     ]
-    page = _page(wanted, limit)
+    page = _page(matching, limit)
     return AlertPage(
         alerts=[AlertSummary.of(alert) for alert in alerts_of(store, [row.alert_id for row in page], now)],
-        counts=dict(Counter(found for _, found in rows)),
-        next_before=page[-1].raised_at if len(page) < len(wanted) else None,
+        counts=dict(Counter(current for _, current in rows)),
+        next_before=page[-1].raised_at if len(page) < len(matching) else None,
     )
 
 
 @router.get("/alerts/{alert_id}", operation_id="alert")
 def alert(store: TheAlertStore, alert_id: str) -> AlertDetail:
-    """One alert and everything that happened to it. The beginning of its id will do, where no other's begins so."""
+    """One alert and all its events. A unique beginning of its id is enough."""
     return _detail(_events(store, _whole_id(store, alert_id)))
 
 
@@ -75,43 +75,43 @@ def alert(store: TheAlertStore, alert_id: str) -> AlertDetail:
 def change_alert(
     store: TheStore, caller: TheCaller, alert_id: str, change: AlertChange, response: Response
 ) -> AlertDetail:
-    """Do something to an alert: the state it comes to. Where something happened that the caller has not seen, nothing
-    is done, and a 409 problem says what it was."""
+    """Change an alert, and return its new state. If it has events that the caller has not seen, nothing changes, and a
+    409 problem lists them."""
     admit(caller, "submitter")
     with one_at_a_time:
         events = _events(store, alert_id)
-        event = _event(events, caller.name, change)
+        event = _requested_event(events, caller.name, change)
         if not _repeats(events, change.saw, event):
-            _as_seen(events, change.saw)
-            _makes_sense(events, event)
+            _check_seen(events, change.saw)
+            _check_action(events, event)
             add_event(store, event)
             events = [*events, event]
     response.headers["Location"] = f"/api/v1/alerts/{alert_id}"
     return _detail(events)
 
 
-@router.get("/judgements", operation_id="judgements")
-def judgements(
-    store: TheJudgementStore, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
-) -> JudgementPage:
-    """What was judged lately, newest first: upgrades with what became of each, and hosts that moved."""
-    found = store.judgements(limit, before)
-    return JudgementPage(judgements=found, next_before=found[-1].at if len(found) >= limit else None)
+@router.get("/screenings", operation_id="screenings")
+def screenings(
+    store: TheScreeningStore, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
+) -> ScreeningPage:
+    """Screenings, newest first: upgrades with their results, and machines that changed."""
+    page = store.screenings(limit, before)
+    return ScreeningPage(screenings=page, next_before=page[-1].at if len(page) >= limit else None)
 
 
-@router.get("/runs/{run_id}/judgement", operation_id="judgement")
-def judgement(store: TheStore, run_id: str) -> Judgement:
-    """What the analysis came to about a run."""
-    found = store.judgement(run_id)
-    if found is None:
+@router.get("/runs/{run_id}/screening", operation_id="screening")
+def screening(store: TheStore, run_id: str) -> Screening:
+    """The screening of a run."""
+    stored = store.screening(run_id)
+    if stored is None:
         known_run(store, run_id)
-        remedy = "runs are judged once they have ended, if their spec has `alerts:`"
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} was not judged", remedy)
-    return found
+        remedy = "runs are screened when they have ended, if their spec has `alerts:`"
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} was not screened", remedy)
+    return stored
 
 
 def _page(rows: Sequence[AlertRow], limit: int) -> Sequence[AlertRow]:
-    """More than `limit` where the last ones were raised at the same moment."""
+    """At most `limit` rows, or more if the last ones were raised at the same moment."""
     end = limit
     while 0 < end < len(rows) and rows[end].raised_at == rows[end - 1].raised_at:
         end += 1
@@ -119,81 +119,83 @@ def _page(rows: Sequence[AlertRow], limit: int) -> Sequence[AlertRow]:
 
 
 def _detail(events: Sequence[AlertEvent]) -> AlertDetail:
-    found = alert_of(events, datetime.now(UTC))
-    return AlertDetail.model_validate({"alert": found, "events": list(events), "actions": actions_in(found.status)})
+    current = alert_of(events, datetime.now(UTC))
+    return AlertDetail.model_validate({"alert": current, "events": list(events), "actions": actions_in(current.status)})
 
 
 def _events(store: AlertStore, alert_id: str) -> list[AlertEvent]:
     """Raises a 404 problem."""
     events = store.alert_events(alert_id)
     if not events:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no alert {alert_id}", "GET /api/v1/alerts lists them")
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no alert {alert_id}", "kexbench alerts list lists them")
     return events
 
 
-def _whole_id(store: AlertStore, given: str) -> str:
-    """Raises a 409 problem where it may be several."""
-    found = store.alerts_beginning_with(given) if fullmatch(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}", given) else []
-    if len(found) > 1:
-        detail = f"{len(found)} alerts begin with {given}: {', '.join(found[:10])}"
+def _whole_id(store: AlertStore, prefix: str) -> str:
+    """Raises a 409 problem if several alerts match."""
+    matches = store.alerts_beginning_with(prefix) if fullmatch(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}", prefix) else []
+    if len(matches) > 1:
+        detail = f"{len(matches)} alerts begin with {prefix}: {', '.join(matches[:10])}"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "give more of the id")
-    return found[0] if found else given
+    return matches[0] if matches else prefix
 
 
-def _event(events: Sequence[AlertEvent], author: str, change: AlertChange) -> AlertEvent:
-    """What is to happen. Raises a 422 problem where that is nothing whole."""
+def _requested_event(events: Sequence[AlertEvent], author: str, change: AlertChange) -> AlertEvent:
+    """The requested event. Raises a 422 problem if it is not valid."""
     try:
         event = next_event(events, change.action, author, **change.model_dump(exclude={"action", "saw"}))
     except ValidationError as error:
-        said = "; ".join(one["msg"].removeprefix("Value error, ") for one in error.errors())
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, said) from None
+        faults = "; ".join(fault["msg"].removeprefix("Value error, ") for fault in error.errors())
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, faults) from None
     if event.until and event.until <= event.at:
-        detail = f"{event.until:%Y-%m-%d %H:%M} UTC has passed: it would be open again at once"
+        detail = f"{event.until:%Y-%m-%d %H:%M} UTC has passed: the alert would be open again at once"
         raise ProblemError(
-            HTTPStatus.UNPROCESSABLE_ENTITY, detail, "give a moment to come, or none to ignore it for good"
+            HTTPStatus.UNPROCESSABLE_ENTITY, detail, "give a future time, or none to ignore it permanently"
         )
     return event
 
 
 def _repeats(events: Sequence[AlertEvent], saw: int, event: AlertEvent) -> bool:
-    """Whether the same author did just this, having seen as much: the answer to it was lost on its way."""
-    done = next((one for one in events if one.number == saw + 1), None)
+    """Whether the same author already did this, having seen as much: the answer was lost."""
+    next_event = next((event for event in events if event.number == saw + 1), None)
     fields = {"number", "at"}
-    return done is not None and done.model_dump(exclude=fields) == event.model_dump(exclude=fields)
+    return next_event is not None and next_event.model_dump(exclude=fields) == event.model_dump(exclude=fields)
 
 
-def _as_seen(events: Sequence[AlertEvent], saw: int) -> None:
-    """Raises a 409 problem with what happened meanwhile."""
+def _check_seen(events: Sequence[AlertEvent], saw: int) -> None:
+    """Raises a 409 problem with the events since then."""
     newest = events[-1].number
     if saw > newest:
-        detail = f"event {saw} of it has not happened: its newest is {newest}"
-        raise ProblemError(HTTPStatus.CONFLICT, detail, "read it again, then say which event you saw last")
+        detail = f"there is no event {saw} of this alert: the newest is {newest}"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, "read it again, then send the number of its last event")
     if missed := [event for event in events if event.number > saw]:
         detail = f"meanwhile {'; '.join(event_words(event) for event in missed)}"
-        remedy = f"read it again; if that changes nothing, ask again and say that you saw event {newest}"
+        remedy = f"read it again; to repeat the change, send {newest} as the last event seen"
         raise ProblemError(HTTPStatus.CONFLICT, detail, remedy)
 
 
-def _makes_sense(events: Sequence[AlertEvent], event: AlertEvent) -> None:
-    """Raises a 409 problem where an alert is not as its action asks for."""
-    found = alert_of(events, event.at)
-    if event.action not in actions_in(found.status):
-        may = ", ".join(actions_in(found.status))
-        since = f" in {found.fixed_in}" if found.fixed_in else ""
-        detail = f"alert {found.alert_id} is {found.status}{since}: it cannot be {event.action}"
-        raise ProblemError(HTTPStatus.CONFLICT, detail, f"it may be {may}")
+def _check_action(events: Sequence[AlertEvent], event: AlertEvent) -> None:
+    """Raises a 409 problem if the status of the alert does not allow the action."""
+    current = alert_of(events, event.at)
+    if event.action not in actions_in(current.status):
+        possible = ", ".join(actions_in(current.status))
+        since = f" in {current.fixed_in}" if current.fixed_in else ""
+        detail = f"alert {current.alert_id} is {current.status}{since}: it cannot be {event.action}"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, f"it can be {possible}")
 
 
 @router.post("/alerts/dry-run", operation_id="dry_run_alerts")
-def dry_run_alerts(store: TheStore, caller: TheCaller, wanted: RuleWanted) -> RuleDryRun:
-    """What the rule of a spec suspects in the stored runs of that spec. A spec with faults, or without a rule, is a 422
-    problem that names them with their places."""
+def dry_run_alerts(store: TheStore, caller: TheCaller, rule: RuleWanted) -> RuleDryRun:
+    """What the rule of a spec would suspect in its stored runs. A spec with faults, or without a rule, is a 422 problem
+    that lists the faults with their places."""
     admit(caller, "submitter")
     try:
-        found = replay(store, wanted.spec_text, wanted.spec_file)
+        result = replay(store, rule.spec_text, rule.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
-    return RuleDryRun(spec_name=found.spec_name, runs=found.runs, upgrades=found.upgrades, told=list(found.told))
+    return RuleDryRun(
+        spec_name=result.spec_name, runs=result.runs, upgrades=result.upgrades, told=list(result.suspected)
+    )
 
 
 def _analyst(request: Request) -> Analyst:
@@ -207,7 +209,7 @@ def _analyst(request: Request) -> Analyst:
     dependencies=[Depends(caller_of), Depends(queueing_of)],
 )
 def advance_alerts(analyst: Annotated[Analyst, Depends(_analyst)], caller: TheCaller) -> None:
-    """Judge the runs that ended, queue those that have to confirm a suspicion, raise alerts, and mark what is fixed or
-    stale. While that is done already it does nothing."""
+    """Screen ended runs, queue confirmation runs, raise alerts, and mark fixed and stale ones. Does nothing while this
+    is already running."""
     admit(caller, "dispatcher")
     analyst.advance()

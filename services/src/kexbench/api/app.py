@@ -1,4 +1,4 @@
-"""The application: routes, problems and the built pages, around a store that is handed in."""
+"""The application: routes, problems and the built pages, for a given store."""
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
@@ -9,6 +9,7 @@ from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -21,11 +22,12 @@ from kexbench.api import (
     control,
     dry_runs,
     exporting,
-    lab,
+    machine,
     monitoring,
     notifications,
     queueing,
     reading,
+    reference,
     scheduling,
     series,
     supplying,
@@ -36,6 +38,7 @@ from kexbench.api import (
 )
 from kexbench.api.access import Gatekeeper
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.dependencies import Answers
 from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
@@ -50,10 +53,11 @@ _ROUTES = (
     *(
         monitoring,
         reading,
+        reference,
         series,
         queueing,
         exporting,
-        lab,
+        machine,
         verdicts,
         control,
         bisections,
@@ -78,21 +82,25 @@ _POLICY = (
 
 
 class _Pages(StaticFiles):
-    """The built pages; a path that is no file is a page's own address, and gets index.html."""
+    """The built pages. A path without a file is the address of a page, and gets index.html. The names of assets contain
+    a hash of their content, so browsers never ask for one again."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:
-            return await super().get_response(path, scope)
+            response = await super().get_response(path, scope)
+            is_asset = path.startswith("assets/")
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_asset else "no-cache"
+            return response
         except HTTPException as error:
-            first, _, rest = path.partition("/")
-            is_file = "." in path.rpartition("/")[2] and (first == "assets" or not rest)
+            top, _, subpath = path.partition("/")
+            is_file = "." in path.rpartition("/")[2] and (top == "assets" or not subpath)
             if error.status_code != 404 or is_file:
                 raise
-            return FileResponse(Path(str(self.directory)) / "index.html")
+            return FileResponse(Path(str(self.directory)) / "index.html", headers={"Cache-Control": "no-cache"})
 
 
 class _Api(FastAPI):
-    """Documents problems under the media type that they are sent with; FastAPI knows one for a route only."""
+    """Documents problems with their own media type; FastAPI supports only one for each route."""
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
@@ -106,7 +114,7 @@ class _Api(FastAPI):
 
 
 WRITERS_AT_ONCE = 4
-"""Requests that write and are worked at, beside those of readers."""
+"""Write requests that are processed at once, in addition to read requests."""
 
 
 @asynccontextmanager
@@ -131,11 +139,11 @@ def create_app(
     troubles: Troubles | None = None,
     hosts: Collection[str] = (),
 ) -> FastAPI:
-    """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
-    `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything;
-    `channels` are where people are told of alerts; `troubles` is what loops beside the API
-    write their faults to; `hosts` are the names that it is reached by, beside localhost and addresses."""
+    """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
+    `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
+    the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
+    `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
+    and addresses."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -154,6 +162,7 @@ def create_app(
     app.state.troubles = troubles or Troubles()
     app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
+    app.state.answers = Answers()
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)
@@ -172,5 +181,5 @@ def create_app(
 
     app.add_middleware(HeadAsGet)
     if pages is not None:
-        app.router.routes.append(PagesMount("/", _Pages(directory=pages, html=True)))
+        app.router.routes.append(PagesMount("/", GZipMiddleware(_Pages(directory=pages, html=True))))
     return app

@@ -1,5 +1,5 @@
-"""Bisections that the service sees to: asked for, told, cancelled and resumed. And what the dispatcher and pods that
-have git say of them."""
+"""Bisections: started, shown, cancelled and resumed. The dispatcher and pods with git report the commits and faults of
+bisections."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ from kexbench.bisection.views import controls_of, detail_of, summary_of
 from kexbench.domain.bisections import Bisection, BisectionEventKind, Line, WantedLine
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
-from kexbench.domain.plans import HARNESS_VERSION
+from kexbench.domain.plans import HARNESS_VERSION, Instrument
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import RunState
 from kexbench.planning.bisection import BisectionRun, usual_invocations
@@ -41,8 +41,8 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 router = APIRouter(tags=["bisections"], responses=uploads.responses)
-_asking = APIRouter(route_class=CountedRoute, dependencies=[Depends(caller_of), Depends(queueing_of)])
-"""Who isn't known is told so, and nothing else."""
+_writing = APIRouter(route_class=CountedRoute, dependencies=[Depends(caller_of), Depends(queueing_of)])
+"""Unknown callers are refused before anything else."""
 _UNUSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
@@ -51,37 +51,37 @@ def bisections(
     store: TheStore, limit: Annotated[int, Query(ge=1, le=100)] = 20, before: Before = None
 ) -> BisectionPage:
     """Bisections, newest first."""
-    found = store.bisections(limit, before)
+    page = store.bisections(limit, before)
     return BisectionPage(
-        bisections=[summary_of(store, known_of(store, one)) for one in found],
-        next_before=found[-1].asked_at if len(found) >= limit else None,
+        bisections=[summary_of(store, known_of(store, bisection)) for bisection in page],
+        next_before=page[-1].asked_at if len(page) >= limit else None,
     )
 
 
 @router.get("/bisections/{bisection_id}", operation_id="bisection")
 def bisection(store: TheStore, has_queue: HasQueue, bisection_id: str) -> BisectionDetail:
-    """One bisection: its commits, what is known of each, its runs, and the answer once there is one."""
+    """One bisection: its commits and their results, its runs, and the answer once there is one."""
     return detail_of(store, _known(store, bisection_id), has_queue=has_queue)
 
 
-@_asking.post("/bisections", operation_id="begin_bisection", status_code=201)
+@_writing.post("/bisections", operation_id="begin_bisection", status_code=201)
 def begin_bisection(
-    store: TheStore, supplies: TheQueueing, caller: TheCaller, wanted: BisectionWanted, response: Response
+    store: TheStore, supplies: TheQueueing, caller: TheCaller, request: BisectionWanted, response: Response
 ) -> BisectionSummary:
-    """Search for the commit that changed what handshakes cost. The same question is the same bisection: asking again
-    begins no other unless `anew` says so; more builds than before go on from what is known."""
+    """Search for the commit that changed the cost of handshakes. The same request returns the same bisection, unless
+    `anew` is set. More builds than before continue from the known results."""
     admit(caller, "submitter")
-    asked = _asked(supplies, wanted, caller.name)
+    bisection = _bisection_of(supplies, request, caller.name)
     with one_at_a_time:
-        known = _begun(store, asked, wanted)
+        known = _begin(store, bisection, request)
         summary = summary_of(store, known)
     response.headers["Location"] = f"/api/v1/bisections/{known.bisection.bisection_id}"
     return summary
 
 
-@_asking.post("/bisections/{bisection_id}/cancel", operation_id="cancel_bisection", status_code=202)
+@_writing.post("/bisections/{bisection_id}/cancel", operation_id="cancel_bisection", status_code=202)
 def cancel_bisection(store: TheStore, supplies: TheQueueing, caller: TheCaller, bisection_id: str) -> BisectionSummary:
-    """Ask for nothing more, and for the end of the run under way. What is measured by then is kept."""
+    """Queue nothing more, and cancel the current run. Results so far are kept."""
     admit(caller, "submitter")
     with one_at_a_time:
         known = _allowed(store, bisection_id, "cancel")
@@ -91,9 +91,9 @@ def cancel_bisection(store: TheStore, supplies: TheQueueing, caller: TheCaller, 
         return summary_of(store, _known(store, bisection_id))
 
 
-@_asking.post("/bisections/{bisection_id}/resume", operation_id="resume_bisection", status_code=202)
+@_writing.post("/bisections/{bisection_id}/resume", operation_id="resume_bisection", status_code=202)
 def resume_bisection(store: TheStore, caller: TheCaller, bisection_id: str) -> BisectionSummary:
-    """Go on from what is known: with the run that failed or was cancelled, or with the search for the commits."""
+    """Continue with the run that failed or was cancelled, or with the search for the commits."""
     admit(caller, "submitter")
     with one_at_a_time:
         known = _allowed(store, bisection_id, "resume")
@@ -103,136 +103,137 @@ def resume_bisection(store: TheStore, caller: TheCaller, bisection_id: str) -> B
         return summary_of(store, _known(store, bisection_id))
 
 
-@_asking.post("/bisections/advance", operation_id="advance_bisections")
+@_writing.post("/bisections/advance", operation_id="advance_bisections")
 def advance_bisections(store: TheStore, supplies: TheQueueing, caller: TheCaller) -> list[WantedLine]:
-    """Queue the next run of every bisection that wants one; tells of which ones the commits are to be found first."""
+    """Queue the next run of every bisection that needs one. Returns those whose commits are still unknown."""
     admit(caller, "dispatcher")
     return advance(store, supplies)
 
 
-@_asking.put("/bisections/{bisection_id}/line", operation_id="put_line", status_code=204)
+@_writing.put("/bisections/{bisection_id}/line", operation_id="put_line", status_code=204)
 def put_line(store: TheStore, caller: TheCaller, bisection_id: str, line: Line) -> None:
-    """Tell the commits that a bisection searches, oldest first. The first ones that are told stay."""
+    """Report the commits that a bisection searches, oldest first. Only the first report counts."""
     admit(caller, "builder", run_id=bisection_id)
     _known(store, bisection_id)
     if line.bisection_id != bisection_id:
-        raise ProblemError(_UNUSABLE, f"the line is of bisection {line.bisection_id}, not {bisection_id}")
+        raise ProblemError(_UNUSABLE, f"the commits are of bisection {line.bisection_id}, not {bisection_id}")
     keep_line(store, line)
 
 
-@_asking.post("/bisections/{bisection_id}/line-trouble", operation_id="line_trouble", status_code=204)
+@_writing.post("/bisections/{bisection_id}/line-trouble", operation_id="line_trouble", status_code=204)
 def line_trouble(store: TheStore, caller: TheCaller, bisection_id: str, trouble: LineTrouble) -> None:
-    """Tell why the commits of a bisection were not found: it waits then until somebody resumes it."""
+    """Report why the commits of a bisection were not found. It then waits until somebody resumes it."""
     admit(caller, "dispatcher")
     give_up_line(store, _known(store, bisection_id).bisection, trouble.series, trouble.reason)
 
 
-def _asked(supplies: Supplies | LocalSupplies, wanted: BisectionWanted, who: str) -> Bisection:
-    """The question as it is kept, its id that of its first asking. Raises a 422 problem with what is wrong."""
-    cases = _cases(wanted)
-    invocations = wanted.invocations or usual_invocations(cases)
-    pool = _pool(supplies, wanted.pool)
-    asked = Bisection(
+def _bisection_of(supplies: Supplies | LocalSupplies, request: BisectionWanted, who: str) -> Bisection:
+    """The requested bisection, still without an id. Raises a 422 problem with the faults."""
+    cases = _cases(request)
+    invocations = request.invocations or usual_invocations(cases, request.instrument)
+    pool = _pool(supplies, request.pool)
+    bisection = Bisection(
         bisection_id="",
         asked_at=datetime.now(UTC),
         asked_by=who,
-        library=wanted.library,
-        address=wanted.repository,
-        good=wanted.good,
-        bad=wanted.bad,
+        library=request.library,
+        address=request.repository,
+        good=request.good,
+        bad=request.bad,
         cases=cases,
         pool=pool,
         invocations=invocations,
+        instrument=request.instrument,
     )
     try:
-        ends = asked.ref(wanted.good), asked.ref(wanted.bad)
+        ends = bisection.ref(request.good), bisection.ref(request.bad)
     except ValueError as error:
         raise ProblemError(_UNUSABLE, str(error)) from None
-    for end, name in zip(ends, (wanted.good, wanted.bad), strict=True):
+    for end, name in zip(ends, (request.good, request.bad), strict=True):
         if end.origin != end.source:
             raise ProblemError(_UNUSABLE, f"{name!r} is not a branch, tag or hash")
     if isinstance(supplies, Supplies):
-        _is_known(wanted, supplies.repositories(wanted.library))
-    if wanted.good == wanted.bad:
-        raise ProblemError(_UNUSABLE, f"{wanted.good} is given as both ends", "name two commits")
-    ends_alone = BisectionRun(ends, None, cases, invocations, pool=pool)
-    planned_wish(supplies, ends_alone.wish, ends_alone.catalogue_text)  # so that nobody waits for a fault of it
-    return asked
+        _check_repository(request, supplies.repositories(request.library))
+    if request.good == request.bad:
+        raise ProblemError(_UNUSABLE, f"{request.good} is given as both ends", "name two commits")
+    ends_alone = BisectionRun(ends, None, cases, invocations, pool=pool, instrument=request.instrument)
+    planned_wish(supplies, ends_alone.wish, ends_alone.catalogue_text)  # reports faults at once
+    return bisection
 
 
-def _is_known(wanted: BisectionWanted, repositories: Collection[str]) -> None:
-    """On a cluster others than who asks own the machines. Raises a 422 problem."""
-    if wanted.repository not in repositories:
-        named = f"has {', '.join(repositories)}" if repositories else "names none"
-        detail = (
-            f"'{wanted.repository}' is not among the catalogue's repositories of {wanted.library}, of which it {named}"
-        )
-        raise ProblemError(_UNUSABLE, detail, "have it added there: what is in a repository is run when it is built")
+def _check_repository(request: BisectionWanted, repositories: Collection[str]) -> None:
+    """On a cluster, the caller does not own the machines. Raises a 422 problem."""
+    if request.repository not in repositories:
+        listing = ", ".join(repositories) or "none"
+        detail = f"'{request.repository}' is not a repository of {request.library} in the catalogue; it lists {listing}"
+        raise ProblemError(_UNUSABLE, detail, "add it to the catalogue: a build runs the code of its repository")
 
 
-def _cases(wanted: BisectionWanted) -> tuple[Case, ...]:
+def _cases(request: BisectionWanted) -> tuple[Case, ...]:
     try:
-        matrices = list(USUAL) if wanted.spec_text is None else read_matrices(wanted.spec_text, "spec.yaml")
+        matrices = list(USUAL) if request.spec_text is None else read_matrices(request.spec_text, "spec.yaml")
     except DocumentError as error:
         raise ProblemError(_UNUSABLE, str(error), "correct the spec") from None
-    found = chosen(matrices, wanted.cases)
-    if not found:
-        known = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
-        detail = f"no case is called {' or '.join(wanted.cases)}; there are {known} and others"
+    cases = chosen(matrices, request.cases)
+    if not cases:
+        examples = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
+        detail = f"no case is called {' or '.join(request.cases)}; there are {examples} and others"
         raise ProblemError(_UNUSABLE, detail)
-    return found
+    return cases
 
 
-def _pool(supplies: Supplies | LocalSupplies, named: str | None) -> str:
+def _pool(supplies: Supplies | LocalSupplies, name: str | None) -> str:
     pools = sorted(supplies.architectures()) if isinstance(supplies, Supplies) else [LOCAL]
-    if named is None and len(pools) == 1:
+    if name is None and len(pools) == 1:
         return pools[0]
-    if named not in pools:
-        wrong = "a pool is not named" if named is None else f"there is no pool {named}"
-        raise ProblemError(_UNUSABLE, f"{wrong}; there are {', '.join(pools)}", "name one of them")
-    return named
+    if name not in pools:
+        fault = "no pool is named" if name is None else f"there is no pool {name}"
+        raise ProblemError(_UNUSABLE, f"{fault}; there are {', '.join(pools)}", "name one of them")
+    return name
 
 
-def _begun(store: Store, asked: Bisection, wanted: BisectionWanted) -> Known:
-    """The newest bisection of the question, begun where there is none, or where it is to be a new one."""
-    question = [HARNESS_VERSION, asked.library, asked.address, asked.good, asked.bad, asked.pool, asked.invocations]
-    case_ids = [case.case_id for case in asked.cases]
+def _begin(store: Store, draft: Bisection, request: BisectionWanted) -> Known:
+    """The newest bisection of the request. It is created if there is none, or if `anew` is set."""
+    question = [HARNESS_VERSION, draft.library, draft.address, draft.good, draft.bad, draft.pool, draft.invocations]
+    if draft.instrument is not Instrument.TIME:
+        question.append(draft.instrument)
+    case_ids = [case.case_id for case in draft.cases]
     newest: Known | None = None
     ids = (content_hash([*question, case_ids, number], length=20) for number in count())
     bisection_id = next(ids)
-    while found := store.bisection(bisection_id):
-        newest, bisection_id = known_of(store, found), next(ids)
-    if newest is None or (wanted.anew and newest.has_ended):
-        begun = asked.model_copy(update={"bisection_id": bisection_id})
-        # As with runs: ended in between, an event of nothing is seen by nobody.
-        add_event(store, Known(begun, [], []), BisectionEventKind.ASKED, builds=wanted.builds)
-        store.add_bisection(begun)
+    while stored := store.bisection(bisection_id):
+        newest, bisection_id = known_of(store, stored), next(ids)
+    if newest is None or (request.anew and newest.has_ended):
+        new = draft.model_copy(update={"bisection_id": bisection_id})
+        # As with runs: nobody sees an event without a bisection.
+        add_event(store, Known(new, [], []), BisectionEventKind.ASKED, builds=request.builds)
+        store.add_bisection(new)
         stirred.set()
-        return known_of(store, begun)
-    if wanted.builds and newest.wants_more(wanted.builds):
-        add_event(store, newest, BisectionEventKind.ASKED, builds=wanted.builds)
+        return known_of(store, new)
+    if request.builds and newest.wants_more(request.builds):
+        add_event(store, newest, BisectionEventKind.ASKED, builds=request.builds)
     return known_of(store, newest.bisection)
 
 
 def _allowed(store: Store, bisection_id: str, control: BisectionControl) -> Known:
-    """Raises a 409 problem where a bisection is not as this asks for."""
+    """Raises a 409 problem if the state of the bisection does not allow it."""
     known = _known(store, bisection_id)
     state = summary_of(store, known).state
     if control not in controls_of(known, state):
         detail = f"bisection {bisection_id} is {state}: there is nothing to {control}"
         if (control, state) == ("resume", "cancelled"):
-            detail = f"the run under way of bisection {bisection_id} is being cancelled still"
+            detail = f"the current run of bisection {bisection_id} is still being cancelled"
         raise ProblemError(HTTPStatus.CONFLICT, detail)
     return known
 
 
 def _known(store: Store, bisection_id: str) -> Known:
     """Raises a 404 problem."""
-    found = store.bisection(bisection_id)
-    if found is None:
+    bisection = store.bisection(bisection_id)
+    if bisection is None:
         detail = f"there is no bisection {bisection_id}"
-        raise ProblemError(HTTPStatus.NOT_FOUND, detail, "GET /api/v1/bisections lists them")
-    return known_of(store, found)
+        raise ProblemError(HTTPStatus.NOT_FOUND, detail, "kexbench bisections list lists them")
+    return known_of(store, bisection)
 
 
-router.include_router(_asking)
+router.include_router(_writing)

@@ -1,7 +1,7 @@
-"""Callers on a cluster: each shows its ServiceAccount's token, made for this audience; Kubernetes says whose it is.
+"""Callers on a cluster. Each sends the token of its ServiceAccount, made for this audience; Kubernetes identifies it.
 
-A pod's token names its pod and node. Which job, kit or schedule the pod is for, its labels and annotations say, which
-only whoever may make pods in that namespace can set.
+A pod's token names its pod and node. The labels and annotations of the pod name its job, kit or schedule. Only accounts
+that may create pods in that namespace can set them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ from kexbench.api.calling import AUDIENCE, TokenError
 
 RUN_LABEL, JOB_LABEL, SCHEDULE_LABEL = (f"kexbench.dev/{name}" for name in ("run", "job", "schedule"))
 REFERENCE, ARCHITECTURE = (f"kexbench.dev/{name}" for name in ("reference", "architecture"))
-"""Annotations: a reference may be longer than a label's value."""
+"""Annotations: a reference can be longer than a label allows."""
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What Kubernetes says of a token. `account` is `namespace:name`; the rest is empty where no pod has the token."""
+    """The review of a token. `account` is `namespace:name`; the other fields are empty if no pod has the token."""
 
     account: str
     pod: str = ""
@@ -34,14 +34,14 @@ class Reviewed:
 
 
 class Reviewer(Protocol):
-    """Kubernetes, as far as it is asked here. Raises AccessUnknown where it does not answer."""
+    """The part of Kubernetes that is used here. Raises AccessUnknown if it does not answer."""
 
     def review(self, token: str) -> Reviewed | None:
-        """None where nobody of the cluster has such a token for this audience."""
+        """None if the token belongs to nobody on the cluster, or to another audience."""
         ...
 
     def marks(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
-        """Labels and annotations of a pod that there is, and is the one with this uid; else None."""
+        """Labels and annotations of a pod; None if it is gone, or has another uid."""
         ...
 
 
@@ -65,7 +65,7 @@ class ClusterGatekeeper:
             raise TokenError("no token was sent")
         reviewed = self.reviewer.review(token)
         if reviewed is None:
-            raise TokenError(f"the cluster knows nobody by this token for the audience {AUDIENCE}")
+            raise TokenError(f"the cluster does not accept this token for the audience {AUDIENCE}")
         if reviewed.account == self.accounts.dispatcher:
             return Caller("dispatcher", reviewed.account)
         if reviewed.account in (self.accounts.job, self.accounts.builder):
@@ -81,9 +81,9 @@ class ClusterGatekeeper:
         if is_job and marks and SCHEDULE_LABEL in marks:
             return Caller("schedule", f"pod {reviewed.pod}", schedule=marks[SCHEDULE_LABEL])
         if marks is None or RUN_LABEL not in marks:
-            raise TokenError(f"the token of {reviewed.account} is of no pod of a run or schedule")
+            raise TokenError(f"the token of {reviewed.account} belongs to no pod of a run or schedule")
         if is_job and JOB_LABEL not in marks:
-            raise TokenError(f"pod {reviewed.pod} is for no job")
+            raise TokenError(f"pod {reviewed.pod} belongs to no job")
         return Caller(
             role="job" if is_job else "builder",
             name=f"pod {reviewed.pod}",
@@ -99,17 +99,17 @@ class ClusterGatekeeper:
 
 _POD, _UID, _NODE = (f"authentication.kubernetes.io/{name}" for name in ("pod-name", "pod-uid", "node-name"))
 _ACCOUNT = "system:serviceaccount:"
-_GONE = 404
+_NOT_FOUND = 404
 
 
 class KubernetesReviewer:
-    """Implements Reviewer with the rights of this process's own ServiceAccount."""
+    """Implements Reviewer with the rights of this process's ServiceAccount."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def review(self, token: str) -> Reviewed | None:
-        with _telling():
+        with _access_errors():
             status = self._client.create(TokenReview(spec=TokenReviewSpec(token=token, audiences=[AUDIENCE]))).status
         if status is None or not status.authenticated or AUDIENCE not in (status.audiences or []):
             return None
@@ -126,11 +126,11 @@ class KubernetesReviewer:
         )
 
     def marks(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
-        with _telling():
+        with _access_errors():
             try:
                 metadata = self._client.get(Pod, name=pod, namespace=namespace).metadata
             except ApiError as error:
-                if error.status.code != _GONE:
+                if error.status.code != _NOT_FOUND:
                     raise
                 return None
         if metadata is None or metadata.uid != uid:
@@ -139,13 +139,13 @@ class KubernetesReviewer:
 
 
 def in_cluster() -> KubernetesReviewer:
-    """Of the cluster that this process runs on, or that KUBECONFIG names."""
+    """A reviewer for the cluster of this process, or of KUBECONFIG."""
     return KubernetesReviewer(Client())
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
+def _access_errors() -> Iterator[None]:
     try:
         yield
     except (ApiError, httpx2.HTTPError) as error:
-        raise AccessUnknown(f"Kubernetes was asked whose the token is: {error}") from error
+        raise AccessUnknown(f"Kubernetes could not check the token: {error}") from error

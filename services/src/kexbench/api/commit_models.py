@@ -1,4 +1,4 @@
-"""What the watcher of repositories asks for, and what is told of their commits."""
+"""The shapes of requests and answers about commits."""
 
 from datetime import datetime
 from typing import Annotated
@@ -15,26 +15,26 @@ from kexbench.store.port import RunProgress
 
 
 class CommittedSpec(Frozen):
-    """A spec of a commit that shall be measured."""
+    """A commit's spec to measure."""
 
     commit: Commit
     path: SpecPath
     reason: Reason
     spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
-    catalogue_text: str | None = Field(max_length=SPEC_MAX_CHARACTERS, description="of the commit; null is this one's")
-    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
+    catalogue_text: str | None = Field(max_length=SPEC_MAX_CHARACTERS, description="null: the service's own")
+    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; empty: all")
 
 
 class CheckView(Frozen):
-    """What became of one spec of a commit, and how far its run is by now."""
+    """A checked spec of a commit, and the progress of its run."""
 
     path: SpecPath
     reason: Reason
     run_id: str | None
     faults: list[SpecFault] = Field(description="why there is no run")
-    dry_run: DryRun | None = Field(description="what a run would be, where it is planned and not measured")
-    state: RunState | None = Field(description="of the run; null where there is none")
-    detail: str = Field(description="what is said of the state")
+    dry_run: DryRun | None = Field(description="the dry run, if the spec is only planned")
+    state: RunState | None = Field(description="of the run; null if there is none")
+    detail: str = Field(description="of the state")
     invocations_stored: int
 
     @staticmethod
@@ -52,12 +52,12 @@ class CheckView(Frozen):
 
 
 class CommitView(Frozen):
-    """A commit that says something of a spec."""
+    """A commit with checked specs, or with a note."""
 
     commit: Commit
     handled_at: datetime
     checks: list[CheckView]
-    note: str = Field(description="why nothing of it is measured, where that isn't plain")
+    note: str = Field(description="why the commit is not measured, if that is not obvious")
 
     @staticmethod
     def of(handled: HandledCommit, progress: dict[str, RunProgress]) -> "CommitView":
@@ -71,46 +71,46 @@ class CommitView(Frozen):
 
 class CommitPage(Frozen):
     commits: list[CommitView]
-    repositories: list[str] = Field(description="all that have such commits")
+    repositories: list[str] = Field(description="all repositories with such commits")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
 class FollowedSpec(Frozen):
-    """A commit of a library that shall be measured by the spec that follows its branch."""
+    """A commit of a library to measure, and the spec that follows its branch."""
 
     following: Following
-    spec_commit: Commit = Field(description="that the spec is of")
+    spec_commit: Commit = Field(description="the commit of the spec")
     commit: LibraryCommit
-    base: CommitHash | None = Field(description="the commit beside which it is measured, if there is one")
+    base: CommitHash | None = Field(description="the commit to compare it with, if there is one")
     spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
-    catalogue_text: str | None = Field(max_length=SPEC_MAX_CHARACTERS, description="of the commit; null is this one's")
+    catalogue_text: str | None = Field(max_length=SPEC_MAX_CHARACTERS, description="null: the service's own")
 
 
 class FollowedView(Frozen):
-    """How far a branch was looked through, and what became of the run that was asked for last."""
+    """The newest checked commit of a branch, and the state of the run that was requested last."""
 
     followed: FollowedCommit
-    state: RunState | None = Field(description="of that run; null where none was asked for")
-    started: bool = Field(description="whether it had its kits")
+    state: RunState | None = Field(description="of that run; null if none was requested")
+    started: bool = Field(description="whether the run has its kits")
     detail: str
     unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
 
 
 class Neighbours(Frozen):
-    """Two commits of a library that a backfill wants measured side by side."""
+    """Two neighbouring commits of a library for a backfill to compare."""
 
-    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS, description="that follows their repository")
-    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS, description="follows their repository")
+    spec_file: str = Field("spec.yaml", max_length=400, description="its name in faults")
     commits: Annotated[list[CommitHash], Field(min_length=1, max_length=2, description="the older one first")]
-    queue: bool = Field(True, description="false: tell what there is of it and what it takes, and queue nothing")
+    queue: bool = Field(True, description="false: return the state and the estimate, and queue nothing")
 
 
 class NeighboursView(Frozen):
     """The run of two neighbours."""
 
     run_id: str
-    state: RunState | None = Field(description="null where it was not queued")
-    started: bool = Field(description="whether it had its kits")
+    state: RunState | None = Field(description="null if it was not queued")
+    started: bool = Field(description="whether the run has its kits")
     detail: str
     unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
     estimated_s: float

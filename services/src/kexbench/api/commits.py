@@ -1,5 +1,5 @@
-"""Commits: of watched repositories, of libraries whose branches specs follow, and of backfills. Each has its runs begun
-once."""
+"""Commits of watched repositories, of followed branches of libraries, and of backfills. The runs of each commit are
+queued once."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -44,74 +44,74 @@ _TRIGGERS = {Reason.SPEC: Trigger.COMMIT, Reason.LIBRARY: Trigger.LIBRARY}
 @router.get("/commits", operation_id="commits")
 def commits(
     store: TheStore,
-    repository: Annotated[str, Query(max_length=63, description="only this one's")] = "",
+    repository: Annotated[str, Query(max_length=63, description="only this repository")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> CommitPage:
-    """The commits that had something measured, or should have had; those that were looked at last first."""
+    """The commits with runs, or with specs that failed. The last checked commits come first."""
     return newest_commits(store, repository, limit, before)
 
 
 def newest_commits(store: Store, repository: str, limit: int, before: datetime | None = None) -> CommitPage:
-    found = store.commits(repository, limit, before)
-    progress = store.progress([check.run_id for handled in found for check in handled.checks if check.run_id])
+    page = store.commits(repository, limit, before)
+    progress = store.progress([check.run_id for handled in page for check in handled.checks if check.run_id])
     return CommitPage(
-        commits=[CommitView.of(handled, progress) for handled in found],
+        commits=[CommitView.of(handled, progress) for handled in page],
         repositories=store.repositories(),
-        next_before=found[-1].handled_at if len(found) >= limit else None,
+        next_before=page[-1].handled_at if len(page) >= limit else None,
     )
 
 
 @router.get("/repositories/{name}/heads", operation_id="repository_heads")
 def repository_heads(store: TheCommitStore, caller: TheCaller, name: Name) -> dict[str, str]:
-    """How far each branch was looked through: its newest handled commit."""
+    """The newest handled commit of each branch."""
     admit(caller, "dispatcher")
     return store.heads(name)
 
 
 @router.post("/repositories/{name}/runs", operation_id="run_committed")
 def run_committed(
-    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: CommittedSpec
+    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, spec: CommittedSpec
 ) -> Check:
-    """Queue the run of a commit's spec. Asking again, or for the same spec of the same commit on another branch, names
-    the same run; a spec with faults has no run, and all its faults are told with their places."""
+    """Queue the run of a commit's spec. Repeating it, or the same commit on another branch, returns the same run. Specs
+    with faults get no run; the answer lists all the faults with their places."""
     admit(caller, "dispatcher")
-    _same(name, asked.commit.repository)
-    return begin_committed(store, supplies, asked)
+    _check_repository(name, spec.commit.repository)
+    return begin_committed(store, supplies, spec)
 
 
-def begin_committed(store: RunStore, supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Check:
-    """Once for each repository, commit and path, however often it is asked for."""
-    check = Check(path=asked.path, reason=asked.reason)
-    run_id = committed_run(asked.commit, asked.path)
+def begin_committed(store: RunStore, supplies: Supplies | LocalSupplies, spec: CommittedSpec) -> Check:
+    """Queue one run for each repository, commit and path, however often this is called."""
+    check = Check(path=spec.path, reason=spec.reason)
+    run_id = committed_run(spec.commit, spec.path)
     with one_at_a_time:
         if store.run(run_id) is None:
-            plan = planned_or_faults(supplies, asked.spec_text, asked.path, asked.catalogue_text, asked.subjects)
+            plan = planned_or_faults(supplies, spec.spec_text, spec.path, spec.catalogue_text, spec.subjects)
             if isinstance(plan, tuple):
                 return check.model_copy(update={"faults": plan})
-            trigger = _TRIGGERS[asked.reason] if asked.commit.pull_request is None else Trigger.PULL_REQUEST
-            detail = f"{asked.path} of commit {asked.commit.commit[:12]}"
-            queue_run(store, run_id, trigger, asked.spec_text, plan, detail, asked.commit, asked.path)
+            trigger = _TRIGGERS[spec.reason] if spec.commit.pull_request is None else Trigger.PULL_REQUEST
+            detail = f"{spec.path} of commit {spec.commit.commit[:12]}"
+            queue_run(store, run_id, trigger, spec.spec_text, plan, detail, spec.commit, spec.path)
     return check.model_copy(update={"run_id": run_id})
 
 
 def committed_run(commit: Commit, path: str) -> str:
-    """The id of the run of a commit's spec, whether there is one yet or not."""
+    """The id of the run of a commit's spec, even before it is queued."""
     return f"once-{content_hash(['commit', commit.repository, commit.commit, path], length=20)}"
 
 
 @router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204)
 def handled_commit(store: TheCommitStore, caller: TheCaller, name: Name, handled: HandledCommit) -> None:
-    """Note that a commit needs no more looking at. Repeating it changes nothing."""
+    """Record that a commit was handled. Repeating it changes nothing."""
     admit(caller, "dispatcher")
-    _same(name, handled.commit.repository)
+    _check_repository(name, handled.commit.repository)
     store.add_commit(handled)
 
 
 def planned_or_faults(
     supplies: Supplies | LocalSupplies, text: str, path: str, catalogue: str | None, subjects: Collection[str]
 ) -> Plan | tuple[SpecFault, ...]:
-    """The plan, or what is wrong with the spec."""
+    """The plan, or the faults of the spec."""
     try:
         return plan_of(supplies, text, path, catalogue, subjects)
     except DocumentError as error:
@@ -123,21 +123,21 @@ def planned_or_faults(
 
 @router.get("/repositories/{name}/followed", operation_id="followed")
 def followed(store: TheStore, caller: TheCaller, name: Name) -> list[FollowedView]:
-    """How far each branch was looked through that a spec of a repository follows."""
+    """The newest checked commit of each branch that a spec of the repository follows."""
     admit(caller, "dispatcher")
     return followed_views(store, name)
 
 
 def followed_views(store: Store, repository: str) -> list[FollowedView]:
-    found = store.followed(repository)
-    progress = store.progress([one.asked.run_id for one in found if one.asked])
+    commits = store.followed(repository)
+    progress = store.progress([followed.asked.run_id for followed in commits if followed.asked])
     views = []
-    for one in found:
-        run = store.run(one.asked.run_id) if one.asked else None
-        event = progress[one.asked.run_id].event if one.asked and one.asked.run_id in progress else None
+    for followed in commits:
+        run = store.run(followed.asked.run_id) if followed.asked else None
+        event = progress[followed.asked.run_id].event if followed.asked and followed.asked.run_id in progress else None
         views.append(
             FollowedView(
-                followed=one,
+                followed=followed,
                 state=event.state if event else None,
                 started=run is not None and run.is_started,
                 detail=event.detail if event else "",
@@ -148,60 +148,58 @@ def followed_views(store: Store, repository: str) -> list[FollowedView]:
 
 
 @router.post("/repositories/{name}/followed-runs", operation_id="run_followed")
-def run_followed(
-    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: FollowedSpec
-) -> Check:
-    """Queue the run of a commit of a library that a spec follows. Asking again names the same run; a spec with faults
-    has no run, and all its faults are told with their places."""
+def run_followed(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, spec: FollowedSpec) -> Check:
+    """Queue the run of a library's commit for the spec that follows it. Repeating it returns the same run. A spec with
+    faults gets no run; the answer lists all its faults with their places."""
     admit(caller, "dispatcher")
-    _same(name, asked.following.repository)
-    return begin_followed(store, supplies, asked)
+    _check_repository(name, spec.following.repository)
+    return begin_followed(store, supplies, spec)
 
 
-def begin_followed(store: RunStore, supplies: Supplies | LocalSupplies, asked: FollowedSpec) -> Check:
-    """Once for each repository, path and commit of the library, however often it is asked for."""
-    following = asked.following
+def begin_followed(store: RunStore, supplies: Supplies | LocalSupplies, spec: FollowedSpec) -> Check:
+    """Queue one run for each repository, path and commit of the library, however often this is called."""
+    following = spec.following
     check = Check(path=following.path, reason=Reason.LIBRARY)
-    run_id = f"once-{content_hash(['follow', following.repository, following.path, asked.commit.hash], length=20)}"
+    run_id = f"once-{content_hash(['follow', following.repository, following.path, spec.commit.hash], length=20)}"
     with one_at_a_time:
         if store.run(run_id) is None:
-            references = [following.branch.reference(each) for each in (asked.base, asked.commit.hash) if each]
-            plan = planned_or_faults(supplies, asked.spec_text, following.path, asked.catalogue_text, references)
+            references = [following.branch.reference(commit) for commit in (spec.base, spec.commit.hash) if commit]
+            plan = planned_or_faults(supplies, spec.spec_text, following.path, spec.catalogue_text, references)
             if isinstance(plan, tuple):
                 return check.model_copy(update={"faults": plan})
             branch = following.branch
-            detail = f"{branch.library} {branch.branch}, commit {asked.commit.hash[:12]}: {asked.commit.subject}"
-            queue_run(store, run_id, Trigger.LIBRARY, asked.spec_text, plan, detail, asked.spec_commit, following.path)
+            detail = f"{branch.library} {branch.branch}, commit {spec.commit.hash[:12]}: {spec.commit.subject}"
+            queue_run(store, run_id, Trigger.LIBRARY, spec.spec_text, plan, detail, spec.spec_commit, following.path)
     return check.model_copy(update={"run_id": run_id})
 
 
 @router.post("/repositories/{name}/followed", operation_id="note_followed", status_code=204)
-def note_followed(store: TheCommitStore, caller: TheCaller, name: Name, noted: FollowedCommit) -> None:
-    """Note how far a branch was looked through. Repeating it changes nothing."""
+def note_followed(store: TheCommitStore, caller: TheCaller, name: Name, commit: FollowedCommit) -> None:
+    """Record the newest checked commit of a branch. Repeating it changes nothing."""
     admit(caller, "dispatcher")
-    _same(name, noted.following.repository)
-    store.add_followed(noted)
+    _check_repository(name, commit.following.repository)
+    store.add_followed(commit)
 
 
 @router.post("/backfills", operation_id="backfill")
-def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, asked: Neighbours) -> NeighboursView:
-    """Queue the run of two commits that are neighbours in a backfill, once, or tell what became of it. On a cluster the
-    repository is one that its catalogue names; on one machine any, since who asks may build anything there."""
+def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, pair: Neighbours) -> NeighboursView:
+    """Queue the run of two neighbouring commits of a backfill, once, or report its state. On a cluster the catalogue
+    has to list the repository; on one machine any is allowed, since callers may build anything there."""
     admit(caller, "submitter")
     here = isinstance(supplies, LocalSupplies)
     try:
-        branch = follow_in(asked.spec_text, asked.spec_file)
-        references = [branch.reference(commit) for commit in asked.commits]
-        plan = plan_of(supplies, asked.spec_text, asked.spec_file, None, references, anywhere=here)
+        branch = follow_in(pair.spec_text, pair.spec_file)
+        references = [branch.reference(commit) for commit in pair.commits]
+        plan = plan_of(supplies, pair.spec_text, pair.spec_file, None, references, anywhere=here)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
     run_id = f"once-{content_hash(['backfill', plan.plan_id], length=20)}"
     with one_at_a_time:
         run = store.run(run_id)
-        if run is None and asked.queue:
-            newer = asked.commits[-1][:12]
+        if run is None and pair.queue:
+            newer = pair.commits[-1][:12]
             detail = f"backfill of {branch.library} {branch.branch}, commit {newer}"
-            run = queue_run(store, run_id, Trigger.BACKFILL, asked.spec_text, plan, detail)
+            run = queue_run(store, run_id, Trigger.BACKFILL, pair.spec_text, plan, detail)
     progress = store.progress([run_id]).get(run_id)
     return NeighboursView(
         run_id=run_id,
@@ -213,7 +211,7 @@ def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, asked
     )
 
 
-def _same(name: str, repository: str) -> None:
+def _check_repository(name: str, repository: str) -> None:
     if repository != name:
-        detail = f"it is of repository {repository}, not {name}"
+        detail = f"the body is of repository {repository}, not {name}"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)

@@ -1,5 +1,5 @@
-"""Runs that wait for their turn: asked for, started, cancelled and resumed. What is done about them is the
-dispatcher's, or the measurer's on a machine that measures by itself."""
+"""Queued runs: submitted, started, cancelled and resumed. The dispatcher of a cluster, or the executor of a single
+machine, carries them out."""
 
 import secrets
 from datetime import UTC, datetime
@@ -31,9 +31,9 @@ from kexbench.queue.runs import (
 from kexbench.store.port import RunProgress, RunStore
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
-"""Who isn't known is told so, and nothing else."""
+"""Unknown callers are refused before anything else."""
 router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
-IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
+IdempotencyKey = Annotated[str | None, Header(max_length=200, description="a repeated key returns the same run")]
 
 
 @router.post("/runs", operation_id="submit_run", status_code=201)
@@ -41,81 +41,80 @@ def submit_run(
     store: TheRunStore,
     supplies: TheQueueing,
     caller: TheCaller,
-    wanted: RunWanted,
+    request: RunWanted,
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> RunSummary:
-    """Plan a spec and queue a run of it. A spec with faults is a 422 problem that names them all with their places."""
+    """Plan a spec and queue its run. A spec with faults is a 422 problem that lists all faults with their places."""
     admit(caller, "submitter")
-    plan = planned(supplies, wanted.spec_text, wanted.spec_file)
+    plan = planned(supplies, request.spec_text, request.spec_file)
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     if idempotency_key is not None:
         run_id = f"once-{content_hash([caller.name, idempotency_key], length=20)}"
     with one_at_a_time:
-        known = store.run(run_id)
-        if known is None:
-            known = queue_run(store, run_id, Trigger.API, wanted.spec_text, plan, purpose=Purpose(wanted.purpose))
-        elif known.plan.plan_id != plan.plan_id:
-            detail = f"run {run_id} was asked for with this key and another spec"
+        run = store.run(run_id)
+        if run is None:
+            run = queue_run(store, run_id, Trigger.API, request.spec_text, plan, purpose=Purpose(request.purpose))
+        elif run.plan.plan_id != plan.plan_id:
+            detail = f"run {run_id} was requested with this key and another spec"
             raise ProblemError(HTTPStatus.CONFLICT, detail, "use a new key for a new spec")
     response.headers["Location"] = f"/api/v1/runs/{run_id}"
-    return _summary(store, known)
+    return _summary(store, run)
 
 
 @router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
 def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
-    """Ask for an end. What is measured by then is kept; asking again changes nothing."""
+    """Cancel a run. Results so far are kept. Repeating it changes nothing."""
     admit(caller, "submitter")
     with one_at_a_time:
-        run, progress = _asked_of(store, run_id, "cancel")
+        run, progress = _controllable(store, run_id, "cancel")
         ask_for_end(store, supplies, progress.event, caller.name)
     return _summary(store, run)
 
 
 @router.post("/runs/{run_id}/resume", operation_id="resume_run", status_code=202)
 def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary:
-    """Queue again what a run that ended lacks."""
+    """Queue the missing part of an ended run again."""
     admit(caller, "submitter")
-    run, _ = _asked_of(store, run_id, "resume")
+    run, _ = _controllable(store, run_id, "resume")
     record(store, run_id, RunState.QUEUED, f"resumed by {caller.name}")
     return _summary(store, run)
 
 
 @router.get("/open-runs", operation_id="open_runs")
 def open_runs(store: TheRunStore, caller: TheCaller) -> list[OpenRun]:
-    """Runs that something is still to happen to, the oldest first; those that machines measure by themselves are not
-    told."""
+    """Runs of this cluster that have not ended, the oldest first."""
     admit(caller, "dispatcher")
-    found = []
+    runs = []
     for run_id in store.open_runs():
         run = store.run(run_id)
         if run is not None and run.host is None:
-            found.append(OpenRun(run_id=run_id, is_started=run.is_started, events=store.events(run_id)))
-    return found
+            runs.append(OpenRun(run_id=run_id, is_started=run.is_started, events=store.events(run_id)))
+    return runs
 
 
 @router.get("/open-runs/{run_id}", operation_id="open_run")
 def open_run(store: TheRunStore, caller: TheCaller, run_id: str) -> Run:
-    """A run with its whole plan. Once it is started it is the same for good."""
+    """A run with its whole plan. A started run never changes."""
     admit(caller, "dispatcher", "submitter", "run", run_id=run_id)
     return known_run(store, run_id)
 
 
 @router.get("/runs/{run_id}/kits", operation_id="known_kits")
 def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> KnownKits:
-    """Which kits there are for a run, and which are to be built. Of a started run, those that it began with."""
+    """The kits of a run, and those that must be built first. For a started run, the kits that it started with."""
     admit(caller, "dispatcher")
     run = known_run(store, run_id)
     architecture = one_architecture(supplies, run.plan)
     if run.is_started:
         return KnownKits(architecture=architecture, kits={name: kit.kit_id for name, kit in run.kits.items()})
-    found = supplies.depot.kits_of(run.plan, architecture)
-    return KnownKits(architecture=architecture, kits={name: kit.kit_id if kit else None for name, kit in found.items()})
+    kits = supplies.shared_store.kits_of(run.plan, architecture)
+    return KnownKits(architecture=architecture, kits={name: kit.kit_id if kit else None for name, kit in kits.items()})
 
 
 @router.post("/runs/{run_id}/start", operation_id="start_run", status_code=204)
 def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
-    """Fix a run's kits and key material, and say that it runs. Doing it again changes nothing."""
+    """Give a run its kits and key material; its state becomes `running`. Repeating it changes nothing."""
     admit(caller, "dispatcher")
     with one_at_a_time:
         run = known_run(store, run_id)
@@ -125,8 +124,8 @@ def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_
             record(store, run_id, RunState.RUNNING, "")
 
 
-def _asked_of(store: RunStore, run_id: str, control: Control) -> tuple[Run, RunProgress]:
-    """Raises a 409 problem where a run is not as this asks for."""
+def _controllable(store: RunStore, run_id: str, control: Control) -> tuple[Run, RunProgress]:
+    """Raises a 409 problem if the state of the run does not allow it."""
     run, progress = known_run(store, run_id), store.progress([run_id])[run_id]
     if problem := refusal(control, run, progress):
         raise problem

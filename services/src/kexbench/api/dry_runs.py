@@ -1,4 +1,4 @@
-"""Dry runs: what a spec's run would be, without one."""
+"""Dry runs: the plan, time and resolution of a spec's run, without running it."""
 
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -10,7 +10,7 @@ from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.gate import CountedRoute
-from kexbench.api.lab import qualified
+from kexbench.api.machine import qualified
 from kexbench.api.queueing import queue
 from kexbench.api.reading import host_kind
 from kexbench.api.run_models import DryRunRequest, DryRunView, QueueEntry
@@ -30,30 +30,30 @@ router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads
 
 
 @router.post("/dry-runs", operation_id="dry_run")
-def dry_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, asked: DryRunRequest) -> DryRunView:
-    """Plan a spec and say what its run would be. Nothing is stored, built or measured, and faults are an answer."""
+def dry_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, request: DryRunRequest) -> DryRunView:
+    """Plan a spec and describe its run. Nothing is stored, built or measured. The answer lists the faults of a spec."""
     admit(caller, "submitter", "dispatcher")
-    return dry_run_of(store, supplies, asked)
+    return dry_run_of(store, supplies, request)
 
 
-def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, asked: DryRunRequest) -> DryRunView:
-    run_id = committed_run(asked.commit, asked.spec_file) if asked.commit else None
+def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, request: DryRunRequest) -> DryRunView:
+    run_id = committed_run(request.commit, request.spec_file) if request.commit else None
     if run_id and store.run(run_id):
         return DryRunView(run_id=run_id)
-    plan = planned_or_faults(supplies, asked.spec_text, asked.spec_file, asked.catalogue_text, asked.subjects)
+    plan = planned_or_faults(supplies, request.spec_text, request.spec_file, request.catalogue_text, request.subjects)
     if isinstance(plan, tuple):
         return DryRunView(faults=list(plan))
-    trigger = Trigger.COMMIT if asked.commit else Trigger.API
+    trigger = Trigger.COMMIT if request.commit else Trigger.API
     ahead = _ahead(store, plan, trigger, measures_itself=isinstance(supplies, LocalSupplies))
     return DryRunView(
-        plan=plan if asked.with_plan else None,
+        plan=plan if request.with_plan else None,
         dry_run=DryRun(
             cases=len(plan.cases),
             jobs=len(plan.jobs),
             minutes=_minutes(plan),
             runs_ahead=len(ahead),
             minutes_ahead=_rounded(sum(entry.left_s for entry in ahead)),
-            detects=_detects(store, plan),
+            detects=_resolution(store, plan),
             mixed_pools=tuple(pool for pool in plan.pools if mixed_pool(pool, store.nodes(pool).items())),
         ),
     )
@@ -69,17 +69,17 @@ def _rounded(seconds: float) -> float:
 
 
 def _ahead(store: RunStore, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
-    """The runs that one of this plan would wait for in some pool, were it queued now."""
+    """The runs that a run of this plan would wait for in one of its pools if it were queued now."""
     waits = waiting_states(measures_itself)
     entries = [entry for entry in queue(store, measures_itself).runs if not entry.superseded_by]
     waiting = {entry.run_id: _as_waiting(entry) for entry in entries if entry.state in waits}
     newcomer = QueuedRun("", trigger, plan.spec_name, datetime.now(UTC), RunState.QUEUED)
     order = in_order([*waiting.values(), newcomer], store.last_begun())
-    before = {run.run_id for run in takewhile(lambda run: run is not newcomer, order)}
+    earlier = {run.run_id for run in takewhile(lambda run: run is not newcomer, order)}
     return [
         entry
         for entry in entries
-        if (entry.run_id in before or entry.run_id not in waiting) and not set(plan.pools).isdisjoint(entry.pools)
+        if (entry.run_id in earlier or entry.run_id not in waiting) and not set(plan.pools).isdisjoint(entry.pools)
     ]
 
 
@@ -87,16 +87,17 @@ def _as_waiting(entry: QueueEntry) -> QueuedRun:
     return QueuedRun(entry.run_id, entry.trigger, entry.spec_name, entry.queued_at, RunState.QUEUED)
 
 
-def _detects(store: SampleStore, plan: Plan) -> float | None:
-    """By the noisiest case that A/A runs of each library found in each pool; None where there is none of one."""
+def _resolution(store: SampleStore, plan: Plan) -> float | None:
+    """The smallest detectable change of the noisiest case, over all pools. None without an A/A run of each library in
+    each pool."""
     libraries = {subject.library for subject in plan.subjects}
     if plan.measure.invocations < MIN_COMPARED_INVOCATIONS or libraries & MADE_UP:
         return None
-    found = []
+    changes = []
     for pool in plan.pools:
         kind = host_kind(store, pool, None)
         rows = qualified(store, kind, plan.measure.invocations, libraries) if kind else []
         if {row.library for row in rows} != libraries:
             return None
-        found += [row.smallest_detectable_change for row in rows]
-    return max(found)
+        changes += [row.smallest_detectable_change for row in rows]
+    return max(changes)

@@ -1,4 +1,4 @@
-"""Samples as files: CSV and JSON, written as they are read."""
+"""Samples as CSV and JSON files, streamed from the store."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from kexbench.store.port import EXPORT_COLUMNS, Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _PIECE = 1 << 16
-"""Characters that are sent at once: each piece waits for its turn among the requests under way."""
+"""Characters of a piece. Each piece has to wait for other requests."""
 
 
 @router.get(
@@ -36,7 +36,7 @@ def export_samples(
     pool: Annotated[str | None, Query(max_length=200)] = None,
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
 ) -> StreamingResponse:
-    """Counted samples with all their batch values; what is not named is not narrowed."""
+    """Counted samples with all their batch values. Filters that are not given select everything."""
     rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id, asides=True))
     body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
     disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
@@ -44,7 +44,7 @@ def export_samples(
 
 
 def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """A header, then a line a row, written as they are read."""
+    """A header, then a line for each row."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, EXPORT_COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -58,7 +58,7 @@ def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
 
 
 def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """One array, written as its rows are read."""
+    """One array of all rows."""
     buffer = io.StringIO()
     separator = "["
     for row in rows:
@@ -72,7 +72,7 @@ def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
 
 
 def _taken(buffer: io.StringIO) -> str:
-    """What the buffer holds, which is empty then."""
+    """Empty the buffer. Returns its text."""
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()

@@ -1,4 +1,4 @@
-"""What a request must be before anything of it is looked at: for this host, of bounded size, and arriving in time."""
+"""Checks of requests before they reach a route: their host name, their size, and how fast they arrive."""
 
 import asyncio
 import json
@@ -27,75 +27,77 @@ from kexbench.api.problems import ProblemError, problem_response
 from kexbench.kits.transport import KIT_MAX_BYTES
 
 MAX_UPLOAD_BYTES = 16 << 20
+MAX_QUESTION_BYTES = 1 << 20
+"""Of a body that is read from anybody, since it stores nothing: a traffic mix."""
 PAUSE_S = 30.0
-"""So long the next piece of a body may take."""
+"""Time limit for the next piece of a body."""
 READERS_AT_ONCE = 4
-"""Requests of readers that are worked at, the others waiting in line: more would only take turns, and keep health, a
-run's delivery and the measurement from theirs."""
+"""Read requests that are processed at once; others wait. More would only slow down each other, the health check, the
+delivery of runs and the measurement."""
 SLOWEST_BYTES_S = 16_384
-"""So fast a body must arrive, after a first pause: else one byte now and then holds a connection without end."""
+"""Minimum rate of a body, after a first pause. Otherwise a byte now and then would hold a connection forever."""
 ANY_HOST = "*"
 _LOCAL = "localhost"
 _CLOSE = {"Connection": "close"}
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "Malformed, or of two lengths"},
-    408: {"model": Problem, "description": "Nothing of the body came for too long"},
+    400: {"model": Problem, "description": "Malformed, or with two lengths"},
+    408: {"model": Problem, "description": "The body arrived too slowly"},
     411: {"model": Problem, "description": "No length given"},
     413: {"model": Problem, "description": "Too large"},
-    421: {"model": Problem, "description": "This service is not reached by that host's name"},
+    421: {"model": Problem, "description": "The service does not answer to this host name"},
 }
-"""What any request may be answered before a route looks at it."""
+"""Answers that any request may get before it reaches a route."""
 
 
 @dataclass
 class Reading:
-    """What readers have asked of this service so far: the seconds that their requests took, together."""
+    """The total time that read requests took so far, in seconds."""
 
     spent_s: float = 0.0
 
 
 class Gate:
-    """Answers what it refuses and closes its connection, so that nothing more of it is read.
+    """Answers refused requests and closes their connections, so that nothing more is read.
 
-    `hosts` are the names that this service is reached by, beside `localhost` and addresses: a page of somebody else
-    whose name was made to lead here (DNS rebinding) asks by its own name.
+    `hosts` are the host names that the service answers to, besides `localhost` and addresses. A foreign page whose
+    name was made to lead here (DNS rebinding) sends its own name.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), reading: Reading | None = None) -> None:
         self._app = app
         self._reading = reading or Reading()
         self._hosts = {name.lower() for name in hosts}
-        self._line = asyncio.Semaphore(READERS_AT_ONCE)
+        self._slots = asyncio.Semaphore(READERS_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = _most_bytes(scope["method"], scope["path"])
-        refusal = self._wrong_host(headers) or _wrong_length(headers, most)
+        max_bytes = _size_limit(scope["method"], scope["path"])
+        refusal = self._wrong_host(headers) or _wrong_length(headers, max_bytes)
         if refusal:
             await _refuse(refusal, scope, receive, send)
             return
-        body = _Body(receive, most)
+        body = _Body(receive, max_bytes)
         if _reads(scope):
             await self._read(scope, body.receive, send)
         else:
             await self._app(scope, body.receive, send)
 
     async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A place in line is given back when the answer begins: who takes it slowly keeps nobody waiting."""
+        """The slot is freed when the answer begins, so that a slow client keeps nobody waiting."""
         began = time.monotonic()
-        async with AsyncExitStack() as place:
-            await place.enter_async_context(self._line)
+        async with AsyncExitStack() as slot:
+            await slot.enter_async_context(self._slots)
 
-            async def sending(message: Message) -> None:
-                await place.aclose()
+            async def send_and_free(message: Message) -> None:
+                await slot.aclose()
                 await send(message)
 
             try:
-                await self._app(scope, receive, sending)
+                await self._app(scope, receive, send_and_free)
             finally:
                 self._reading.spent_s += time.monotonic() - began
 
@@ -103,32 +105,32 @@ class Gate:
         name = _name_of(headers.get("host", ""))
         if ANY_HOST in self._hosts or name in self._hosts or name == _LOCAL or _is_address(name):
             return None
-        detail = f"this service is not reached as {name!r}" if name else "the request names no host"
-        remedy = "ask by an address, or name the host in KEXBENCH_ALLOWED_HOSTS of the service"
+        detail = f"this service does not answer to {name!r}" if name else "the request names no host"
+        remedy = "use an IP address, or add the host name to KEXBENCH_ALLOWED_HOSTS of the service"
         return ProblemError(HTTPStatus.MISDIRECTED_REQUEST, detail, remedy)
 
 
 class _Body:
-    """Counts a body as it arrives, whatever its headers say, and does not wait for it without end."""
+    """Counts the bytes of a body as they arrive, whatever its headers say, and limits the time."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, max_bytes: int) -> None:
         self._receive = receive
-        self._most = most
+        self._max_bytes = max_bytes
         self._received = 0
         self._whole = False
         self._began = time.monotonic()
 
     async def receive(self) -> Message:
         if self._whole:
-            return await self._receive()  # of who has gone
+            return await self._receive()  # reports that the client is gone
         try:
             message = await asyncio.wait_for(self._receive(), self._patience_s())
         except TimeoutError:
-            detail = f"the body came too slowly: {self._received} bytes in {time.monotonic() - self._began:.0f} s"
+            detail = f"the body arrived too slowly: {self._received} bytes in {time.monotonic() - self._began:.0f} s"
             raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, detail, headers=_CLOSE) from None
         self._received += len(message.get("body", b""))
-        if self._received > self._most:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._most), headers=_CLOSE)
+        if self._received > self._max_bytes:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._max_bytes), headers=_CLOSE)
         self._whole = not message.get("more_body", False)
         return message
 
@@ -144,37 +146,39 @@ async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: S
     await response(scope, receive, send)
 
 
-def _wrong_length(headers: Mapping[str, str], most: int) -> ProblemError | None:
-    """Why a body must not even be read: it would be held in memory before anybody asks for a token."""
+def _wrong_length(headers: Mapping[str, str], max_bytes: int) -> ProblemError | None:
+    """Why a body is refused unread. It would be held in memory before the token is checked."""
     length = headers.get("content-length")
     if "transfer-encoding" in headers:
         if length is None:
             return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
         detail = "the request has both Content-Length and Transfer-Encoding"
         return ProblemError(HTTPStatus.BAD_REQUEST, detail, "send Content-Length alone")
-    if length is not None and int(length) > most:
-        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
+    if length is not None and int(length) > max_bytes:
+        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(max_bytes))
     return None
 
 
 def _reads(scope: Scope) -> bool:
-    """Whether a request makes the store work for a reader."""
+    """Whether a request reads from the store."""
     path: str = scope["path"]
     return scope["method"] == "GET" and path.startswith(f"{API_PREFIX}/") and path != f"{API_PREFIX}/health"
 
 
-def _most_bytes(method: str, path: str) -> int:
-    """That the body of a request may have."""
+def _size_limit(method: str, path: str) -> int:
+    """The size limit of the body of a request."""
+    if path == f"{API_PREFIX}/capacity":
+        return MAX_QUESTION_BYTES
     kit = method == "PUT" and path.startswith(f"{API_PREFIX}/kits/")
     return KIT_MAX_BYTES if kit else MAX_UPLOAD_BYTES
 
 
-def _too_large(most: int) -> str:
-    return f"more than {most} bytes in one upload"
+def _too_large(max_bytes: int) -> str:
+    return f"more than {max_bytes} bytes in one upload"
 
 
 def _name_of(host: str) -> str:
-    """Without the port; an IPv6 address is in brackets."""
+    """The host without its port; an IPv6 address is in brackets."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].rstrip(".").lower()
@@ -190,33 +194,33 @@ def _is_address(name: str) -> bool:
 
 MOST_FAULTS = 1000
 LARGE_BYTES = 1 << 17
-"""A smaller body cannot have so many faults that listing them takes long."""
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""An escape that stands for half a character, as both halves of a pair do."""
+"""A smaller body has too few faults for the list to take long."""
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape of half a character; each half of a pair is one."""
 
 
 class CountedRoute(APIRoute):
-    """A route that asks who calls before it reads a body, which FastAPI does in the other order, and counts the faults
-    of a large body before FastAPI lists them."""
+    """A route that identifies the caller before it reads the body; FastAPI does it the other way round. It also counts
+    the faults of a large body before FastAPI lists them."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
         bodies = self.dependant.body_params
         if len(bodies) != 1:
             return handler
-        form: Any = bodies[0].field_info.annotation
-        adapter: TypeAdapter[Any] = TypeAdapter(form)
+        body_type: Any = bodies[0].field_info.annotation
+        adapter: TypeAdapter[Any] = TypeAdapter(body_type)
         needs_caller = _needs_caller(self.dependant)
 
         async def counting(request: Request) -> Response:
             if needs_caller:
                 await identify_caller(request)
             body = await request.body()
-            if len(body) > LARGE_BYTES and (found := await run_in_threadpool(_faults, adapter, body)) > MOST_FAULTS:
-                detail = f"the request is not of the expected form at {found:,} places"
+            if len(body) > LARGE_BYTES and (count := await run_in_threadpool(_faults, adapter, body)) > MOST_FAULTS:
+                detail = f"the request is invalid in {count:,} places"
                 raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json")
-            if _HALF.search(body) and not await run_in_threadpool(_is_text, body):
-                detail = "a text of the request has half a character: a surrogate without the other one"
+            if _HALF_CHARACTER.search(body) and not await run_in_threadpool(_is_text, body):
+                detail = "a text of the request has half a character: an unpaired surrogate"
                 raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "send whole characters")
             return await handler(request)
 
@@ -224,17 +228,17 @@ class CountedRoute(APIRoute):
 
 
 def _needs_caller(dependant: Dependant) -> bool:
-    return any(each.call is caller_of or _needs_caller(each) for each in dependant.dependencies)
+    return any(child.call is caller_of or _needs_caller(child) for child in dependant.dependencies)
 
 
 def _is_text(body: bytes) -> bool:
-    """Whether what is in the body can be written in UTF-8, to a store or in an answer."""
+    """Whether the texts of a body can be written as UTF-8, to a store or in an answer."""
     try:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return False
     except ValueError:
-        pass  # FastAPI says what is wrong with it
+        pass  # FastAPI reports the fault
     return True
 
 

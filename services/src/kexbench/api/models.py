@@ -5,19 +5,21 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from kexbench.analysis.reference import RatioOrder
 from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import Metric, Side
 from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.planning.mix import MIX_MAX_CHARACTERS
 
 
 class Candidate(Frozen):
-    """A subject that an ambiguous question may mean."""
+    """A subject that an ambiguous request may mean."""
 
-    asked: str = Field(description="what was asked for", examples=["3.5.7"])
-    subject: str = Field(description="its unique name, which asks for it alone")
+    asked: str = Field(description="the requested version or source", examples=["3.5.7"])
+    subject: str = Field(description="its unique name, which is never ambiguous")
     version: str
     source: str
     build_profile_label: str
@@ -32,7 +34,7 @@ class Problem(Frozen):
     detail: str
     remedy: str | None = None
     errors: list[dict[str, Any]] | None = None
-    candidates: list[Candidate] | None = Field(None, description="what an ambiguous question may mean")
+    candidates: list[Candidate] | None = Field(None, description="the subjects that an ambiguous request may mean")
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -41,10 +43,25 @@ class Problem(Frozen):
                 "title": "Not Found",
                 "status": 404,
                 "detail": "there is no run 20260101-120000-1f3c",
-                "remedy": "GET /api/v1/runs lists the runs",
+                "remedy": "kexbench runs list lists the runs",
             }
         }
     )
+
+
+class CapacityRequest(Frozen):
+    """A mix of connections, and the versions to serve it with."""
+
+    mix: str = Field(max_length=MIX_MAX_CHARACTERS, description="the text of a document of kind TrafficMix")
+    mix_file: str = Field("mix.yaml", max_length=400, description="its name in faults")
+    version: str = Field(
+        max_length=500,
+        description="a library with a version, the beginning of one, or a source; or the unique name of a subject",
+        examples=["openssl@3.0", "openssl@debian/trixie"],
+    )
+    to: str | None = Field(None, max_length=500, description="the version after an upgrade")
+    pool: str | None = Field(None, max_length=200, description="only this pool")
+    cpu_model: str | None = Field(None, max_length=200, description="only this CPU model")
 
 
 class TroubleView(Frozen):
@@ -56,17 +73,17 @@ class TroubleView(Frozen):
 
 
 class Health(Frozen):
-    status: Literal["ok", "impaired"] = Field(description="`impaired` where something beside the API does not work")
+    status: Literal["ok", "impaired"] = Field(description="`impaired` if a background part does not work")
     version: str
     engine: str | None = Field(
-        description="the store's engine and version, as it was opened; null where it could not be asked",
+        description="the store's engine and version when it was opened; null if it did not answer",
         examples=["chDB 26.9.1"],
     )
-    troubles: list[TroubleView] = Field(description="what does not work now")
+    troubles: list[TroubleView] = Field(description="the parts that do not work now")
 
 
 class HostKind(Frozen):
-    """Machines that are compared with each other: one CPU model and microcode in one pool."""
+    """Comparable machines: one CPU model and microcode in one pool."""
 
     pool: str = Field(examples=["local"])
     cpu_model: str = Field(examples=["AMD EPYC 9R14, microcode 0xa101154"])
@@ -76,11 +93,11 @@ class MetricView(Frozen):
     metric: Metric
     title: str = Field(examples=["Server CPU time"])
     unit: Literal["ns", "bytes", "count"]
-    stored: bool = Field(description="whether there is any number; hardware counters are absent on many machines")
+    stored: bool = Field(description="whether any number is stored; many machines have no hardware counters")
 
 
 class Filters(Frozen):
-    """What there is to choose from."""
+    """The values to filter by."""
 
     host_kinds: list[HostKind]
     libraries: list[str]
@@ -101,21 +118,21 @@ class SeriesPoint(Frozen):
     subject: str
     version: str
     version_key: str
-    commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
+    commit: LibraryCommit | None = Field(description="the commit that it was built from; null if there is none")
     run_id: str
     measured_at: datetime
     estimate: Estimate
     invocation_levels: list[float] = Field(
-        description="what a handshake cost in each invocation, over all of its batches, in the metric's unit"
+        description="the cost of a handshake in each invocation, over all its batches, in the metric's unit"
     )
 
 
 class ChangePoint(Frozen):
-    """Where the level of a series moved for good."""
+    """A lasting change of the level of a series."""
 
-    index: int = Field(description="of the first point after it")
-    ratio: float = Field(description="the level after it relative to the one before: 1.02 is 2% more")
-    z: float = Field(description="the step in standard errors of its size")
+    index: int = Field(description="of the first point after the change")
+    ratio: float = Field(description="the level after the change relative to the level before: 1.02 is 2% more")
+    z: float = Field(description="the size of the change in standard errors")
 
 
 class SeriesLine(Frozen):
@@ -127,8 +144,8 @@ class SeriesLine(Frozen):
     points: list[SeriesPoint] = Field(description="in version order")
     change_points: list[ChangePoint] = Field(description="in the order of the points")
     through_sentinel: bool = Field(
-        description="whether changes were looked for, and in costs relative to the sentinel, so that what the machine "
-        "did is not among them; the points are as measured"
+        description="true if changes were searched for in costs relative to the sentinel, which excludes changes of "
+        "the machine; the points are as measured"
     )
 
 
@@ -147,7 +164,7 @@ class StoredInvocation(Frozen):
 
 
 class ReferenceRowView(Frozen):
-    """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
+    """A case with its published rate. Rates are handshakes per CPU-second, client and server together."""
 
     case_id: str
     published_rate: float
@@ -168,14 +185,14 @@ class SideCosts(Frozen):
 
 
 class SwapView(Frozen):
-    """Two cases that stand the other way round than published, with what each costs on either side."""
+    """Two cases whose order differs from the published order, with the costs of both sides."""
 
     faster_here: str
     slower_here: str
     ratio: float = Field(description="of the rates")
     ratio_low: float | None
     ratio_high: float | None
-    faster_costs: SideCosts | None = Field(description="null where no invocation tells the two sides apart")
+    faster_costs: SideCosts | None = Field(description="null if no invocation measured the sides separately")
     slower_costs: SideCosts | None
 
 
@@ -191,22 +208,72 @@ class ReferenceTableView(Frozen):
     columns: list[ReferenceColumn] = Field(description="one for each subject")
 
 
+class ReferenceRatioView(Frozen):
+    """A published ratio of two cases' rates, and the one measured here; above 1, the case is the faster one."""
+
+    case_id: str
+    relative_to: str
+    published_ratio: float
+    ratio: float | None = Field(description="null where a case has fewer than three invocations")
+    ratio_low: float | None
+    ratio_high: float | None
+    order: RatioOrder | None = Field(description="whether the case that was faster when published is faster here")
+
+
+class ReferenceRatioColumn(Frozen):
+    subject: str
+    rows: list[ReferenceRatioView]
+
+
+class ReferenceRatiosView(Frozen):
+    title: str
+    side: Side = Field(description="whose CPU time the measured ratios are of")
+    columns: list[ReferenceRatioColumn] = Field(description="one for each subject")
+
+
 class ReferenceView(Frozen):
-    """Published tables and what was measured here."""
+    """Published figures and the results measured here."""
 
     title: str
     notes: str
     tables: list[ReferenceTableView]
+    ratios: list[ReferenceRatiosView]
+
+
+class ArticleRun(Frozen):
+    """The newest finished run of an article's spec, on the host kind that it measured last."""
+
+    run_id: str
+    measured_at: datetime
+    host_kind: HostKind
+    cases: list[CaseView]
+    subjects: list[SubjectView]
+    reference: ReferenceView | None = Field(description="null if the spec of that run had no published figures")
+
+
+class ArticleView(Frozen):
+    """An article whose measurements a spec of this project repeats."""
+
+    name: str = Field(description="of the spec")
+    title: str
+    published: str = Field(description="where and when")
+    question: str
+    spec: str = Field(description="the file with the spec, in the repository")
+    run: ArticleRun | None = Field(description="null if no run of the spec has finished")
+
+
+class Articles(Frozen):
+    articles: list[ArticleView]
 
 
 class UpgradeView(Frozen):
-    """A version and the one before it that has a case on a host kind in common with it."""
+    """A version and its predecessor that share a case on a host kind."""
 
     library: Library
     before: UpgradeEnd
     after: UpgradeEnd
     measured_at: datetime = Field(description="when `after` was measured last")
-    cells: int = Field(description="cases, on each host kind, that both have numbers of")
+    cells: int = Field(description="cases, on each host kind, that both have results of")
 
 
 class UpgradePage(Frozen):
@@ -222,6 +289,17 @@ _TITLES: dict[Metric, tuple[str, Unit]] = {
     Metric.WALL_NS: ("Wall time", "ns"),
     Metric.ELAPSED_NS: ("Wall time of everything, all threads together", "ns"),
     Metric.FIRST_NS: ("First handshake after a pause", "ns"),
+    Metric.CONNECTION_CPU_NS: ("CPU time of a whole connection, both sides", "ns"),
+    Metric.CLIENT_CONNECTION_CPU_NS: ("Client CPU time of a whole connection", "ns"),
+    Metric.SERVER_CONNECTION_CPU_NS: ("Server CPU time of a whole connection", "ns"),
+    Metric.CLIENT_OBJECTS_CPU_NS: ("Client CPU time of making and freeing objects", "ns"),
+    Metric.SERVER_OBJECTS_CPU_NS: ("Server CPU time of making and freeing objects", "ns"),
+    Metric.CLIENT_TRANSFER_CPU_NS: ("Client CPU time of receiving application data", "ns"),
+    Metric.SERVER_TRANSFER_CPU_NS: ("Server CPU time of sending application data", "ns"),
+    Metric.HANDSHAKE_P50_NS: ("Time until the handshake with a web server is done, median", "ns"),
+    Metric.HANDSHAKE_P99_NS: ("Time until the handshake with a web server is done, 99th percentile", "ns"),
+    Metric.RESPONSE_P50_NS: ("Time until a web server's response is complete, median", "ns"),
+    Metric.RESPONSE_P99_NS: ("Time until a web server's response is complete, 99th percentile", "ns"),
     Metric.CLIENT_BYTES: ("Bytes sent by the client", "bytes"),
     Metric.SERVER_BYTES: ("Bytes sent by the server", "bytes"),
     Metric.CLIENT_RECORDS: ("Records sent by the client", "count"),
@@ -240,11 +318,15 @@ _TITLES: dict[Metric, tuple[str, Unit]] = {
     Metric.SERVER_BRANCH_MISSES: ("Branch misses of the server", "count"),
     Metric.CLIENT_CACHE_MISSES: ("Cache misses of the client", "count"),
     Metric.SERVER_CACHE_MISSES: ("Cache misses of the server", "count"),
+    Metric.COUNTED_INSTRUCTIONS: ("Instructions counted by callgrind, both sides", "count"),
+    Metric.CLIENT_COUNTED_INSTRUCTIONS: ("Instructions of the client, counted by callgrind", "count"),
+    Metric.SERVER_COUNTED_INSTRUCTIONS: ("Instructions of the server, counted by callgrind", "count"),
+    Metric.OBJECTS_COUNTED_INSTRUCTIONS: ("Instructions of making and freeing objects, counted by callgrind", "count"),
 }
 
 
 def metric_views(stored: set[str]) -> list[MetricView]:
-    """All metrics in the order of their meaning; `stored` are those that have numbers."""
+    """All metrics, in the order shown; `stored` are those with numbers."""
     return [
         MetricView(metric=metric, title=title, unit=unit, stored=metric in stored)
         for metric, (title, unit) in _TITLES.items()

@@ -1,4 +1,4 @@
-"""What monitoring is told: the states of runs, and what became of uploads. In Prometheus' text format."""
+"""Metrics for Prometheus: the states of runs and the results of uploads. Also the service's health."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -18,19 +18,19 @@ from kexbench.store.port import RunStore, Store, StoreError
 
 router = APIRouter(tags=["reading"])
 at_root = APIRouter()
-"""Where Prometheus looks."""
+"""Prometheus expects /metrics without the API's prefix."""
 
 
 class Monitoring:
-    """Of one application. States are read from the store whenever somebody asks; `clock` says what time it is."""
+    """The metrics of one application. Each request reads the states of runs from the store."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_Runs(store, clock))
-        words = "Uploads of invocations, by what became of them."
+        words = "Uploads of invocations, by result."
         self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
         for result in ("stored", "refused"):
-            self._uploads.labels(result)  # told as 0 from the start, so that the first one is an increase
+            self._uploads.labels(result)  # 0 from the start, so that the first upload is an increase
 
     def uploaded(self, result: Literal["stored", "refused"]) -> None:
         self._uploads.labels(result).inc()
@@ -45,14 +45,14 @@ class _Runs(Collector):
         self._clock = clock
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """So that registering does not ask the store."""
+        """Without this, registering would query the store."""
         return [_runs(), _seconds()]
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        known = {row.state: row for row in self._store.run_states()}
+        rows = {row.state: row for row in self._store.run_states()}
         runs, seconds = _runs(), _seconds()
         for state in RunState:
-            row = known.get(state)
+            row = rows.get(state)
             runs.add_metric([state], row.runs if row else 0)
             if state.is_open:
                 waited = (self._clock() - row.since).total_seconds() if row else 0.0
@@ -66,7 +66,7 @@ def _runs() -> GaugeMetricFamily:
 
 
 def _seconds() -> GaugeMetricFamily:
-    words = "How long nothing has changed about the run that is longest in a state, of those that have not ended."
+    words = "Seconds that the longest unchanged open run has been in a state."
     return GaugeMetricFamily("kexbench_run_state_seconds", words, labels=["state"])
 
 
@@ -79,7 +79,7 @@ def metrics(request: Request) -> Response:
 
 @router.get("/health", operation_id="health")
 async def health(request: Request) -> Health:
-    """Whether the service answers, and what does not work beside it."""
+    """Whether the service answers, and which background parts do not work."""
     troubles: Troubles = request.app.state.troubles
     views = [TroubleView(**vars(trouble)) for trouble in troubles.now()]
     status: Literal["ok", "impaired"] = "impaired" if views else "ok"
@@ -87,7 +87,7 @@ async def health(request: Request) -> Health:
 
 
 def engine_of(store: Store | None) -> str | None:
-    """The store's engine and version; None where it does not answer, or where there is no store to ask."""
+    """The store's engine and version; None if it does not answer, or if there is no store."""
     try:
         return store.engine() if store else None
     except StoreError:

@@ -1,7 +1,7 @@
-"""The outbox: what people are to be told of alerts is written here, and handed to the sender message by message.
+"""The outbox of notifications. The sender takes one message at a time.
 
-Nobody has to remember to write a notification: whoever asks for the next message has all that happened lately written
-first. So an event that was stored is told, whatever was killed behind it.
+A request for the next message first writes the missing notifications of recent events. So every stored event is
+notified, even if the process that stored it was killed right afterwards.
 """
 
 from collections.abc import Collection
@@ -28,8 +28,8 @@ from kexbench.store.port import NotificationStore, Store
 
 router = APIRouter(route_class=CountedRoute, tags=["notifications"], responses=uploads.responses)
 LASTING = timedelta(days=3)
-"""What happened before, nobody is told of any more: neither those who name a channel later."""
-_JUDGEMENTS = 200
+"""Older events are no longer notified. A new channel receives nothing older either."""
+_SCREENINGS = 200
 Channels = Collection[ChannelRule]
 
 
@@ -47,51 +47,52 @@ def notifications(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> NotificationPage:
-    """What people were or are to be told of alerts, newest first, and how far each is."""
-    found = store.notifications(limit, before)
-    tries = Tries(store.sendings([one.notification_id for one in found]))
+    """Notifications about alerts, newest first, with their delivery states."""
+    page = store.notifications(limit, before)
+    tries = Tries(store.sendings([notification.notification_id for notification in page]))
     rules = {rule.name: rule for rule in channels}
     return NotificationPage(
-        notifications=[NotificationView.of(one, tries, rules) for one in found],
+        notifications=[NotificationView.of(notification, tries, rules) for notification in page],
         channels=sorted(rules),
-        next_before=found[-1].created_at if len(found) >= limit else None,
+        next_before=page[-1].created_at if len(page) >= limit else None,
     )
 
 
 @router.post("/notifications/next", operation_id="next_notification")
 def next_notification(store: TheStore, channels: TheChannels, caller: TheCaller) -> ToSend | None:
-    """Begin the next message that is due; null where none is. It counts as tried from now on."""
+    """Start the next due message, which then counts as tried. Null if none is due."""
     admit(caller, "dispatcher")
     return next_message(store, channels, datetime.now(UTC))
 
 
 @router.post("/notifications/sendings", operation_id="note_what_was_sent", status_code=204)
 def note_what_was_sent(store: TheNotificationStore, caller: TheCaller, sending: Sending) -> None:
-    """Tell what came of a message that was begun. Repeating it changes nothing."""
+    """Record the result of a started message. Repeating it changes nothing."""
     admit(caller, "dispatcher")
     note_sending(store, sending)
 
 
 def note_sending(store: NotificationStore, sending: Sending) -> None:
-    """Raises a 422 problem where it was not begun here."""
+    """Raises a 422 problem if the message was not started here."""
     begun = sending.model_copy(update={"state": SendingState.BEGUN, "said": ""})
     if begun not in store.sendings(sending.notification_ids):
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"message {sending.message_id} was not begun at this time")
+        detail = f"message {sending.message_id} was not started at this time"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
     store.add_sending(sending)
 
 
 def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | None:
-    """The next message that is due, begun; of several that ask at once each gets another."""
+    """Start the next due message. Simultaneous callers get different messages."""
     with one_at_a_time:
         enqueue_missing(store, channels, now)
         waiting = store.open_notifications(MAX_TRIES)
         if not waiting:
             return None
-        sendings = store.sendings([one.notification_id for one in waiting], now - 24 * HOUR)
-        found = due(waiting, sendings, {rule.name: rule for rule in channels}, now)
-        if not found:
+        sendings = store.sendings([notification.notification_id for notification in waiting], now - 24 * HOUR)
+        messages = due(waiting, sendings, {rule.name: rule for rule in channels}, now)
+        if not messages:
             return None
-        message = found[0]
+        message = messages[0]
         sending = Sending(
             message_id=message.message_id,
             channel=message.channel,
@@ -104,32 +105,31 @@ def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | No
 
 
 def enqueue(store: NotificationStore, channels: Channels, alert: Alert, event: AlertEvent) -> None:
-    """Write what is to be told of one event; `alert` as the event left it. Writing it again changes nothing."""
+    """Write the notifications of one event. `alert` is its state after the event. Repeating it changes nothing."""
     store.add_notifications(notifications_of(event, alert, channels))
 
 
 def enqueue_missing(store: Store, channels: Channels, now: datetime) -> None:
-    """Write what is to be told of all that happened lately and isn't written yet."""
+    """Write the missing notifications of recent events and improvements."""
     _enqueue_events(store, channels, now)
     if any(Happening.IMPROVED in rule.events for rule in channels):
         _enqueue_improvements(store, channels, now)
 
 
 def _enqueue_events(store: Store, channels: Channels, now: datetime) -> None:
-    untold = set(store.untold_events(now - LASTING))
-    events = store.events_of_alerts({alert_id for alert_id, _ in untold}) if untold else []
+    missing = set(store.unnotified_events(now - LASTING))
+    events = store.events_of_alerts({alert_id for alert_id, _ in missing}) if missing else []
     for _, of_alert in groupby(events, key=lambda event: event.alert_id):
-        known: list[AlertEvent] = []
+        history: list[AlertEvent] = []
         for event in of_alert:
-            known.append(event)
-            if (
-                known[0].cause and (event.alert_id, event.number) in untold
-            ):  # of one without a beginning nothing is known
-                enqueue(store, channels, alert_of(known, event.at), event)
+            history.append(event)
+            # An alert without its first event has no known cause.
+            if history[0].cause and (event.alert_id, event.number) in missing:
+                enqueue(store, channels, alert_of(history, event.at), event)
 
 
 def _enqueue_improvements(store: Store, channels: Channels, now: datetime) -> None:
-    lately = [one for one in store.judgements(_JUDGEMENTS) if one.at >= now - LASTING]
-    found = [one for judgement in lately for one in improvements_of(judgement, channels)]
-    known = store.notified([one.notification_id for one in found]) if found else set()
-    store.add_notifications([one for one in found if one.notification_id not in known])
+    screenings = [screening for screening in store.screenings(_SCREENINGS) if screening.at >= now - LASTING]
+    improvements = [message for screening in screenings for message in improvements_of(screening, channels)]
+    written = store.notified([message.notification_id for message in improvements]) if improvements else set()
+    store.add_notifications([message for message in improvements if message.notification_id not in written])

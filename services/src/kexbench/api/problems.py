@@ -23,15 +23,15 @@ _STATUS = {
 }
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 5
-"""Of a request's faults that the answer lists; a large body can have a million."""
+"""Faults of a request that the answer lists. A large body can have a million."""
 _MOST_CHARACTERS = 200
-"""Of a name or a message that repeats what was sent."""
+"""Of a name or message that repeats parts of the request."""
 _MOST_DETAIL = 1 << 17
-"""Characters. The faults of a document are below."""
+"""Characters. The faults of a document take less."""
 
 
 class ProblemError(Exception):
-    """Raised by routes; the status, what is wrong and what puts it right."""
+    """Raised by routes: the status, what is wrong, and the remedy."""
 
     def __init__(
         self, status: HTTPStatus, detail: str, remedy: str | None = None, candidates: Sequence[Candidate] = ()
@@ -44,10 +44,10 @@ class ProblemError(Exception):
 
 
 def install_problem_handlers(app: FastAPI) -> None:
-    """Every error of the API leaves it as a Problem."""
+    """The API answers every error with a Problem."""
 
     @app.exception_handler(ProblemError)
-    def _known(_: Request, error: ProblemError) -> JSONResponse:
+    def _problem(_: Request, error: ProblemError) -> JSONResponse:
         return problem_response(error)
 
     @app.exception_handler(Refusal)
@@ -60,34 +60,34 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        found = error.errors()
-        problems = jsonable_encoder([_shortened(fault) for fault in found[:_MOST_ERRORS]])
+        faults = error.errors()
+        problems = jsonable_encoder([_shortened(fault) for fault in faults[:_MOST_ERRORS]])
         places = ", ".join(".".join(map(str, problem["loc"])) for problem in problems)
-        if len(found) > _MOST_ERRORS:
-            places = f"{len(found)} places, first {places}"
-        detail = f"the request is not of the expected form at {places}"
+        if len(faults) > _MOST_ERRORS:
+            places = f"{len(faults)} places, first {places}"
+        detail = f"the request is invalid at {places}"
         return _respond(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json", errors=problems)
 
     @app.exception_handler(HTTPException)
     def _http(request: Request, error: HTTPException) -> JSONResponse:
         headers = dict(error.headers or {})
-        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # which route knows its own methods alone
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # a route knows only its own methods
             headers["Allow"] = ", ".join(served_methods(app.routes, request.scope["path"]))
         return _respond(HTTPStatus(error.status_code), str(error.detail), headers=headers)
 
 
 def _shortened(fault: Mapping[str, Any]) -> dict[str, Any]:
-    """What the answer says of a fault; keys of the body are part of its place."""
-    place = [_cut(part) if isinstance(part, str) else part for part in fault["loc"]]
-    return {"loc": place, "msg": _cut(fault["msg"]), "type": fault["type"]}
+    """A fault as the answer lists it. Its place contains keys of the body."""
+    place = [_shorten(part) if isinstance(part, str) else part for part in fault["loc"]]
+    return {"loc": place, "msg": _shorten(fault["msg"]), "type": fault["type"]}
 
 
-def _cut(text: str, most: int = _MOST_CHARACTERS) -> str:
+def _shorten(text: str, most: int = _MOST_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def problem_response(error: ProblemError) -> JSONResponse:
-    """Also for middleware, whose exceptions no handler sees."""
+    """Also for middleware: handlers do not see its exceptions."""
     headers = {"WWW-Authenticate": "Bearer"} if error.status is HTTPStatus.UNAUTHORIZED else None
     return _respond(error.status, error.detail, error.remedy, headers=headers, candidates=error.candidates)
 
@@ -104,7 +104,7 @@ def _respond(
     problem = Problem(
         title=status.phrase,
         status=status,
-        detail=_cut(detail, _MOST_DETAIL),
+        detail=_shorten(detail, _MOST_DETAIL),
         remedy=remedy,
         errors=errors,
         candidates=list(candidates) or None,
@@ -114,7 +114,7 @@ def _respond(
     )
 
 
-_ASKED = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _API = "/api"
 
 
@@ -142,7 +142,7 @@ class HeadAsGet:
 
 
 class PagesMount(Mount):
-    """Everything that is no address of the API, to be read."""
+    """Serves all addresses outside the API, read-only."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child_scope = super().matches(scope)
@@ -155,12 +155,12 @@ class PagesMount(Mount):
 
 
 def served_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:
-    """Those that an address is served with; none where there is no such address."""
+    """The methods of an address; none if the address does not exist."""
     scope = {"type": "http", "path": path, "root_path": "", "headers": []}
     routes = list(routes)
-    found = [
+    methods = [
         method
-        for method in _ASKED
+        for method in _METHODS
         if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in routes)
     ]
-    return ["GET", "HEAD", *found[1:]] if found[:1] == ["GET"] else found
+    return ["GET", "HEAD", *methods[1:]] if methods[:1] == ["GET"] else methods

@@ -1,4 +1,4 @@
-"""The queue: what runs, what waits, and in which order it will run."""
+"""The queue: running and waiting runs, in the order in which they will run."""
 
 from datetime import UTC, datetime
 
@@ -17,13 +17,13 @@ router = APIRouter(tags=["reading"], responses=PROBLEMS)
 
 @router.get("/queue", operation_id="queue")
 def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
-    """Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
-    is queued."""
+    """Runs that have not ended: the current runs, then the waiting runs in the order they will begin if no other run is
+    queued."""
     rows = {row.run_id: row for row in store.open_run_rows()}
     last_begun = store.last_begun()
     waits = waiting_states(measures_itself)
     runs = [as_queued(row, waits) for row in rows.values()]
-    waiting, needless = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
+    waiting, newer = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
     stored = store.progress([*begun, *waiting])
     entries, before_s, now = [], 0.0, datetime.now(UTC)
@@ -45,7 +45,7 @@ def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
                 invocations_stored=done,
                 left_s=left_s,
                 wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
-                superseded_by=needless.get(run_id),
+                superseded_by=newer.get(run_id),
             )
         )
         before_s += left_s
@@ -53,7 +53,7 @@ def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
 
 
 def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
-    """A machine by itself stores a job when it is done: within one, the time that has passed says more."""
-    passed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
-    left = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - passed_s)
-    return round(max(0.0, left), 1)
+    """A single machine stores a job only when it is done. Until then the elapsed time estimates better."""
+    elapsed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
+    remaining_s = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - elapsed_s)
+    return round(max(0.0, remaining_s), 1)

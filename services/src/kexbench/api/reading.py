@@ -1,4 +1,4 @@
-"""The questions the dashboard and the command line may ask."""
+"""The routes that the dashboard and the command line read."""
 
 import re
 from collections import defaultdict
@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
-from kexbench.api.dependencies import HasQueue, TheRunStore, TheSampleStore, TheStore
+from kexbench.api.connection import connection_view
+from kexbench.api.dependencies import HasQueue, KeptRoute, TheRunStore, TheSampleStore, TheStore
 from kexbench.api.models import Filters, HostKind, Matrix, Problem, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
@@ -33,17 +34,21 @@ from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
 from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, RunStore, SampleRow, SampleStore, Selection
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
-    422: {"model": Problem, "description": "Not of the expected form"},
+    422: {"model": Problem, "description": "Invalid request"},
     503: {"model": Problem, "description": "The store is not available"},
 }
-OneMetric = Annotated[Metric, Query(description="what is measured, per handshake")]
-OnePool = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
+OneMetric = Annotated[Metric, Query(description="the metric, per handshake")]
+MetricOfRun = Annotated[
+    Metric | None, Query(description="the metric, per handshake; default: the one that the run's instrument decides by")
+]
+OnePool = Annotated[str | None, Query(description="default: the pool of the newest samples", max_length=200)]
 OneCpuModel = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
 Libraries = Annotated[list[str] | None, Query(description="only these libraries", alias="library", max_length=50)]
 CaseId = Annotated[str, Query(min_length=1, max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
@@ -56,16 +61,16 @@ def _date_and_time(text: Any) -> Any:
 
 
 Before = Annotated[
-    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only what came before this")
+    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only entries before this time")
 ]
 
 
-router = APIRouter(tags=["reading"], responses=PROBLEMS)
+router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/filters", operation_id="filters")
 def filters(store: TheSampleStore) -> Filters:
-    """What there is to choose from; host kinds with the newest samples first."""
+    """The values to filter by. Host kinds with the newest samples come first."""
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
         libraries=sorted({subject.library for subject in store.subjects()}),
@@ -75,7 +80,7 @@ def filters(store: TheSampleStore) -> Filters:
 
 @router.get("/subjects", operation_id="subjects")
 def subjects(store: TheSampleStore) -> list[SubjectView]:
-    """Every subject with samples, by library, then version; one entry a kit."""
+    """All subjects with samples, by library and version, one entry for each kit."""
     return [subject_view(subject) for subject in store.subjects()]
 
 
@@ -87,8 +92,8 @@ def matrix(
     cpu_model: OneCpuModel = None,
     library: Libraries = None,
 ) -> Matrix:
-    """Case x version for one host kind: of each cell the newest run that has it. Changes are judged as in the report of
-    their upgrade, whatever the answer is narrowed to."""
+    """Case x version for one host kind, each cell from its newest run. Changes are tested as in the report of their
+    upgrade, whatever the filters."""
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
@@ -111,11 +116,11 @@ def runs(
     before: Before = None,
 ) -> RunPage:
     """Runs, newest first."""
-    found = store.runs(limit, before)
-    progress = store.progress([run.run_id for run in found])
+    page = store.runs(limit, before)
+    progress = store.progress([run.run_id for run in page])
     return RunPage(
-        runs=[summary(run, progress.get(run.run_id)) for run in found],
-        next_before=found[-1].created_at if len(found) >= limit else None,
+        runs=[summary(run, progress.get(run.run_id)) for run in page],
+        next_before=page[-1].created_at if len(page) >= limit else None,
     )
 
 
@@ -124,48 +129,50 @@ def run(
     store: TheStore,
     has_queue: HasQueue,
     run_id: str,
-    metric: OneMetric = Metric.CPU_NS,
+    metric: MetricOfRun = None,
     pool: OnePool = None,
     cpu_model: OneCpuModel = None,
 ) -> RunDetail:
     """One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last."""
-    found = known_run(store, run_id)
+    stored = known_run(store, run_id)
+    shown = metric or SIDES_OF[stored.plan.measure.instrument]["both"]
     progress, attempts = store.progress([run_id]).get(run_id), store.attempts(run_id)
     kinds = [HostKind(**vars(kind)) for kind in store.host_kinds(run_id)]
     kind = _fitting(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
-    selection = Selection(metric, chosen_pool, chosen_cpu, run_id=run_id)
+    selection = Selection(shown, chosen_pool, chosen_cpu, run_id=run_id)
     samples, outcomes = store.samples(selection), _outcomes(store, selection)
     load = store.mean_load(run_id)
     return RunDetail(
-        summary=summary(found, progress),
+        summary=summary(stored, progress),
         events=store.events(run_id),
-        controls=controls_of(found, progress) if has_queue and progress else [],
-        spec_text=found.spec_text,
-        measure=found.plan.measure,
-        hosts=_hosts(found, attempts),
-        mixed_pools=_mixed_pools(found, attempts),
+        controls=controls_of(stored, progress) if has_queue and progress else [],
+        spec_text=stored.spec_text,
+        measure=stored.plan.measure,
+        hosts=_hosts(stored, attempts),
+        mixed_pools=_mixed_pools(stored, attempts),
         host_kind=kind,
         host_kinds=kinds,
-        cases=[CaseView.of(case) for case in found.plan.cases],
-        skipped=list(found.plan.skipped),
+        cases=[CaseView.of(case) for case in stored.plan.cases],
+        skipped=list(stored.plan.skipped),
         subjects=subjects_in_order([*samples, *outcomes]),
-        kits=found.kits,
-        components={reference: kit.components for reference, kit in found.kits.items()},
-        metric=metric,
-        cells=cells_of(store, selection, samples, outcomes, relevant_of(found.spec_text)),
-        sentinel=sentinel_view(store, found, kind),
+        kits=stored.kits,
+        components={reference: kit.components for reference, kit in stored.kits.items()},
+        metric=shown,
+        cells=cells_of(store, selection, samples, outcomes, relevant_of(stored.spec_text)),
+        sentinel=sentinel_view(store, stored, kind),
         steal=_steal(load),
         sibling=_sibling(load),
         timers=store.timers(run_id),
-        reference=reference_view(store, found, kind),
+        reference=reference_view(store, stored, kind),
+        connection=connection_view(store, stored, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
 
 
 def _outcomes(store: SampleStore, selection: Selection) -> list[OutcomeRow]:
-    """Why there is no number; failures first, since one of them stands for a cell."""
+    """Why numbers are missing. Failures come first, since one outcome stands for a cell."""
     return store.outcomes(selection) + store.disturbed(selection)
 
 
@@ -184,17 +191,17 @@ def _mixed_pools(run: Run, attempts: list[JobAttempt]) -> list[MixedPool]:
     for attempt in attempts:
         if job := run.job(attempt.job_id):
             nodes[job.pool].append((attempt.node, attempt.host))
-    found = (mixed_pool(pool, nodes[pool]) for pool in run.plan.pools)
-    return [mixed for mixed in found if mixed]
+    pools = (mixed_pool(pool, nodes[pool]) for pool in run.plan.pools)
+    return [mixed for mixed in pools if mixed]
 
 
-def _hosts(run: Run, tried: list[JobAttempt]) -> list[HostView]:
-    """Machines that are alike in every recorded fact are one."""
+def _hosts(run: Run, attempts: list[JobAttempt]) -> list[HostView]:
+    """The machines of a run. Those with equal recorded facts are merged."""
     if run.host:
         return [HostView(host=run.host, pools=list(run.plan.pools), nodes=[], isolation=[])]
-    attempts: dict[str, list[JobAttempt]] = defaultdict(list)
-    for attempt in tried:
-        attempts[attempt.host.host_id].append(attempt)
+    by_host: dict[str, list[JobAttempt]] = defaultdict(list)
+    for attempt in attempts:
+        by_host[attempt.host.host_id].append(attempt)
     pools = {job.job_id: job.pool for job in run.plan.jobs}
     return [
         HostView(
@@ -203,32 +210,32 @@ def _hosts(run: Run, tried: list[JobAttempt]) -> list[HostView]:
             nodes=sorted({attempt.node for attempt in alike}),
             isolation=sorted({attempt.isolation for attempt in alike}),
         )
-        for alike in attempts.values()
+        for alike in by_host.values()
     ]
 
 
 def sentinel_view(store: SampleStore, run: Run, kind: HostKind | None) -> SentinelView | None:
-    """The run's frozen subject, and how far a host kind moved since the newest run before it."""
+    """The sentinel of a run, and how far a host kind moved since the previous run."""
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    found = moved_since(store, run, kind.pool, kind.cpu_model) if kind else None
+    host_move = moved_since(store, run, kind.pool, kind.cpu_model) if kind else None
     move = None
-    if found:
-        move = HostMoveView(since_run=found.since_run, since=found.since, **vars(found.move))
+    if host_move:
+        move = HostMoveView(since_run=host_move.since_run, since=host_move.since, **vars(host_move.move))
     return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=move)
 
 
 def known_run(store: RunStore, run_id: str) -> Run:
     """Raises a 404 problem."""
-    found = store.run(run_id)
-    if found is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no run {run_id}", "GET /api/v1/runs lists the runs")
-    return found
+    run = store.run(run_id)
+    if run is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no run {run_id}", "kexbench runs list lists the runs")
+    return run
 
 
 def summary(run: Run, progress: RunProgress | None) -> RunSummary:
-    """A run in a line; one without any event has only just been announced."""
+    """The summary of a run. A run without events was just announced."""
     event = progress.event if progress else RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING)
     return RunSummary(
         run_id=run.run_id,
@@ -253,21 +260,21 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
 
 
 def measured_kits(run: Run) -> list[KitManifest]:
-    """Those of the plan's subjects, not of its sentinel and peers; none before the run is started."""
+    """The kits of the plan's subjects, without sentinel and peers; none before the run is started."""
     return [run.kits[subject.reference] for subject in run.plan.subjects] if run.is_started else []
 
 
 def host_kind(store: SampleStore, pool: str | None, cpu_model: str | None) -> HostKind | None:
-    """The first host kind that fits what was asked for; asked for something unknown: that, and it is empty."""
+    """The first host kind that fits. If none does, the requested one, which has no samples."""
     if kind := _fitting([HostKind(**vars(kind)) for kind in store.host_kinds()], pool, cpu_model):
         return kind
     return HostKind(pool=pool, cpu_model=cpu_model) if pool and cpu_model else None
 
 
 def _fitting(kinds: list[HostKind], pool: str | None, cpu_model: str | None) -> HostKind | None:
-    """The first of those that are meant."""
-    here = [kind for kind in kinds if pool in (None, kind.pool)]
+    """The first host kind that fits."""
+    fitting = [kind for kind in kinds if pool in (None, kind.pool)]
     if cpu_model is not None:
-        meant = meant_by(cpu_model, [kind.cpu_model for kind in here])
-        here = [kind for kind in here if kind.cpu_model in meant]
-    return here[0] if here else None
+        cpu_models = meant_by(cpu_model, [kind.cpu_model for kind in fitting])
+        fitting = [kind for kind in fitting if kind.cpu_model in cpu_models]
+    return fitting[0] if fitting else None

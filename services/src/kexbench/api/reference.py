@@ -1,35 +1,91 @@
-"""A run's reference tables: what its spec says was published, beside what the run measured."""
+"""The published figures of a run's spec beside those that the run measured, and the articles that specs repeat."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from statistics import median
 
-from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
+from fastapi import APIRouter
+
+from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, Swap, measured_ratios, measured_rows, swaps
+from kexbench.api.dependencies import TheStore
 from kexbench.api.models import (
+    ArticleRun,
+    Articles,
+    ArticleView,
     HostKind,
     ReferenceColumn,
+    ReferenceRatioColumn,
+    ReferenceRatiosView,
+    ReferenceRatioView,
     ReferenceRowView,
     ReferenceTableView,
     ReferenceView,
     SideCosts,
     SwapView,
 )
+from kexbench.comparison.models import CaseView
+from kexbench.comparison.order import subjects_in_order
+from kexbench.domain.articles import ARTICLES, Article
 from kexbench.domain.plans import ReferenceTable
-from kexbench.domain.runs import Run
-from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleStore, Selection
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Metric, Side
+from kexbench.domain.upgrades import SIDES
+from kexbench.store.port import SampleStore, Selection, Store
+
+_RUNS_TRIED = 20
+"""The newest runs of a spec among which a finished one is looked for."""
+
+router = APIRouter(tags=["reading"])
 
 _Levels = dict[str, dict[str, list[float]]]
-"""What each invocation cost, by subject and case id."""
+"""The level of each invocation, by subject and case id."""
+
+
+@router.get("/articles", operation_id="articles")
+def articles(store: TheStore) -> Articles:
+    """The articles whose measurements specs of this project repeat, each with the newest finished run of its spec."""
+    return Articles(articles=[_article(store, article) for article in ARTICLES])
+
+
+def _article(store: Store, article: Article) -> ArticleView:
+    runs = store.runs_of_spec(article.spec_name, _RUNS_TRIED)
+    progress = store.progress([run.run_id for run in runs])
+    finished = [run for run in runs if progress[run.run_id].event.state is RunState.FINISHED]
+    return ArticleView(
+        name=article.spec_name,
+        title=article.title,
+        published=article.published,
+        question=article.question,
+        spec=article.spec,
+        run=next((view for run in finished if (view := _article_run(store, run))), None),
+    )
+
+
+def _article_run(store: Store, run: Run) -> ArticleRun | None:
+    kinds = store.host_kinds(run.run_id)
+    if not kinds:
+        return None
+    kind = HostKind(**vars(kinds[0]))
+    samples = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run.run_id))
+    if not samples:
+        return None
+    return ArticleRun(
+        run_id=run.run_id,
+        measured_at=max(row.measured_at for row in samples),
+        host_kind=kind,
+        cases=[CaseView.of(case) for case in run.plan.cases],
+        subjects=subjects_in_order(samples),
+        reference=reference_view(store, run, kind),
+    )
 
 
 def reference_view(store: SampleStore, run: Run, kind: HostKind | None) -> ReferenceView | None:
-    """What was measured on a host kind, beside it; None where the spec has no reference."""
+    """The reference with the rates measured on a host kind; None if the spec has no reference."""
     reference = run.plan.reference
     if reference is None:
         return None
-    both, client, server = (
-        _levels(store, run, kind, metric) for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
-    )
+    sides = {side: _levels(store, run, kind, metric) for side, metric in SIDES.items()}
+    both = sides["both"]
     return ReferenceView(
         title=reference.title,
         notes=reference.notes,
@@ -37,27 +93,54 @@ def reference_view(store: SampleStore, run: Run, kind: HostKind | None) -> Refer
             ReferenceTableView(
                 title=table.title,
                 baseline=table.baseline,
-                columns=[_column(table, subject, both, (client, server)) for subject in both],
+                columns=[_column(table, subject, sides) for subject in both],
             )
             for table in reference.tables
+        ],
+        ratios=[
+            ReferenceRatiosView(
+                title=ratios.title,
+                side=ratios.side,
+                columns=[
+                    ReferenceRatioColumn(
+                        subject=subject,
+                        rows=[_ratio(row) for row in measured_ratios(ratios, sides[ratios.side][subject])],
+                    )
+                    for subject in both
+                ],
+            )
+            for ratios in reference.ratios
         ],
     )
 
 
 def _levels(store: SampleStore, run: Run, kind: HostKind | None, metric: Metric) -> _Levels:
-    found: _Levels = defaultdict(lambda: defaultdict(list))
+    levels: _Levels = defaultdict(lambda: defaultdict(list))
     pool, cpu_model = (kind.pool, kind.cpu_model) if kind else (None, None)
     for row in store.samples(Selection(metric, pool, cpu_model, run_id=run.run_id)):
-        found[row.subject.name][row.case.case_id].append(row.level)
-    return found
+        levels[row.subject.name][row.case.case_id].append(row.level)
+    return levels
 
 
-def _column(table: ReferenceTable, subject: str, both: _Levels, sides: tuple[_Levels, _Levels]) -> ReferenceColumn:
-    client, server = (levels[subject] for levels in sides)
+def _column(table: ReferenceTable, subject: str, sides: Mapping[Side, _Levels]) -> ReferenceColumn:
+    both, client, server = (sides[side][subject] for side in SIDES)
     return ReferenceColumn(
         subject=subject,
-        rows=[_row(row) for row in measured_rows(table, both[subject])],
-        swaps=[_swap(swap, client, server) for swap in swaps(table, both[subject])],
+        rows=[_row(row) for row in measured_rows(table, both)],
+        swaps=[_swap(swap, client, server) for swap in swaps(table, both)],
+    )
+
+
+def _ratio(row: MeasuredRatio) -> ReferenceRatioView:
+    published, ratio = row.published, row.ratio
+    return ReferenceRatioView(
+        case_id=published.case_id,
+        relative_to=published.relative_to,
+        published_ratio=published.ratio,
+        ratio=ratio.ratio if ratio else None,
+        ratio_low=ratio.low if ratio else None,
+        ratio_high=ratio.high if ratio else None,
+        order=row.order,
     )
 
 

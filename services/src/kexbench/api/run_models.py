@@ -1,13 +1,14 @@
-"""The shapes of what is read of runs."""
+"""The shapes of answers about runs."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from kexbench.analysis.connection import PartKind
 from kexbench.api.models import HostKind, ReferenceView
 from kexbench.comparison.mixed import MixedPool
-from kexbench.comparison.models import CaseView, Cell, SubjectView
+from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
 from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts
@@ -30,13 +31,13 @@ class RunSummary(Frozen):
     state: RunState
     state_at: datetime
     detail: str
-    cpu_model: str | None = Field(description="null on a cluster, where every attempt has its own machine")
+    cpu_model: str | None = Field(description="null on a cluster, where attempts have different machines")
     pools: list[str]
     subjects: list[str] = Field(
-        description="library and version; references until those are known", examples=[["openssl 3.5.7"]]
+        description="library and version; the reference until they are known", examples=[["openssl 3.5.7"]]
     )
-    commit: Commit | None = Field(description="that triggered it")
-    spec_path: str | None = Field(description="of the spec within the commit")
+    commit: Commit | None = Field(description="the commit that triggered the run")
+    spec_path: str | None = Field(description="path of the spec in the commit")
     cases: int
     invocations_planned: int
     invocations_stored: int
@@ -48,7 +49,7 @@ class RunPage(Frozen):
 
 
 class HostMoveView(Frozen):
-    """How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's."""
+    """How the sentinel's cost changed since an earlier run: a change of the machine, not of a library."""
 
     since_run: str
     since: datetime
@@ -56,11 +57,11 @@ class HostMoveView(Frozen):
     low: float
     high: float
     cases: int
-    moved: bool = Field(description="the whole interval lies beyond 0.5%")
+    moved: bool = Field(description="the whole interval is beyond 0.5%")
 
 
 class SentinelView(Frozen):
-    """The frozen subject that was measured along."""
+    """The sentinel that was measured with the run."""
 
     library: str
     version: str
@@ -69,61 +70,95 @@ class SentinelView(Frozen):
 
 
 class HostView(Frozen):
-    """A machine that a run was measured on, or the facts that some of them share."""
+    """A machine that measured a run, or several with equal facts."""
 
     host: HostFacts
     pools: list[str]
     nodes: list[str] = Field(description="on a cluster")
-    isolation: list[Isolation] = Field(description="what CPUs jobs were found to have there; on a cluster")
+    isolation: list[Isolation] = Field(description="how far jobs had CPUs of their own there; on a cluster")
 
 
 class SiblingView(Frozen):
     """The other threads of the core that measured."""
 
     busy_share: float = Field(description="0 to 1; on average over the run's invocations")
-    disturbs: bool = Field(description="more than a CPU that nobody uses: what ran there slowed the measuring")
+    disturbs: bool = Field(description="busier than an idle CPU: other work slowed the measurement")
 
 
 class StealView(Frozen):
-    """Time that the hypervisor gave to others while the run was measured."""
+    """CPU time that the hypervisor gave to others during the run."""
 
     share: float = Field(description="0 to 1, of all CPUs; on average over the run's invocations")
-    disturbs: bool = Field(description="so much that it may be in the CPU times measured")
+    disturbs: bool = Field(description="so high that it may affect the measured CPU times")
+
+
+class PartCost(Frozen):
+    """CPU time of a part of a connection; null if it was not measured."""
+
+    subject: str
+    client: Estimate | None
+    server: Estimate | None
+    wall: Estimate | None = Field(
+        None, description="wall time per handshake, all threads together; of handshakes and threads"
+    )
+
+
+class PartView(Frozen):
+    """A part of a connection's cost."""
+
+    kind: PartKind
+    label: str = Field(examples=["verification, 2 + 1 certificates", "transfer of 16 KiB, AES-128-GCM"])
+    case_id: str
+    without: str | None = Field(description="the case whose cost is subtracted; it lacks only this part")
+    transfer_bytes: int
+    costs: list[PartCost] = Field(description="one for each subject")
+
+
+class ConnectionCosts(Frozen):
+    title: str = Field(description="the case without anything beyond the handshake")
+    parts: list[PartView]
+
+
+class ConnectionView(Frozen):
+    """What connections cost beyond their handshakes."""
+
+    connections: list[ConnectionCosts]
 
 
 class RunDetail(Frozen):
-    """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
+    """Everything about one run: its plan, its machines, and all its cells for one metric on one host kind."""
 
     summary: RunSummary
-    events: list[RunEvent] = Field(description="every change of its state, in their order")
-    controls: list[Control] = Field(description="what may be asked of it here and now; empty where nothing")
+    events: list[RunEvent] = Field(description="all changes of its state, in order")
+    controls: list[Control] = Field(description="what can be done to it here and now")
     spec_text: str
     measure: Measure
     hosts: list[HostView]
-    mixed_pools: list[MixedPool] = Field(description="those of the run's pools whose nodes it found not comparable")
-    host_kind: HostKind | None = Field(description="that the cells are of; null while nothing is stored")
-    host_kinds: list[HostKind] = Field(description="that the run has numbers of")
+    mixed_pools: list[MixedPool] = Field(description="the run's pools whose nodes are not comparable")
+    host_kind: HostKind | None = Field(description="the host kind of the cells; null while nothing is stored")
+    host_kinds: list[HostKind] = Field(description="the host kinds that the run has numbers of")
     cases: list[CaseView]
     skipped: list[Skipped]
     subjects: list[SubjectView]
     kits: dict[str, KitManifest]
     components: dict[str, dict[str, str]] = Field(
-        description="what each subject's library stands on, where known: by reference, then by component its version",
+        description="what each subject's library depends on, if known: versions by reference and component",
         examples=[{"gnutls@debian/trixie": {"nettle": "3.10.1", "gmp": "6.3.0", "libc": "2.41"}}],
     )
     metric: Metric
     cells: list[Cell]
-    steal: StealView | None = Field(description="null where the kernel does not tell")
-    sibling: SiblingView | None = Field(description="null where the core has one thread, or nobody looked")
+    steal: StealView | None = Field(description="null if the kernel does not report it")
+    sibling: SiblingView | None = Field(description="null if the core has one thread, or was not checked")
     reference: ReferenceView | None
-    sentinel: SentinelView | None = Field(description="null where the run has none")
-    timers: dict[str, Timer] = Field(description="what reading the clocks cost, by the subject's reference")
+    connection: ConnectionView | None = Field(description="null if no case goes beyond its handshake")
+    sentinel: SentinelView | None = Field(description="null if the run has none")
+    timers: dict[str, Timer] = Field(description="cost of reading the clocks, by the subject's reference")
     discarded_batches: int
     preempted_batches: int
 
 
 class QueueEntry(Frozen):
-    """A run that was begun or waits."""
+    """A run that is under way or waits."""
 
     run_id: str
     spec_name: str
@@ -131,79 +166,79 @@ class QueueEntry(Frozen):
     priority: int = Field(description="by the trigger; 1 comes first")
     state: RunState
     detail: str
-    queued_at: datetime = Field(description="of one that a command measures itself: when it began")
+    queued_at: datetime
     spec_begun_at: datetime | None = Field(
-        description="when a run of the spec began last; of several specs of one priority the one longest ago is next"
+        description="when a run of the spec last began; within a priority, the spec with the oldest one is next"
     )
     pools: list[str]
     invocations_planned: int
     invocations_stored: int
-    left_s: float = Field(description="estimated time of measuring what is left of it")
+    left_s: float = Field(description="estimated time to measure the rest of the run")
     wait_s: float | None = Field(
-        description="estimated time of all that is before it; null once it is begun, and on a cluster, where runs may "
-        "be measured side by side"
+        description="estimated time of the runs before it; null once it has begun, and on a cluster, where runs may be "
+        "measured in parallel"
     )
-    superseded_by: str | None = Field(description="the newer run of its line that it will be cancelled for")
+    superseded_by: str | None = Field(description="the newer run of the same branch or schedule that replaces it")
 
 
 class QueueView(Frozen):
-    runs: list[QueueEntry] = Field(description="those that were begun first, then in the order they will begin")
+    runs: list[QueueEntry] = Field(description="runs under way first, then in the order they will begin")
 
 
 class Submission(Frozen):
-    """A spec that shall be measured."""
+    """A spec to measure."""
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
-    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+    spec_file: str = Field("spec.yaml", max_length=400, description="its name in faults")
 
 
 class RunWanted(Submission):
-    """A spec that shall be measured now."""
+    """A spec to measure now."""
 
     purpose: Literal["history", "qualification"] = Field(
-        "history", description="qualification: an A/A run, whose numbers are no part of any overview"
+        "history", description="qualification: an A/A run, whose numbers appear in no overview"
     )
 
 
 class DryRunRequest(Frozen):
-    """A spec that shall be planned and not measured."""
+    """A spec to plan without measuring it."""
 
     spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
-    spec_file: SpecPath = Field("spec.yaml", description="as faults name it; its path where it is of a commit")
-    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null is this service's own")
-    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
-    commit: Commit | None = Field(None, description="that it is of: what is measured of it already is told")
-    with_plan: bool = Field(False, description="whether the whole plan is told, which may be large")
+    spec_file: SpecPath = Field("spec.yaml", description="its name in faults; its path if it is of a commit")
+    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null: the service's own")
+    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; empty: all")
+    commit: Commit | None = Field(None, description="the commit of the spec: if that has a run, the run is returned")
+    with_plan: bool = Field(False, description="whether to return the whole plan, which may be large")
 
 
 class DryRunView(Frozen):
-    """A dry run, or the run that there is, or faults."""
+    """A dry run, an existing run, or faults."""
 
     dry_run: DryRun | None = None
-    plan: Plan | None = Field(None, description="of the dry run, where it was asked for")
-    run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
+    plan: Plan | None = Field(None, description="the plan of the dry run, if requested")
+    run_id: str | None = Field(None, description="the existing run of this spec of this commit")
     faults: list[SpecFault] = Field([], description="why there is neither")
 
 
 class OpenRun(Frozen):
-    """A run that something is still to happen to, without its plan, which may be large."""
+    """A run that has not ended, without its plan, which may be large."""
 
     run_id: str
     is_started: bool
-    events: list[RunEvent] = Field(description="in their order; each that is `queued` begins another series")
+    events: list[RunEvent] = Field(description="in order; each `queued` event begins another submission")
 
 
 class KnownKits(Frozen):
-    """Which kits a run has and which are to be built, on its pools' architecture."""
+    """The kits that a run has and those to build, for the architecture of its pools."""
 
     architecture: str
-    kits: dict[str, str | None] = Field(description="kit id by reference; null is missing")
+    kits: dict[str, str | None] = Field(description="kit id by reference; null if missing")
 
 
 class ScheduleView(Frozen):
-    """A spec that a cluster measures again and again."""
+    """A spec that is measured regularly."""
 
-    name: str = Field(description="the spec's own", examples=["nightly"])
+    name: str = Field(description="the name of the spec", examples=["nightly"])
     cron: str = Field(description="minute, hour, day of the month, month, day of the week; UTC", examples=["0 3 * * *"])
     spec_text: str = Field(description="planned anew each time")
     changed_at: datetime

@@ -1,5 +1,5 @@
-"""Schedules: added, listed, removed, and their runs. On a cluster a pod asks for one when its time has come, on a
-machine that measures by itself the measurer does."""
+"""Schedules: added, listed, removed, and their runs. On a cluster a pod requests each run when it is due, on a single
+machine the executor does."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -21,7 +21,7 @@ from kexbench.queue.schedules import begin_run, changed_after, newest_schedule, 
 router = APIRouter(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 ScheduledTime = Annotated[
-    str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the time that has come")
+    str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the scheduled time")
 ]
 
 
@@ -35,53 +35,53 @@ def schedules(store: TheScheduleStore) -> list[ScheduleView]:
 def add_schedule(
     store: TheScheduleStore, supplies: TheQueueing, caller: TheCaller, submission: Submission
 ) -> ScheduleView:
-    """Measure a spec whenever its `schedule:` says, from now on. The schedule is named as the spec is, and replaces
-    one of that name; adding the same again changes nothing. A spec with faults is a 422 problem that names them all."""
+    """Measure a spec at the times of its `schedule:`. The schedule has the spec's name and replaces an earlier one.
+    Repeating it changes nothing. A spec with faults is a 422 problem that lists them all."""
     admit(caller, "submitter")
     plan, cron = planned(supplies, submission.spec_text, submission.spec_file), _cron(submission)
     with one_at_a_time:
-        known = newest_schedule(store, plan.spec_name)
-        if known is None or known.removed or known.spec_text != submission.spec_text:
-            known = Schedule(
+        schedule = newest_schedule(store, plan.spec_name)
+        if schedule is None or schedule.removed or schedule.spec_text != submission.spec_text:
+            schedule = Schedule(
                 name=plan.spec_name,
                 cron=cron,
                 spec_text=submission.spec_text,
-                changed_at=changed_after(known),
+                changed_at=changed_after(schedule),
                 changed_by=caller.name,
             )
-            store.add_schedule(known)
-    return ScheduleView.of(known)
+            store.add_schedule(schedule)
+    return ScheduleView.of(schedule)
 
 
 @router.delete("/schedules/{name}", operation_id="remove_schedule", status_code=204)
 def remove_schedule(store: TheScheduleStore, caller: TheCaller, name: Name) -> None:
-    """Begin no more runs of a schedule. Those that were begun go on; removing it again changes nothing."""
+    """Remove a schedule. Its current runs continue. Repeating it changes nothing."""
     admit(caller, "submitter")
     with one_at_a_time:
-        known = newest_schedule(store, name)
-        if known is None:
+        schedule = newest_schedule(store, name)
+        if schedule is None:
             raise unknown_schedule(name)
-        if not known.removed:
-            change = {"removed": True, "changed_at": changed_after(known), "changed_by": caller.name}
-            store.add_schedule(known.model_copy(update=change))
+        if not schedule.removed:
+            change = {"removed": True, "changed_at": changed_after(schedule), "changed_by": caller.name}
+            store.add_schedule(schedule.model_copy(update=change))
 
 
 @router.post(
     "/schedules/{name}/runs",
     operation_id="run_schedule",
     status_code=201,
-    responses={200: {"model": ScheduledRun, "description": "None is begun: another run of the schedule is open"}},
+    responses={200: {"model": ScheduledRun, "description": "Nothing is queued: another run of the schedule is open"}},
 )
 def run_schedule(
     store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, time: ScheduledTime, response: Response
 ) -> ScheduledRun:
-    """Queue the run of a schedule's time. The same time asks for the same run; while another run of the schedule is
-    open none is begun, and the status is 200."""
+    """Queue the run of a scheduled time. The same time returns the same run. If another run of the schedule is open,
+    nothing is queued, and the status is 200."""
     admit(caller, "schedule", schedule=name)
-    found = begin_run(store, supplies, name, time)
-    if not found.begun:
+    scheduled = begin_run(store, supplies, name, time)
+    if not scheduled.begun:
         response.status_code = HTTPStatus.OK
-    return found
+    return scheduled
 
 
 def _cron(submission: Submission) -> str:

@@ -1,4 +1,4 @@
-"""What pods are supplied with: the order of a job, its kits and its key material. And how kits come in."""
+"""Supplies of pods: the orders of jobs, their kits and key material. Also uploads of kits."""
 
 import re
 from http import HTTPStatus
@@ -17,12 +17,12 @@ from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.runs import Run
-from kexbench.kits.depot import OrderedKit, OtherKit
+from kexbench.kits.shared_store import OrderedKit, OtherKit
 from kexbench.kits.transport import DamagedKit
-from kexbench.runner.ticket import JobOrder
+from kexbench.runner.job_input import JobOrder
 
 KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
-Ingredients = Annotated[str, Query(pattern=r"^[0-9a-f]{32}$", description="hash of what the kit was made of")]
+Ingredients = Annotated[str, Query(pattern=r"^[0-9a-f]{32}$", description="hash of the kit's ingredients")]
 _MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
 router = APIRouter(
     route_class=CountedRoute, tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)]
@@ -31,7 +31,7 @@ router = APIRouter(
 
 @router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")
 def job_order(store: TheRunStore, caller: TheCaller, run_id: str, job_id: str) -> JobOrder:
-    """All that a job's pod needs to know."""
+    """Everything that a job's pod needs to know."""
     admit(caller, "job", "dispatcher", run_id=run_id, job_id=job_id)
     run = known_run(store, run_id)
     job = run.job(job_id)
@@ -44,7 +44,7 @@ def job_order(store: TheRunStore, caller: TheCaller, run_id: str, job_id: str) -
 
 @router.get("/runs/{run_id}/material/{file}", operation_id="material", response_class=FileResponse)
 def material(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str, file: str) -> FileResponse:
-    """A key, certificate or parameters of a run's cases, by its SHA-256."""
+    """A key, certificate, OCSP response or DH parameters of a run's cases, by the file's SHA-256."""
     admit(caller, "job", run_id=run_id, job_id=caller.job_id)
     run = known_run(store, run_id)
     if not re.fullmatch(_MATERIAL, file) or file not in _files(run):
@@ -57,7 +57,7 @@ def kit(supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> FileResponse
     """A kit as a tar archive."""
     admit(caller, "job", "builder", "dispatcher", run_id=caller.run_id, job_id=caller.job_id)
     try:
-        return FileResponse(supplies.depot.archive(kit_id), media_type="application/x-tar")
+        return FileResponse(supplies.shared_store.archive(kit_id), media_type="application/x-tar")
     except KeyError as error:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no kit {kit_id}") from error
 
@@ -66,22 +66,22 @@ def kit(supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> FileResponse
 async def put_kit(
     request: Request, supplies: TheSupplies, caller: TheCaller, kit_id: KitId, ingredients: Ingredients
 ) -> KitManifest:
-    """Take in the kit that a pod was made to build: a tar archive whose manifest has this id. From then on it is what
-    the pod's reference means. Sending it again changes nothing."""
+    """Receive the kit that a pod was created to build: a tar archive whose manifest has this id. The pod's reference
+    then means this kit. Repeating it changes nothing."""
     admit(caller, "builder", run_id=caller.run_id)
     if caller.reference is None or caller.architecture is None:
-        raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} was not made to build a kit")
-    wanted = OrderedKit(SubjectRef.parse(caller.reference), caller.architecture, ingredients)
-    with supplies.depot.arrival(kit_id, wanted) as arrival:
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} was not created to build a kit")
+    ordered = OrderedKit(SubjectRef.parse(caller.reference), caller.architecture, ingredients)
+    with supplies.shared_store.arrival(kit_id, ordered) as arrival:
         try:
             async for piece in request.stream():
                 arrival.write(piece)
             return await run_in_threadpool(arrival.take)
         except OtherKit as error:
-            raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} may not send this: {error}") from error
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} may not upload this: {error}") from error
         except DamagedKit as error:
-            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "build it again") from error
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "build the kit again") from error
 
 
 def _files(run: Run) -> set[str]:
-    return {file for files in run.material.values() for file in files.model_dump().values()}
+    return {file for files in run.material.values() for file in files.names}

@@ -1,5 +1,5 @@
-"""What is wrong with the loops that work beside the API, such as the queue's. A fault ends no loop: it is logged, kept
-here for as long as it lasts, and shown in the answer to `/health`."""
+"""Faults of background loops, such as the queue's. A fault does not end its loop: it is logged, kept here while it
+lasts, and shown by `/health`."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Trouble:
-    """`part` does not work since `since`; `reason` is one line."""
+    """`part` has not worked since `since`. `reason` is one line."""
 
     part: str
     since: datetime
@@ -29,14 +29,14 @@ class Troubles:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         expected: tuple[type[Exception], ...] = (StoreError,),
     ) -> None:
-        """`expected` errors say in one line what is wrong; anything else is a fault of this program."""
+        """The texts of `expected` errors explain the fault. Other errors are bugs, and are logged with a traceback."""
         self._clock = clock
         self._expected = expected
         self._parts: dict[str, Trouble] = {}
 
     @contextmanager
     def guard(self, part: str) -> Iterator[None]:
-        """Whatever the block raises is a trouble of `part`, which ends when the block comes through."""
+        """An error of the block becomes a trouble of `part`. It ends when the block succeeds."""
         try:
             yield
         except Exception as error:
@@ -50,12 +50,12 @@ class Troubles:
             self.forget(part)
 
     def add(self, part: str, reason: str) -> None:
-        """A trouble that lasts as long as this process: somebody has to do something about it."""
+        """Add a trouble that lasts until the process ends: it needs an action by the operator."""
         before = self._parts.get(part)
         self._parts[part] = Trouble(part, self._clock(), f"{before.reason} {reason}" if before else reason)
 
     def forget(self, part: str) -> None:
-        """The part works, or is no more."""
+        """The part works again, or no longer exists."""
         if self._parts.pop(part, None):
             _log.warning("%s: works again", part)
 
@@ -64,7 +64,7 @@ class Troubles:
 
 
 def reason_of(error: Exception) -> str:
-    """In one line: what a fault of the store says, and of any other its kind too."""
+    """The error in one line, with its type unless it is a StoreError."""
     return _line(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {_line(error)}"
 
 

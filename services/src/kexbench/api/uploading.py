@@ -1,6 +1,6 @@
 """Uploads: a run's facts, its attempts, its events, and its invocations one by one.
 
-Everything sent is validated against the run's plan. All writes can be repeated.
+Everything is validated against the run's plan. All writes can be repeated.
 """
 
 from datetime import UTC, datetime
@@ -18,12 +18,13 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.numbers import AttemptNumber
-from kexbench.domain.runs import JobAttempt, Run, RunEvent
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
+from kexbench.queue.runs import record
 from kexbench.store.port import ResultStore, Store
 
 _one_at_a_time = Lock()
-"""Looking whether a number or a run is taken and taking it are two steps."""
+"""Checking whether a number or run is taken and taking it are two steps."""
 
 
 router = APIRouter(
@@ -31,38 +32,41 @@ router = APIRouter(
     tags=["uploading"],
     responses={
         **PROBLEMS,
-        401: {"model": Problem, "description": "Nobody is known by this token"},
+        401: {"model": Problem, "description": "The token is not valid here"},
         403: {"model": Problem, "description": "The token is for something else"},
-        409: {"model": Problem, "description": "Something else is stored under this id"},
+        409: {"model": Problem, "description": "The id is taken by something else"},
     },
 )
 
 
 @router.put("/runs/{run_id}", operation_id="put_run", status_code=204)
 def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> None:
-    """Announce a run that a machine measures by itself, or start one that was queued there. Repeating it changes
-    nothing; another run of the same id is a conflict, and so is one that was started otherwise."""
+    """Queue a run that a command of this machine planned, or start one. Repeating it changes nothing. A different run
+    with the same id is a conflict, and so is one started with other facts. Unlike a spec, a plan may use any source:
+    a run's token requires the secret of this machine's service."""
     admit(caller, "run", run_id=run_id)
     if run.run_id != run_id:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run in the body has id {run.run_id}, not {run_id}")
     if fault := incoherent(run):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
     with _one_at_a_time:
-        known = store.run(run_id)
-        if known is None or (known != run and not known.is_started and known == run.announced()):
+        stored = store.run(run_id)
+        if stored is None and not run.is_started:
+            record(store, run_id, RunState.QUEUED, "")  # first, as for submitted runs
+        if stored is None or (stored != run and not stored.is_started and stored == run.announced()):
             store.add_run(run)
-        elif known != run:
-            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
+        elif stored != run:
+            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is already stored with other facts")
 
 
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
 def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
-    """Record a change of the run's state."""
+    """Record an event of a run."""
     admit(caller, "run", "dispatcher", run_id=run_id)
     known_run(store, run_id)
     if event.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
-    if caller.role == "dispatcher":  # by this clock, as the events that the API writes: so their order is true
+    if caller.role == "dispatcher":  # by this clock, as for events of the API, to keep their order
         event = event.model_copy(update={"at": datetime.now(UTC)})
     store.add_event(event)
 
@@ -71,8 +75,8 @@ def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEve
 def put_attempt(
     store: TheStore, caller: TheCaller, run_id: str, job_id: str, attempt: AttemptNumber, tried: JobAttempt
 ) -> None:
-    """Announce a try at a job, before anything is measured. Repeating it changes nothing; a number that another pod
-    has is a conflict: take the next one."""
+    """Announce an attempt at a job, before anything is measured. Repeating it changes nothing. A number that another
+    pod has is a conflict: use the next number."""
     admit(caller, "job", run_id=run_id, job_id=job_id)
     if (tried.run_id, tried.job_id, tried.attempt) != (run_id, job_id, attempt):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "the attempt is of another run, job or number")
@@ -82,12 +86,12 @@ def put_attempt(
     if job is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
     with _one_at_a_time:
-        known = _attempt(store, run_id, job_id, attempt)
-        if known is None:
+        announced = _attempt(store, run_id, job_id, attempt)
+        if announced is None:
             store.add_attempt(tried, job.pool)
             return
-    if known.pod_uid != tried.pod_uid:
-        detail = f"attempt {attempt} at job {job_id} is pod {known.pod}'s"
+    if announced.pod_uid != tried.pod_uid:
+        detail = f"attempt {attempt} at job {job_id} belongs to pod {announced.pod}"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "announce the next number")
 
 
@@ -95,14 +99,14 @@ def put_attempt(
 def stored_invocations(
     store: TheStore, run_id: str, job_id: Annotated[str, Query(max_length=100)] = ""
 ) -> list[StoredInvocation]:
-    """Which invocations are stored, of one job or of all, so that an interrupted upload goes on where it stopped."""
+    """The stored invocations of one job or of all, so that an interrupted upload can continue."""
     known_run(store, run_id)
     return [StoredInvocation(**vars(key)) for key in store.invocations(run_id, job_id)]
 
 
 @router.get("/runs/{run_id}/stored-by-job", operation_id="stored_by_job")
 def stored_by_job(store: TheStore, run_id: str) -> dict[str, int]:
-    """How many invocations of each job are stored, by the job's id; of a job that isn't there, none."""
+    """The number of stored invocations by job id. A missing job has none."""
     known_run(store, run_id)
     return store.stored_by_job(run_id)
 
@@ -111,7 +115,7 @@ def stored_by_job(store: TheStore, run_id: str) -> dict[str, int]:
 def post_invocation(
     store: TheStore, monitoring: TheMonitoring, caller: TheCaller, run_id: str, invocation: Invocation
 ) -> None:
-    """Store one invocation, whole. Sending it again changes nothing."""
+    """Store one whole invocation. Repeating it changes nothing."""
     try:
         _store_invocation(store, caller, run_id, invocation)
     except ProblemError:
@@ -127,15 +131,15 @@ def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Inv
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
     host = _host_of(store, run, invocation, caller)
     if fault := emulated(run, invocation, host):
-        remedy = "measure on a machine of the kit's own architecture"
+        remedy = "measure on a machine of the kit's architecture"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
-    # A pod that an earlier release started may still send one. It is not refused, since that would end the upload.
+    # A pod of an earlier release may still send one. Refusing it would end the upload.
     if not invocation.was_cut_short:
         store.add_invocation(run, invocation, host)
 
 
 def _host_of(store: ResultStore, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:
-    """What an invocation was measured on: of a pod only what it announced itself."""
+    """The host of an invocation. A pod may only use an attempt that it announced itself."""
     if run.host is not None:
         return run.host
     attempt = _attempt(store, run.run_id, invocation.job_id, invocation.attempt)
@@ -146,13 +150,13 @@ def _host_of(store: ResultStore, run: Run, invocation: Invocation, caller: Calle
 
 
 def _attempt(store: ResultStore, run_id: str, job_id: str, number: int) -> JobAttempt | None:
-    return next((one for one in store.attempts(run_id, job_id) if one.attempt == number), None)
+    return next((attempt for attempt in store.attempts(run_id, job_id) if attempt.attempt == number), None)
 
 
 def incoherent(run: Run) -> str | None:
     """Why the parts of a run do not belong together, or None."""
     for subject in run.plan.subjects:
-        if subject.reference not in run.kits:
+        if subject.reference not in run.kits and run != run.announced():
             return f"the run has no kit of subject {subject.reference}"
     cases = {case.case_id for case in run.plan.cases}
     for job in run.plan.jobs:
@@ -170,8 +174,9 @@ def misfit(run: Run, invocation: Invocation) -> str | None:
         return f"the plan has no job {invocation.job_id}"
     if invocation.case_id not in job.case_ids or invocation.invocation not in job.numbers:
         return f"job {job.job_id} has no invocation {invocation.invocation} of case {invocation.case_id}"
-    named = {sample.subject for sample in invocation.samples} | {outcome.subject for outcome in invocation.outcomes}
-    if unknown := sorted((named | invocation.negotiated.keys()) - run.kits.keys()):
+    subjects = {sample.subject for sample in invocation.samples} | {outcome.subject for outcome in invocation.outcomes}
+    named = subjects | invocation.negotiated.keys() | invocation.profiles.keys()
+    if unknown := sorted(named - run.kits.keys()):
         return f"the run has no subject {unknown[0]}"
     pairs = [(sample.subject, sample.metric) for sample in invocation.samples]
     if len(pairs) != len(set(pairs)):
@@ -190,5 +195,5 @@ def emulated(run: Run, invocation: Invocation, host: HostFacts) -> str | None:
                 return f"{subject} was measured under emulation: {where}"
         timer = invocation.timers.get(subject)
         if timer and timer.emulated:
-            return f"{subject} was measured under emulation: its worker said so"
+            return f"{subject} was measured under emulation: its worker reported it"
     return None

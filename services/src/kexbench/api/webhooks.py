@@ -1,6 +1,6 @@
-"""Webhooks of forges: a push makes us look at a repository now instead of a little later.
+"""Webhooks of forges: after a push, the watcher polls the repository at once.
 
-Nobody shows a token here: a delivery is signed with the secret that its repository has at the forge.
+Deliveries need no token. They are signed with the secret that the repository has at the forge.
 """
 
 from collections import Counter
@@ -22,21 +22,21 @@ from kexbench.forges.webhooks import WebhookError, read_delivery
 
 
 class Doorbell:
-    """What webhooks ring. How often it rang is lost with the process, which only makes the next look a little later."""
+    """Counts the webhooks of each repository. A restart loses the counts, which only delays the next poll a little."""
 
     def __init__(self, secret_files: Mapping[str, Path]) -> None:
-        """`secret_files`: the file with the secret of each repository that has one, by the name it is watched under."""
+        """`secret_files`: the files with the webhook secrets, by the names of their repositories."""
         self.secret_files = secret_files
         self._rings: Counter[str] = Counter()
         self._one_at_a_time = Lock()
 
     def ring(self, repository: str) -> None:
-        """Have a repository looked at soon. Can be repeated."""
+        """Have a repository polled soon."""
         with self._one_at_a_time:
             self._rings[repository] += 1
 
     def rings(self) -> dict[str, int]:
-        """How often each repository was rung for."""
+        """The number of webhooks for each repository."""
         with self._one_at_a_time:
             return dict(self._rings)
 
@@ -52,8 +52,8 @@ router = APIRouter(
     responses={
         401: {"model": Problem, "description": "The signature is missing or wrong"},
         404: {"model": Problem, "description": "No repository of this name has a webhook"},
-        422: {"model": Problem, "description": "Not of the expected form"},
-        503: {"model": Problem, "description": "The secret can't be read"},
+        422: {"model": Problem, "description": "Invalid request"},
+        503: {"model": Problem, "description": "The secret cannot be read"},
     },
 )
 _BODY = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}, "required": True}}
@@ -61,16 +61,16 @@ _BODY = {"requestBody": {"content": {"application/json": {"schema": {"type": "ob
 
 @router.post("/webhooks/{repository}", operation_id="receive_webhook", status_code=204, openapi_extra=_BODY)
 async def receive_webhook(request: Request, doorbell: TheDoorbell, repository: str) -> None:
-    """Take a delivery of GitHub, GitLab or Gitea. What it says of a push or a pull request is looked up at the
-    repository itself, so that one that comes again changes nothing; what it says of anything else is ignored."""
+    """Receive a delivery of GitHub, GitLab or Gitea. A push or pull request only makes the watcher poll the repository,
+    so a repeated delivery changes nothing. Other events are ignored."""
     if doorbell is None or repository not in doorbell.secret_files:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"no repository {repository} with a webhook is watched here")
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"no repository {repository} with a webhook is watched")
     await run_in_threadpool(_take, doorbell, repository, request.headers, await request.body())
 
 
 @router.get("/rings", operation_id="rings", responses=uploads.responses)
 def rings(doorbell: TheDoorbell, caller: TheCaller) -> dict[str, int]:
-    """How often webhooks rang for each repository since this process began."""
+    """The number of webhooks for each repository since the service started."""
     admit(caller, "dispatcher")
     return doorbell.rings() if doorbell else {}
 
@@ -79,11 +79,11 @@ def _take(doorbell: Doorbell, repository: str, headers: Mapping[str, str], body:
     try:
         secret = doorbell.secret_files[repository].read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        detail = f"the webhook's secret of repository {repository} can't be read"
-        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, detail, "look at its file") from None
+        detail = f"the webhook secret of repository {repository} cannot be read"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, detail, "check its file") from None
     try:
         delivery = read_delivery(headers, body, secret)
     except WebhookError as error:
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "compare the webhook's secret with its file") from None
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "use the same secret at the forge and here") from None
     if delivery.kind in ("push", "pull-request"):
         doorbell.ring(repository)

@@ -1,7 +1,7 @@
-"""What is done next about bisections that a service sees to.
+"""The next step of each open bisection.
 
-Nothing is kept but what was asked, the line of commits and the runs. A run's id follows from the bisection and the
-run's number, so whoever asks for the next one asks for the same one.
+Only the request, the commit range and the runs are stored. A run's id follows from the bisection and the run's number,
+so several services that request the next run request the same one.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -20,21 +20,21 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import BisectionStore, Store
 
 _TICK = timedelta(milliseconds=1)
-"""As fine as the store's times are."""
+"""The resolution of the store's times."""
 
 
 def advance(store: Store, supplies: Supplies | LocalSupplies, only: str | None = None) -> list[WantedLine]:
-    """Queue the next run of every bisection that wants one, or of one `only`, and end those that have an answer. Tells
-    of which ones the commits are to be found first. Doing it again, or from several places at once, changes nothing."""
-    wanted = []
+    """Queue the next run of every bisection that needs one, or of one `only`, and end those with an answer. Returns
+    those whose commits are still unknown. Repeated or concurrent calls change nothing."""
+    missing = []
     with one_at_a_time:
         for bisection_id in store.open_bisections():
             if only not in (None, bisection_id):
                 continue
             bisection = store.bisection(bisection_id)
             if bisection and (line := _advance(store, supplies, known_of(store, bisection))):
-                wanted.append(line)
-    return wanted
+                missing.append(line)
+    return missing
 
 
 def _advance(store: Store, supplies: Supplies | LocalSupplies, known: Known) -> WantedLine | None:
@@ -50,14 +50,14 @@ def _advance(store: Store, supplies: Supplies | LocalSupplies, known: Known) -> 
     try:
         if len(line.commits) == 1:
             raise NotMeasured(f"{bisection.good} and {bisection.bad} are the same commit")
-        _go_on(store, supplies, known, line)
+        _take_step(store, supplies, known, line)
     except NotMeasured as error:
         _end(store, known, "not measured", str(error))
     return None
 
 
-def _go_on(store: Store, supplies: Supplies | LocalSupplies, known: Known, line: Line) -> None:
-    """Raises NotMeasured where the ends gave no number."""
+def _take_step(store: Store, supplies: Supplies | LocalSupplies, known: Known, line: Line) -> None:
+    """Raises NotMeasured if the ends have no numbers."""
     bisection, builds, notes = known.bisection, builds_of(known, line), notes_of(store, known, line)
     if not notes.measured:
         _queue(store, supplies, known, notes, None)
@@ -72,14 +72,15 @@ def _go_on(store: Store, supplies: Supplies | LocalSupplies, known: Known, line:
 
 def _queue(store: Store, supplies: Supplies | LocalSupplies, known: Known, notes: Notes, commit: int | None) -> None:
     bisection, number = known.bisection, len(known.runs)
-    wanted = set(notes.case_ids if commit is None else notes.changed())
+    case_ids = set(notes.case_ids if commit is None else notes.changed())
     run = BisectionRun(
         ends=notes.ends,
         between=None if commit is None else notes.ref(commit),
-        cases=tuple(case for case in bisection.cases if case.case_id in wanted),
+        cases=tuple(case for case in bisection.cases if case.case_id in case_ids),
         invocations=bisection.invocations,
         name=f"bisect-{bisection.library}-{bisection.bisection_id[:8]}",
         pool=bisection.pool,
+        instrument=bisection.instrument,
     )
     try:
         plan = planned_wish(supplies, run.wish, run.catalogue_text)
@@ -103,12 +104,12 @@ def add_event(
     builds: int | None = None,
     outcome: Outcome | None = None,
 ) -> None:
-    """Behind all others, even where the clock was set back. For who holds `one_at_a_time`."""
-    after = [event.at + _TICK for event in known.events]
+    """Add an event later than all others, even if the clock was set back. The caller holds `one_at_a_time`."""
+    earliest = [event.at + _TICK for event in known.events]
     store.add_bisection_event(
         BisectionEvent(
             bisection_id=known.bisection.bisection_id,
-            at=max([datetime.now(UTC), *after]),
+            at=max([datetime.now(UTC), *earliest]),
             kind=kind,
             detail=detail,
             builds=builds,
@@ -119,7 +120,7 @@ def add_event(
 
 
 def keep_line(store: BisectionStore, line: Line) -> None:
-    """The first one that is found stays."""
+    """Store the commit range, unless there is one already."""
     with one_at_a_time:
         if store.line(line.bisection_id) is None:
             store.add_line(line)
@@ -127,7 +128,7 @@ def keep_line(store: BisectionStore, line: Line) -> None:
 
 
 def give_up_line(store: Store, bisection: Bisection, series: int, reason: str) -> None:
-    """The commits were not found: somebody resumes it, or nothing happens. Told late, it changes nothing."""
+    """Record that the commits were not found. The bisection waits until it is resumed. A late report is ignored."""
     with one_at_a_time:
         known = known_of(store, bisection)
         if store.line(bisection.bisection_id) is None and known.looks_for_its_line(series):

@@ -1,4 +1,4 @@
-"""What is asked of bisections, and what is told of them."""
+"""Requests and responses of bisections."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -10,6 +10,7 @@ from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, Bisectio
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
+from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import RunState
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
@@ -18,24 +19,27 @@ CommitName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class BisectionWanted(Frozen):
-    """Which commit of a library changed what handshakes cost?"""
+    """Which commit of a library changed the cost of handshakes?"""
 
     library: Library
-    repository: str = Field(max_length=280, description="an http(s) address; on one machine also a path on it")
-    good: CommitName = Field(description="a branch, tag or hash, before the change")
-    bad: CommitName = Field(description="a later one, behind it")
+    repository: str = Field(max_length=280, description="an http(s) address; on a single machine also a local path")
+    good: CommitName = Field(description="a branch, tag or hash before the change")
+    bad: CommitName = Field(description="a branch, tag or hash after the change")
     cases: Annotated[list[str], Field(max_length=1000)] = Field(
-        [], description="patterns that ids of cases must fit, such as *rsa-2048*; all where empty"
+        [], description="patterns for ids of cases, such as *rsa-2048*; all cases if empty"
     )
     spec_text: str | None = Field(
-        None, max_length=SPEC_MAX_CHARACTERS, description="whose cases they are; null: those that servers use most"
+        None, max_length=SPEC_MAX_CHARACTERS, description="a spec with the cases; null: the cases that servers use most"
     )
-    pool: str | None = Field(None, max_length=63, description="null: the only one")
-    invocations: int | None = Field(None, ge=6, le=500, description="of one measurement; null: what fits a minute")
+    pool: str | None = Field(None, max_length=63, description="null: the only pool")
+    instrument: Instrument = Field(
+        Instrument.TIME, description="instructions: one count of each commit decides, without repetition"
+    )
+    invocations: int | None = Field(None, ge=6, le=500, description="of one measurement; null: as many as fit a minute")
     builds: int | None = Field(
-        None, ge=3, le=200, description="at most; null: 10 for 64 commits, one more to double them"
+        None, ge=3, le=200, description="at most; null: 10 for 64 commits, and one more for each doubling"
     )
-    anew: bool = Field(False, description="forget what an earlier one of the same question found, once that has ended")
+    anew: bool = Field(False, description="ignore the result of an earlier, ended search with the same request")
 
 
 class BisectionSummary(Frozen):
@@ -49,8 +53,8 @@ class BisectionSummary(Frozen):
     pool: str
     cases: list[CaseView]
     state: BisectionState
-    detail: str = Field(description="what is said of the state; of one that has ended, the answer")
-    runs: int = Field(description="that were asked for so far")
+    detail: str = Field(description="an explanation of the state, or the answer if it has ended")
+    runs: int = Field(description="number of runs requested so far")
 
 
 class BisectionPage(Frozen):
@@ -59,11 +63,11 @@ class BisectionPage(Frozen):
 
 
 class BisectionRunView(Frozen):
-    """One of its runs."""
+    """A run of a bisection."""
 
     number: int
     run_id: str
-    commit: int | None = Field(description="that was measured beside both ends; null of the ends alone")
+    commit: int | None = Field(description="the commit compared with both ends; null if only the ends are measured")
     state: RunState
     detail: str
     invocations_planned: int
@@ -71,26 +75,26 @@ class BisectionRunView(Frozen):
 
 
 class BisectionCommit(LineCommit):
-    """A commit that something is known of."""
+    """A commit with a result or a probability."""
 
-    number: int = Field(description="in the line; 0 is the good end")
-    probability: float | None = Field(description="that it is the first bad one; null before anything is measured")
-    reached: float | None = Field(description="that it has the step")
-    measurements: int = Field(description="of a commit between the ends")
+    number: int = Field(description="position in the commit range; 0 is the good end")
+    probability: float | None = Field(description="that it is the first bad commit; null before any measurement")
+    reached: float | None = Field(description="the probability that it contains the change")
+    measurements: int = Field(description="number of measurements, for a commit between the ends")
     fails: str | None = Field(description="why it cannot be measured")
 
 
 class BisectionDetail(Frozen):
-    """All that is known of one."""
+    """All about one bisection."""
 
     summary: BisectionSummary
     events: list[BisectionEvent]
-    controls: list[BisectionControl] = Field(description="what may be asked of it here and now")
+    controls: list[BisectionControl] = Field(description="the controls that are possible now")
     invocations: int = Field(description="of one measurement")
     most_builds: int | None = Field(description="null until its commits are known")
-    searched: int = Field(description="commits, both ends included; 0 until they are known")
+    searched: int = Field(description="number of commits, both ends included; 0 until they are known")
     commits: list[BisectionCommit] = Field(
-        description="in their order: the ends, those that were built or do not build, and those that are likely"
+        description="in their order: the ends, those that were built or do not build, and likely ones"
     )
     runs: list[BisectionRunView]
     steps: list[CaseStep]
@@ -98,7 +102,7 @@ class BisectionDetail(Frozen):
 
 
 class LineTrouble(Frozen):
-    """Why there is no line."""
+    """Why there is no commit range."""
 
     series: Count
     reason: str = Field(min_length=1, max_length=4000)

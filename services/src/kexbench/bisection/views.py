@@ -1,4 +1,4 @@
-"""How a bisection is told: in a line of a list, and whole."""
+"""Views of a bisection: its summary in a list, and all its details."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
 from kexbench.store.port import BisectionStore, SampleStore, Store
 
 LIKELY = 0.005
-"""From this probability on a commit is told though nobody built it, so that there are never more than 200 such."""
+"""The least probability at which a commit is listed although it was not built. At most 200 commits can reach it."""
 
 
 def summary_of(store: BisectionStore, known: Known) -> BisectionSummary:
@@ -45,7 +45,7 @@ def detail_of(store: Store, known: Known, *, has_queue: bool) -> BisectionDetail
     bisection = known.bisection
     line = store.line(bisection.bisection_id)
     summary = summary_of(store, known)
-    commits, steps, told = _findings(store, known, line) if line else ([], (), None)
+    commits, steps, result = _findings(store, known, line) if line else ([], (), None)
     numbers = {commit.hash: number for number, commit in enumerate(line.commits)} if line else {}
     return BisectionDetail(
         summary=summary,
@@ -57,23 +57,23 @@ def detail_of(store: Store, known: Known, *, has_queue: bool) -> BisectionDetail
         commits=commits,
         runs=[
             BisectionRunView(
-                number=each.number,
-                run_id=each.run.run_id,
-                commit=None if each.hash is None else numbers[each.hash],
-                state=each.progress.event.state,
-                detail=each.progress.event.detail,
-                invocations_planned=each.run.plan.invocations,
-                invocations_stored=each.progress.invocations_stored,
+                number=row.number,
+                run_id=row.run.run_id,
+                commit=None if row.hash is None else numbers[row.hash],
+                state=row.progress.event.state,
+                detail=row.progress.event.detail,
+                invocations_planned=row.run.plan.invocations,
+                invocations_stored=row.progress.invocations_stored,
             )
-            for each in known.runs
+            for row in known.runs
         ],
         steps=list(steps),
-        answer=told,
+        answer=result,
     )
 
 
 def controls_of(known: Known, state: str) -> list[BisectionControl]:
-    """What would be done and change something."""
+    """The controls that would have an effect in this state."""
     last = known.last_run
     if state == "waiting":
         return ["cancel", "resume"]
@@ -85,7 +85,7 @@ def controls_of(known: Known, state: str) -> list[BisectionControl]:
 def _findings(
     store: SampleStore, known: Known, line: Line
 ) -> tuple[list[BisectionCommit], tuple[CaseStep, ...], BisectionAnswer | None]:
-    """The commits that something is known of, the step in each case, and the answer once there is one."""
+    """The commits with a result or a probability, the change in each case, and the answer once there is one."""
     bisection = known.bisection
     try:
         notes = notes_of(store, known, line)
@@ -96,27 +96,27 @@ def _findings(
         return [_commit(line, number, notes, None) for number in ends], (), None
     builds = builds_of(known, line)
     step = next_of(notes, builds)
-    told = None
+    result = None
     if not isinstance(step, Try):
-        told = answer(notes, bisection.cases, (bisection.good, bisection.bad), builds, step)
+        result = answer(notes, bisection.cases, (bisection.good, bisection.bad), builds, step)
     search = notes.search(builds)
-    chances = posterior(search) if search.cases else None
-    shown = [_commit(line, number, notes, chances) for number in _shown(search, chances)]
-    return shown, case_steps(notes, bisection.cases), told
+    probabilities = posterior(search) if search.cases else None
+    commits = [_commit(line, number, notes, probabilities) for number in _shown(search, probabilities)]
+    return commits, case_steps(notes, bisection.cases), result
 
 
-def _shown(search: Search, chances: "Vector | None") -> list[int]:
-    likely = set[int]() if chances is None else {int(place) + 1 for place in np.flatnonzero(chances >= LIKELY)}
+def _shown(search: Search, probabilities: "Vector | None") -> list[int]:
+    likely = [] if probabilities is None else [int(index) + 1 for index in np.flatnonzero(probabilities >= LIKELY)]
     return sorted({0, search.commits, *search.readings, *search.failed, *likely})
 
 
-def _commit(line: Line, number: int, notes: Notes | None, chances: "Vector | None") -> BisectionCommit:
+def _commit(line: Line, number: int, notes: Notes | None, probabilities: "Vector | None") -> BisectionCommit:
     failure = notes.failed.get(number) if notes else None
     return BisectionCommit(
         **line.commits[number].model_dump(),
         number=number,
-        probability=None if chances is None else 0.0 if number == 0 else float(chances[number - 1]),
-        reached=None if chances is None else min(1.0, float(chances[:number].sum())),
+        probability=None if probabilities is None else 0.0 if number == 0 else float(probabilities[number - 1]),
+        reached=None if probabilities is None else min(1.0, float(probabilities[:number].sum())),
         measurements=notes.readings.get(number, 0) if notes else 0,
         fails=failure.reason if failure else None,
     )

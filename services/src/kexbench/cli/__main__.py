@@ -1,4 +1,4 @@
-"""`python -m kexbench.cli`: the command line, for processes that start it."""
+"""`python -m kexbench.cli`: the command line, for processes that start `kexbench`."""
 
 from kexbench.cli.main import main
 

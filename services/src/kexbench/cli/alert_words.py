@@ -1,4 +1,4 @@
-"""What the command line tells of alerts."""
+"""How the command line prints alerts."""
 
 from rich.table import Table
 from rich.text import Text
@@ -7,54 +7,54 @@ from kexbench.alerts.events import moment_words
 from kexbench.api.alert_models import AlertSummary
 from kexbench.cli.words import percent
 from kexbench.domain.alerts import Alert, AlertCell
-from kexbench.domain.judgements import ReplayedUpgrade
+from kexbench.domain.screenings import ReplayedUpgrade
 
 SHORT_ID = 8
-"""As much of an id as is printed in a list."""
+"""Characters of an id in a list."""
 
 
 def alerts_table(alerts: list[AlertSummary]) -> Table:
-    """An alert a row: how it stands beside what it is."""
+    """One row an alert."""
     table = Table(box=None, header_style="bold")
     for column in ("alert", "raised", "status", "what"):
         table.add_column(column, no_wrap=column in ("alert", "raised"), overflow="fold")
-    for one in alerts:
-        words = [one.sentence, *standing(one)]
-        table.add_row(one.alert_id[:SHORT_ID], f"{one.raised_at:%Y-%m-%d}", one.status, Text("\n".join(words)))
+    for alert in alerts:
+        lines = [alert.sentence, *standing(alert)]
+        table.add_row(alert.alert_id[:SHORT_ID], f"{alert.raised_at:%Y-%m-%d}", alert.status, Text("\n".join(lines)))
     return table
 
 
 def replayed_table(upgrades: list[ReplayedUpgrade]) -> Table:
-    """An upgrade a row: what became of the suspicion beside what it is."""
+    """One row an upgrade."""
     table = Table(box=None, header_style="bold")
     for column in ("measured", "cells", "outcome", "what"):
         table.add_column(column, no_wrap=column != "what", overflow="fold")
-    for one in upgrades:
-        cells = f"{one.cells} of {one.compared}"
-        table.add_row(f"{one.measured_at:%Y-%m-%d}", cells, one.outcome, Text(one.sentence))
+    for upgrade in upgrades:
+        cells = f"{upgrade.cells} of {upgrade.compared}"
+        table.add_row(f"{upgrade.measured_at:%Y-%m-%d}", cells, upgrade.outcome, Text(upgrade.sentence))
     return table
 
 
 def standing(alert: AlertSummary | Alert) -> list[str]:
-    """What is said of an alert beside its status, a line each."""
-    found = []
+    """Further facts of an alert, one line each."""
+    lines = []
     if alert.ignored_until:
-        found.append(f"open again on {moment_words(alert.ignored_until)}")
+        lines.append(f"reopens on {moment_words(alert.ignored_until)}")
     if alert.fixed_in:
-        found.append(f"fixed in {alert.fixed_in}")
+        lines.append(f"fixed in {alert.fixed_in}")
     if alert.assignee:
-        found.append(f"assigned to {alert.assignee}")
+        lines.append(f"assigned to {alert.assignee}")
     if alert.due:
-        found.append(f"due {alert.due:%Y-%m-%d}")
-    return found
+        lines.append(f"due {alert.due:%Y-%m-%d}")
+    return lines
 
 
 def cells_table(cells: tuple[AlertCell, ...]) -> Table:
-    """Those that cost most more first."""
+    """The largest increase first."""
     table = Table(box=None, header_style="bold")
     table.add_column("case", overflow="fold")
     table.add_column("on", overflow="fold")
-    for column in ("side", "costs", "95% interval"):
+    for column in ("side", "change", "95% interval"):
         table.add_column(column, no_wrap=True, justify="right")
     for cell in sorted(cells, key=lambda cell: -cell.move.ratio):
         move = cell.move

@@ -1,4 +1,4 @@
-"""`kexbench alerts`: regressions of one cause, and what people do about them."""
+"""`kexbench alerts`: list alerts and record decisions about them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from kexbench.alerts.events import event_words
+from kexbench.analysis.sentences import culprit_sentence
 from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun, RuleWanted
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
 from kexbench.cli.console import out, print_json
@@ -21,7 +22,7 @@ from kexbench.pipeline import read_spec
 
 
 class _ListedAlone(TyperGroup):
-    """Without a verb, alerts are listed."""
+    """Lists alerts if no verb is given."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0].startswith("-") and args[0] != "--help"):
@@ -31,15 +32,15 @@ class _ListedAlone(TyperGroup):
 
 app = typer.Typer(
     cls=_ListedAlone,
-    help="Alerts: regressions of one cause, and what is done about them. Without a verb they are listed.",
+    help="List alerts and record decisions about them. Without a verb: list them.",
 )
-Id = Annotated[str, typer.Argument(metavar="ID", help="As `kexbench alerts` prints it, or the beginning of it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="As `kexbench alerts` prints it. A prefix is enough.")]
 Saw = Annotated[
     int | None,
-    typer.Option(min=0, help="The last event that was read: it is refused where there are newer ones by now."),
+    typer.Option(min=0, help="Number of the last event that you read. If there are newer ones, the change is refused."),
 ]
-Note = Annotated[str, typer.Option(help="Why, for those who come later.")]
-Reason = Annotated[str, typer.Argument(help="Why, for those who come later.")]
+Note = Annotated[str, typer.Option(help="The reason, stored with the change.")]
+Reason = Annotated[str, typer.Argument(help="The reason, stored with the change.")]
 _DAY = ["%Y-%m-%d"]
 
 
@@ -47,14 +48,14 @@ _DAY = ["%Y-%m-%d"]
 def list_alerts(
     status: Annotated[
         Literal["unsettled", Status] | None,
-        typer.Option(help="Only these; unsettled are those that somebody has to see to."),
+        typer.Option(help="Only this status. `unsettled`: open, acknowledged or confirmed."),
     ] = None,
-    library: Annotated[Library | None, typer.Option(help="Only of this one.")] = None,
-    kind: Annotated[AlertKind | None, typer.Option(help="Only this kind.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
+    library: Annotated[Library | None, typer.Option(help="Only alerts of this library.")] = None,
+    kind: Annotated[AlertKind | None, typer.Option(help="Only alerts of this kind.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of alerts.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List alerts, those that were raised last first.
+    """List alerts, newest first.
 
     Examples:
 
@@ -63,51 +64,51 @@ def list_alerts(
         kexbench alerts --json | jq -r '.alerts[].sentence'
     """
     statuses = UNSETTLED if status == "unsettled" else [status]
-    asked = {"status": statuses, "library": [library], "kind": [kind], "limit": [limit]}
-    given = {name: [value for value in values if value] for name, values in asked.items()}
+    filters = {"status": statuses, "library": [library], "kind": [kind], "limit": [limit]}
+    query = {name: [value for value in values if value] for name, values in filters.items()}
     with reach_api() as api:
-        page = api.get(AlertPage, f"/alerts?{urlencode(given, doseq=True)}")
+        page = api.get(AlertPage, f"/alerts?{urlencode(query, doseq=True)}")
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.alerts:
         out.print(alerts_table(page.alerts))
     elif page.counts:
-        out.print(f"no such alerts; there are {', '.join(f'{n} {status}' for status, n in page.counts.items())}")
+        out.print(f"no alerts match; there are {', '.join(f'{n} {status}' for status, n in page.counts.items())}")
     else:
-        out.print("no alerts: they come from specs that have `alerts:`", markup=False)
-        out.print("`kexbench alerts dry-run SPEC` tells what its rule suspects in the spec's stored runs", markup=False)
+        out.print("no alerts yet: they come from specs with `alerts:`", markup=False)
+        out.print("`kexbench alerts dry-run SPEC` shows what an alert rule suspects in stored runs", markup=False)
 
 
 @app.command("show")
 def show(alert_id: Id, as_json: AsJson = False) -> None:
-    """Show an alert: what was found, and what happened to it.
+    """Show an alert, its cases and its history.
 
     Examples:
 
         kexbench alerts show 3f2a91c0
     """
     with reach_api() as api:
-        _tell(_asked(api, alert_id), as_json=as_json)
+        _print(_detail(api, alert_id), as_json=as_json)
 
 
 @app.command("acknowledge")
 def acknowledge(alert_id: Id, note: Note = "", saw: Saw = None, as_json: AsJson = False) -> None:
-    """Say that somebody looks into it.
+    """Record that somebody is looking into an alert.
 
     Examples:
 
-        kexbench alerts acknowledge 3f2a91c0 --note "I ask upstream"
+        kexbench alerts acknowledge 3f2a91c0 --note "asking upstream"
     """
     _change(alert_id, AlertAction.ACKNOWLEDGED, saw, as_json, note=note)
 
 
 @app.command("confirm")
 def confirm(alert_id: Id, note: Note = "", saw: Saw = None, as_json: AsJson = False) -> None:
-    """Say that it is a regression that somebody has to see to.
+    """Record that an alert is a real regression and has to be fixed.
 
     Examples:
 
-        kexbench alerts confirm 3f2a91c0 --note "upstream has it as issue 12345"
+        kexbench alerts confirm 3f2a91c0 --note "upstream issue 12345"
     """
     _change(alert_id, AlertAction.CONFIRMED, saw, as_json, note=note)
 
@@ -117,17 +118,17 @@ def ignore(
     alert_id: Id,
     reason: Reason,
     until: Annotated[
-        datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="When it is open again; else never.")
+        datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="Reopen on this date. Default: never.")
     ] = None,
     saw: Saw = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that it is so and nothing is done about it, for good or until a day.
+    """Ignore an alert, permanently or until a date.
 
     Examples:
 
         kexbench alerts ignore 3f2a91c0 "the price of constant time"
-        kexbench alerts ignore 3f2a91c0 "3.0.20 shall mend it" --until 2027-01-31
+        kexbench alerts ignore 3f2a91c0 "to be fixed in 3.0.20" --until 2027-01-31
     """
     moment = until.replace(tzinfo=UTC) if until else None
     _change(alert_id, AlertAction.IGNORED, saw, as_json, note=reason, until=moment)
@@ -135,7 +136,7 @@ def ignore(
 
 @app.command("wrong")
 def wrong(alert_id: Id, reason: Reason, saw: Saw = None, as_json: AsJson = False) -> None:
-    """Say that it is none: a false alarm.
+    """Mark an alert as a false positive.
 
     Examples:
 
@@ -146,11 +147,11 @@ def wrong(alert_id: Id, reason: Reason, saw: Saw = None, as_json: AsJson = False
 
 @app.command("reopen")
 def reopen(alert_id: Id, note: Note = "", saw: Saw = None, as_json: AsJson = False) -> None:
-    """Take back what was said of it.
+    """Reopen an alert.
 
     Examples:
 
-        kexbench alerts reopen 3f2a91c0 --note "it is back"
+        kexbench alerts reopen 3f2a91c0 --note "still slower in 3.0.20"
     """
     _change(alert_id, AlertAction.REOPENED, saw, as_json, note=note)
 
@@ -158,11 +159,11 @@ def reopen(alert_id: Id, note: Note = "", saw: Saw = None, as_json: AsJson = Fal
 @app.command("assign")
 def assign(
     alert_id: Id,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Whoever sees to it; left out, nobody does.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The assignee. Omit to unassign.")] = "",
     saw: Saw = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say who sees to it.
+    """Assign an alert to somebody, or unassign it.
 
     Examples:
 
@@ -175,15 +176,15 @@ def assign(
 @app.command("note")
 def note(
     alert_id: Id,
-    text: Annotated[str, typer.Argument(help="What others should know.")],
+    text: Annotated[str, typer.Argument(help="The text of the note.")],
     saw: Saw = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write something down, and change nothing.
+    """Add a note. The status stays.
 
     Examples:
 
-        kexbench alerts note 3f2a91c0 "it is in the key schedule: https://example.org/profile"
+        kexbench alerts note 3f2a91c0 "the cost is in the key schedule: https://example.org/profile"
     """
     _change(alert_id, AlertAction.NOTED, saw, as_json, note=text)
 
@@ -192,12 +193,12 @@ def note(
 def due(
     alert_id: Id,
     day: Annotated[
-        datetime | None, typer.Argument(formats=_DAY, metavar="[YYYY-MM-DD]", help="Left out, there is none.")
+        datetime | None, typer.Argument(formats=_DAY, metavar="[YYYY-MM-DD]", help="Omit to remove the date.")
     ] = None,
     saw: Saw = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say by when something has to be done.
+    """Set the due date of an alert, or remove it.
 
     Examples:
 
@@ -208,46 +209,47 @@ def due(
 
 @app.command("dry-run")
 def dry_run(
-    spec: Annotated[Path, typer.Argument(help="A spec that has `alerts:`.", show_default=False)],
+    spec: Annotated[Path, typer.Argument(help="A spec with `alerts:`.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Tell what the rule of a spec suspects in the stored runs of that spec. Nothing is measured or written.
+    """Show what the alert rule of a spec suspects in the stored runs of that spec. Measures and stores nothing.
 
     Examples:
 
         kexbench alerts dry-run bench-specs/history.yaml
     """
-    wanted = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
+    rule = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
     with reach_api() as api:
-        found = api.post(RuleDryRun, "/alerts/dry-run", wanted)
+        replay = api.post(RuleDryRun, "/alerts/dry-run", rule)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(replay.model_dump(mode="json"))
         return
-    if found.told:
-        out.print(replayed_table(found.told))
-    judged = f"{found.upgrades} upgrades in {found.runs} stored runs of {found.spec_name}"
-    out.print(f"{len(found.told)} suspected of {judged}", markup=False)
+    if replay.told:
+        out.print(replayed_table(replay.told))
+    screened = f"{replay.upgrades} upgrades in {replay.runs} stored runs of {replay.spec_name}"
+    out.print(f"{len(replay.told)} suspected, out of {screened}", markup=False)
 
 
-def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:
+def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **fields: Any) -> None:
     with reach_api() as api:
-        found = _asked(api, alert_id).alert
-        change = AlertChange(action=action, saw=found.version if saw is None else saw, **said)
-        detail = api.post(AlertDetail, f"/alerts/{found.alert_id}/events", change)
-    _tell(detail, as_json=as_json)
+        alert = _detail(api, alert_id).alert
+        change = AlertChange(action=action, saw=alert.version if saw is None else saw, **fields)
+        detail = api.post(AlertDetail, f"/alerts/{alert.alert_id}/events", change)
+    _print(detail, as_json=as_json)
 
 
-def _asked(api: ApiClient, alert_id: str) -> AlertDetail:
+def _detail(api: ApiClient, alert_id: str) -> AlertDetail:
     return api.get(AlertDetail, f"/alerts/{quote(alert_id, safe='')}")
 
 
-def _tell(detail: AlertDetail, *, as_json: bool) -> None:
+def _print(detail: AlertDetail, *, as_json: bool) -> None:
     if as_json:
         print_json(detail.model_dump(mode="json"))
         return
     alert = detail.alert
     out.print(f"{alert.alert_id}  {', '.join((alert.status, *standing(alert)))}", markup=False, soft_wrap=True)
-    out.print(alert.sentence, markup=False, soft_wrap=True)
+    for sentence in (alert.sentence, *map(culprit_sentence, alert.culprits)):
+        out.print(sentence, markup=False, soft_wrap=True)
     if alert.cells:
         out.print(cells_table(alert.cells))
     for event in detail.events:

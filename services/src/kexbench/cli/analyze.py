@@ -1,6 +1,6 @@
-"""`kexbench analyze`: the detectors as filters, one JSON value a line in, one a line out as soon as it is known.
+"""`kexbench analyze`: the detectors as filters. Each input line is a JSON value and is answered by one output line.
 
-Exit status 2 at the first line that cannot be answered; the lines before it have been.
+The first invalid line ends the command with exit status 2; the lines before it have been answered.
 """
 
 import json
@@ -13,16 +13,18 @@ import typer
 from kexbench.cli.console import err
 
 app = typer.Typer(
-    help="Change points and comparisons of numbers from anywhere, line by line from standard input.",
+    help="Find change points in, or compare, any numbers: JSON lines from standard input.",
     no_args_is_help=True,
 )
 
-Alert = Annotated[bool, typer.Option("--alert", help="The strict level, that of alerts: fewer false alarms.")]
+Alert = Annotated[bool, typer.Option("--alert", help="Use the stricter level of alerts: fewer false alarms.")]
 
 
 @app.command()
 def changepoints(alert: Alert = False) -> None:
-    """Where the level of each history changed: a list of numbers in, the indices of the first values after changes out.
+    """Find where the level of a history changes.
+
+    Input: one list of numbers a line. Output: the indices of the first values after changes.
 
     Examples:
 
@@ -30,16 +32,16 @@ def changepoints(alert: Alert = False) -> None:
 
         kexbench analyze changepoints --alert < histories.jsonl
     """
-    from kexbench.analysis.changepoints import change_points  # noqa: PLC0415 (a filter starts with what it needs)
+    from kexbench.analysis.changepoints import change_points  # noqa: PLC0415 (a filter imports only what it needs)
 
     _each_line(lambda history: [change.index for change in change_points(_numbers(history, "a history"), strict=alert)])
 
 
 @app.command()
 def compare(alert: Alert = False) -> None:
-    """What b costs relative to a, each a list of invocations, which are lists of batch values.
+    """Compare the cost of b with that of a. Each is a list of invocations, and an invocation is a list of batch values.
 
-    With `"paired": true` invocation i of both ran interleaved.
+    `"paired": true` says that invocation i of a and invocation i of b ran interleaved.
 
     Example:
 
@@ -48,25 +50,20 @@ def compare(alert: Alert = False) -> None:
     """
     from kexbench.analysis.lists import compare_lists  # noqa: PLC0415 (as above)
 
-    def answer(asked: Any) -> dict[str, Any]:
-        if not isinstance(asked, dict) or not {"a", "b"} <= asked.keys() <= {"a", "b", "paired"}:
-            raise ValueError('expected {"a": [[…]], "b": [[…]]}, with "paired": true or false if you like')
-        paired = asked.get("paired", False)
+    def answer(lists: Any) -> dict[str, Any]:
+        if not isinstance(lists, dict) or not {"a", "b"} <= lists.keys() <= {"a", "b", "paired"}:
+            raise ValueError('expected {"a": [[…]], "b": [[…]]}, optionally with "paired": true or false')
+        paired = lists.get("paired", False)
         if not isinstance(paired, bool):
-            raise ValueError('"paired" is true or false')
-        found = compare_lists(_invocations(asked["a"], "a"), _invocations(asked["b"], "b"), paired, alert)
-        return {
-            "ratio": found.ratio,
-            "ci_low": found.ci_low,
-            "ci_high": found.ci_high,
-            "regression": found.regression,
-        }
+            raise ValueError('"paired" must be true or false')
+        pair = compare_lists(_invocations(lists["a"], "a"), _invocations(lists["b"], "b"), paired, alert)
+        return {"ratio": pair.ratio, "ci_low": pair.ci_low, "ci_high": pair.ci_high, "regression": pair.regression}
 
     _each_line(answer)
 
 
 def _each_line(answer: Callable[[Any], Any]) -> None:
-    """Blank lines are passed over."""
+    """Skips blank lines."""
     for number, line in enumerate(sys.stdin, 1):
         if not line.strip():
             continue
@@ -87,17 +84,17 @@ def _stop(number: int, fault: str) -> None:
 
 def _invocations(value: Any, name: str) -> list[list[float]]:
     if not isinstance(value, list):
-        raise ValueError(f'"{name}" is a list of invocations, which are lists of numbers')
-    return [_numbers(each, f'each invocation of "{name}"') for each in value]
+        raise ValueError(f'"{name}" must be a list of invocations, each a list of numbers')
+    return [_numbers(invocation, f'each invocation of "{name}"') for invocation in value]
 
 
 def _numbers(value: Any, what: str) -> list[float]:
     if not isinstance(value, list):
-        raise ValueError(f"{what} is a list of numbers")
-    for number, each in enumerate(value, 1):
-        if isinstance(each, bool) or not isinstance(each, int | float):
-            raise ValueError(f"{what} is a list of numbers, but value {number} is {json.dumps(each)[:40]}")
+        raise ValueError(f"{what} must be a list of numbers")
+    for position, item in enumerate(value, 1):
+        if isinstance(item, bool) or not isinstance(item, int | float):
+            raise ValueError(f"{what} must be a list of numbers, but value {position} is {json.dumps(item)[:40]}")
     try:
-        return [float(each) for each in value]
+        return [float(item) for item in value]
     except OverflowError:
-        raise ValueError(f"{what} has a number that is too large") from None
+        raise ValueError(f"{what} contains a number that is too large") from None

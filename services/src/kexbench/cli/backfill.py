@@ -1,4 +1,4 @@
-"""`kexbench backfill`: measures the history of a library's commits, each chosen one beside the one chosen before it."""
+"""`kexbench backfill`: measures the commit history of a library, each chosen commit against the previous one."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from kexbench.cli.words import duration_words
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.numbers import counted
 from kexbench.domain.runs import RunState
 from kexbench.kits.git import GitOrigin
 from kexbench.pipeline import read_spec
@@ -33,7 +34,7 @@ _SHORT = 12
 
 @dataclass(frozen=True)
 class Step:
-    """A commit, the one beside which it is measured, and their run. `breaks` says that it does not build."""
+    """A commit, the commit that it is compared with, and their run. `breaks`: the commit does not build."""
 
     commit: LineCommit
     base: str | None
@@ -42,30 +43,31 @@ class Step:
 
     @property
     def failed(self) -> bool:
-        """Whether its run ended without an answer, for another reason than that it does not build."""
+        """Whether its run ended without a result for another reason than a commit that does not build."""
         return self.view.state in (RunState.FAILED, RunState.CANCELLED) and not self.breaks
 
 
 def backfill(
     library: Annotated[str, typer.Argument(help="Such as openssl.", show_default=False)],
     span: Annotated[
-        str, typer.Argument(metavar="FROM..TO", help="Branches, tags or hashes; TO is behind FROM.", show_default=False)
+        str,
+        typer.Argument(metavar="FROM..TO", help="Branches, tags or hashes; TO descends from FROM.", show_default=False),
     ],
-    spec: Annotated[Path, typer.Option(metavar="FILE", help="What is measured; its subjects don't count.")],
+    spec: Annotated[Path, typer.Option(metavar="FILE", help="The spec to measure. Its subjects are ignored.")],
     repository: Annotated[str, typer.Option(metavar="DIR|URL", help="The library's git repository.")] = ".",
-    every: Annotated[int, typer.Option(min=1, max=MAX_EVERY, help="One of so many commits, and TO.")] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and end.")] = False,
+    every: Annotated[int, typer.Option(min=1, max=MAX_EVERY, help="Measure every Nth commit, and TO.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commits and the estimated time only.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure commits of the past: each beside the one chosen before it, behind everything else that is queued.
+    """Measure the commit history of a library, each chosen commit against the previous one.
 
-    Commits are those of the first parents: a merge counts as one. The runs are queued at the `kexbench serve` of this
-    machine, or on a cluster where KEXBENCH_API_URL names one; where nobody serves, this command measures them. Asked
-    again it queues what is missing: a commit that did not build is passed over, and the next one compared with the
-    last that did. It stops at a run that failed before it began for another reason, such as a full disk or no network:
-    resume that run, then ask again.
+    Only first parents count: a merge is one commit. The runs get the lowest priority in the queue of the cluster that
+    KEXBENCH_API_URL names, or of this machine's `kexbench serve`. Without either, this command measures them.
 
-    Exit status: 0 everything is queued or measured; 1 runs failed for other reasons than a commit; 130 cancelled.
+    The same command again queues missing runs. A commit that does not build is skipped. The command stops at a run
+    that could not start for another reason, such as a full disk: resume that run, then repeat the command.
+
+    Exit status: 0 everything is queued or measured; 1 runs failed, other than by a broken commit; 130 cancelled.
 
     Examples:
 
@@ -74,18 +76,18 @@ def backfill(
     """
     ends = ends_of(library, repository, span)
     installation = Installation(Settings())
-    line = GitOrigin(installation.settings.cache).commits(*ends, say)
-    if len(line) == 1:
-        raise typer.BadParameter(f"{span} is one commit, {line[0].hash}")
-    address, _, to = ends[1].source.removeprefix("git:").partition("#")
+    history = GitOrigin(installation.settings.cache).commits(*ends, say)
+    if len(history) == 1:
+        raise typer.BadParameter(f"{span} is a single commit, {history[0].hash}")
+    address, to = ends[1].repository_and_name
     branch = LibraryBranch(library=ends[1].library, address=address, branch=to)
     text = read_spec(spec)
-    read_matrices(text, str(spec))  # so that its faults have their places in the file
+    read_matrices(text, str(spec))  # reports faults with their positions in the file
     text = following_text(text, str(spec), branch, every)
 
     def ask(commits: list[str], *, queue: bool) -> NeighboursView:
-        asked = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
-        return there.api.post(NeighboursView, "/backfills", asked)
+        pair = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
+        return there.api.post(NeighboursView, "/backfills", pair)
 
     def measured(commits: list[str]) -> NeighboursView:
         view = ask(commits, queue=True)
@@ -95,14 +97,14 @@ def backfill(
             followed(there.api, view.run_id, seen_to=True)
         return ask(commits, queue=False)
 
-    wanted = [line[number] for number in chosen(range(len(line)), every)]
+    commits = [history[number] for number in chosen(range(len(history)), every)]
     with reach_queue() as there:
-        steps = list(steps_of(branch, wanted, partial(ask, queue=False)))
-        say(_takes(line, steps, measures_itself=there.here))
+        steps = list(steps_of(branch, commits, partial(ask, queue=False)))
+        say(_estimate_words(history, steps, measures_itself=there.here))
         if not dry_run:
-            steps = _told(steps_of(branch, wanted, measured), len(wanted) - 1)
+            steps = _reported(steps_of(branch, commits, measured), len(commits) - 1)
     if as_json:
-        print_json(_answer(branch, line, every, steps))
+        print_json(_answer(branch, history, every, steps))
     else:
         _print(steps, dry_run=dry_run)
     raise typer.Exit(1 if any(step.failed for step in steps) else 0)
@@ -120,20 +122,20 @@ def ends_of(library: str, repository: str, span: str) -> tuple[SubjectRef, Subje
     return older, newer
 
 
-def _told(steps: Iterator[Step], count: int) -> list[Step]:
-    """All of them, each told as it comes."""
-    found: list[Step] = []
+def _reported(steps: Iterator[Step], count: int) -> list[Step]:
+    """Collects the steps and prints each as it arrives."""
+    collected: list[Step] = []
     for step in steps:
-        found.append(step)
-        say(f"[{len(found)}/{count}] {_step_words(step)}")
-    return found
+        collected.append(step)
+        say(f"[{len(collected)}/{count}] {_step_words(step)}")
+    return collected
 
 
 def steps_of(
     branch: LibraryBranch, commits: list[LineCommit], ask: Callable[[list[str]], NeighboursView]
 ) -> Iterator[Step]:
-    """Each commit with the one before it that builds, as far as that is known: one that waits is expected to.
-    Ends with one whose run is held up: until that is resumed, nobody knows what the next is to be compared with."""
+    """Each commit with the last one before it that builds. Commits of waiting runs are expected to build.
+    Ends at a run that is held up: what the next commit is compared with is unknown until that run is resumed."""
     base: str | None = commits[0].hash
     for commit in commits[1:]:
         view = ask([*([base] if base else []), commit.hash])
@@ -151,20 +153,21 @@ def steps_of(
         base = built.partition("#")[2] if built else None
 
 
-def _takes(line: tuple[LineCommit, ...], steps: list[Step], *, measures_itself: bool) -> str:
-    """What it will take, before it begins."""
+def _estimate_words(history: tuple[LineCommit, ...], steps: list[Step], *, measures_itself: bool) -> str:
     missing = [step for step in steps if step.view.state is None]
     commits = {step.commit.hash for step in missing} | {step.base for step in missing if step.base}
-    where = "measured here, since no kexbench serve runs" if measures_itself else "queued behind everything else"
+    where = "to measure here, as no kexbench serve runs" if measures_itself else "to queue with the lowest priority"
+    left_s = sum(step.view.estimated_s for step in missing)
     return (
-        f"{len(line)} commits, {len(steps)} pairs of neighbours, {len(steps) - len(missing)} of them asked for before; "
-        f"{len(missing)} runs {where}: about {duration_words(sum(step.view.estimated_s for step in missing))} of "
-        f"measuring, and up to {len(commits)} builds, minutes each"
+        f"{counted(len(history), 'commit')}, {counted(len(steps), 'pair')} to compare, "
+        f"{len(steps) - len(missing)} of them queued before; "
+        f"{counted(len(missing), 'run')} {where}: about {duration_words(left_s)} of "
+        f"measuring and up to {len(commits)} builds of some minutes each"
     )
 
 
 def _step_words(step: Step) -> str:
-    state = "does not build, passed over" if step.breaks else str(step.view.state or "not asked for")
+    state = "does not build, skipped" if step.breaks else str(step.view.state or "not queued")
     return f"{step.commit.hash[:_SHORT]} {step.commit.subject}: {state}"
 
 
@@ -177,12 +180,12 @@ def _print(steps: list[Step], *, dry_run: bool) -> None:
         out.print("nothing was queued")
 
 
-def _answer(branch: LibraryBranch, line: tuple[LineCommit, ...], every: int, steps: list[Step]) -> dict[str, Any]:
+def _answer(branch: LibraryBranch, history: tuple[LineCommit, ...], every: int, steps: list[Step]) -> dict[str, Any]:
     return {
         **branch.model_dump(include={"library", "address"}),
-        "from": line[0].hash,
-        "to": line[-1].hash,
-        "commits": len(line),
+        "from": history[0].hash,
+        "to": history[-1].hash,
+        "commits": len(history),
         "every": every,
         "runs": [
             {"base": step.base, "commit": step.commit.hash, "subject": step.commit.subject, "date": step.commit.date}

@@ -1,15 +1,16 @@
-"""What a bisection came to, in words that can stand in a mail."""
+"""The result of a bisection, as text that can be pasted into a mail."""
 
 from kexbench.cli.console import out
 from kexbench.domain.bisections import BisectionAnswer
+from kexbench.domain.plans import Instrument
 
 SHOWN_COMMITS = 12
 
 
-def print_answer(told: BisectionAnswer) -> None:
-    """Plain lines, the commits as git log shows them."""
-    _line(told.says)
-    for commit in told.commits[:SHOWN_COMMITS]:
+def print_answer(answer: BisectionAnswer) -> None:
+    """Plain lines; commits look as in `git log`."""
+    _line(answer.says)
+    for commit in answer.commits[:SHOWN_COMMITS]:
         _line("")
         _line(f"commit {commit.hash}")
         _line(f"Author: {commit.author}")
@@ -17,16 +18,24 @@ def print_answer(told: BisectionAnswer) -> None:
         _line(f"    {commit.subject}")
         if commit.fails:
             _line(f"    (cannot be measured: {commit.fails})")
-    if more := len(told.commits) - SHOWN_COMMITS:
+    if more := len(answer.commits) - SHOWN_COMMITS:
         _line(f"\nand {more} more" if more > 0 else "")
-    good, bad = told.good, told.bad
-    _line(f"CPU time of a handshake, {bad.name} ({bad.hash[:12]}) against {good.name} ({good.hash[:12]}):")
-    for step in told.steps:
+    good, bad = answer.good, answer.bad
+    counts = answer.instrument is Instrument.INSTRUCTIONS
+    measure = "Instructions" if counts else "CPU time"
+    _line(f"{measure} of a handshake, {bad.name} ({bad.hash[:12]}) compared with {good.name} ({good.hash[:12]}):")
+    for step in answer.steps:
         _line(f"    {step.title}  {_percent(step.ratio)}  [{_percent(step.low)}, {_percent(step.high)}]")
+    built = (
+        f"\n{answer.searched} commits of {answer.repository} (first parents): {answer.builds} built, "
+        f"{len(answer.failed)} could not be measured. "
+    )
+    if counts:
+        _line(f"{built}Each was counted {answer.invocations} times by callgrind.")
+        return
     _line(
-        f"\nOf {told.searched} commits of {told.repository}, by first parents, {told.builds} were built and "
-        f"{len(told.failed)} could not be measured. {told.measurements} measurements of {told.invocations} "
-        "invocations, the first of twice as many, each of both ends and one commit on one core; intervals are 95%."
+        f"{built}{answer.measurements} measurements of {answer.invocations} invocations, the first of twice as many. "
+        "Each measures both ends and one commit on one core. Intervals: 95%."
     )
 
 

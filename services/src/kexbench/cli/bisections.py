@@ -1,4 +1,4 @@
-"""`kexbench bisections`: those that a service sees to, of a cluster or of this machine; and following one."""
+"""`kexbench bisections`: the bisections of a cluster or of this machine; and following one."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -20,17 +20,17 @@ from kexbench.cli.reaching import follow, reach_api, reach_queue
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
 
-app = typer.Typer(help="Bisections that a service sees to: list, show, cancel, resume.", no_args_is_help=True)
+app = typer.Typer(help="List, show, cancel and resume bisections.", no_args_is_help=True)
 CANNOT_SAY = 4
 _STATUS = {"found": 0, "cannot say": CANNOT_SAY}
 _ENDED = ("found", "cannot say", "not measured", "cancelled", "waiting")
-"""Nothing more happens by itself."""
+"""The states that only a person changes."""
 Id = Annotated[str, typer.Argument(metavar="ID", help="As `kexbench bisections list` prints it.")]
 
 
 @app.command("list")
 def list_bisections(
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many, newest first.")] = 20, as_json: AsJson = False
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of rows.")] = 20, as_json: AsJson = False
 ) -> None:
     """List bisections, newest first.
 
@@ -44,11 +44,12 @@ def list_bisections(
         print_json(page.model_dump(mode="json"))
     elif page.bisections:
         table = Table(box=None, header_style="bold")
-        for column in ("bisection", "asked for", "state", "of"):
-            table.add_column(column, no_wrap=column != "of")
-        for one in page.bisections:
-            of = f"{one.library} {one.good} to {one.bad}\n{one.detail}".rstrip()
-            table.add_row(one.bisection_id, f"{one.asked_at:%Y-%m-%d %H:%M}", one.state, of)
+        for column in ("bisection", "requested", "state", "commit range"):
+            table.add_column(column, no_wrap=column != "commit range")
+        for bisection in page.bisections:
+            commits = f"{bisection.library} {bisection.good} to {bisection.bad}\n{bisection.detail}".rstrip()
+            requested = f"{bisection.asked_at:%Y-%m-%d %H:%M}"
+            table.add_row(bisection.bisection_id, requested, bisection.state, commits)
         out.print(table)
     else:
         out.print("no bisections yet: kexbench bisect LIBRARY GOOD BAD")
@@ -57,27 +58,27 @@ def list_bisections(
 @app.command("show")
 def show(
     bisection_id: Id,
-    wait: Annotated[bool, typer.Option("--wait", help="Tell each change until it has ended.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Report progress until it has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a bisection came to, or how far it is.
+    """Show the result or the progress of a bisection.
 
-    With --wait, exit status: 0 the commit is found, 4 it cannot say, 1 it ended otherwise, or waits for somebody.
+    Exit status with --wait: 0 found, 4 inconclusive, 1 ended otherwise or waiting to be resumed.
 
     Examples:
 
         kexbench bisections show 0123456789abcdef0123 --wait
     """
     with reach_api() as api:
-        found = _followed(api, bisection_id) if wait else _asked(api, bisection_id)
-    _tell(found, as_json=as_json)
+        detail = _followed(api, bisection_id) if wait else _detail(api, bisection_id)
+    _print(detail, as_json=as_json)
     if wait:
-        raise typer.Exit(_STATUS.get(found.summary.state, 1))
+        raise typer.Exit(_STATUS.get(detail.summary.state, 1))
 
 
 @app.command("cancel")
 def cancel(bisection_id: Id, as_json: AsJson = False) -> None:
-    """Measure nothing more of a bisection; what is known is kept.
+    """Cancel a bisection. Its results are kept.
 
     Examples:
 
@@ -88,7 +89,7 @@ def cancel(bisection_id: Id, as_json: AsJson = False) -> None:
 
 @app.command("resume")
 def resume(bisection_id: Id, as_json: AsJson = False) -> None:
-    """Go on with a bisection that waits or was cancelled.
+    """Resume a waiting or cancelled bisection.
 
     Examples:
 
@@ -97,25 +98,25 @@ def resume(bisection_id: Id, as_json: AsJson = False) -> None:
     _control("resume", bisection_id, as_json=as_json)
 
 
-def search(wanted: BisectionWanted, *, lasting: bool, as_json: bool) -> int:
-    """The exit status of a bisection, seen to by a service, or by this process where none runs unless it is to be a
-    `lasting` one."""
+def search(question: BisectionWanted, *, lasting: bool, as_json: bool) -> int:
+    """Run a bisection and return its exit status. A service measures it, or this process if none runs and `lasting` is
+    false."""
     with reach_queue(lasting=lasting) as queue:
-        begun = queue.api.post(BisectionSummary, "/bisections", wanted)
+        begun = queue.api.post(BisectionSummary, "/bisections", question)
         bisection_id = begun.bisection_id
-        again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
+        again = f", requested {begun.asked_at:%Y-%m-%d %H:%M} UTC; --anew starts a new one" if begun.runs else ""
         say(f"bisection {bisection_id}{again}")
         if not queue.here:
-            say(f"kexbench bisections show {bisection_id} --wait follows it again")
+            say(f"to follow it again: kexbench bisections show {bisection_id} --wait")
         elif begun.state in ("waiting", "cancelled"):
-            queue.api.send("POST", f"/bisections/{bisection_id}/resume")  # that it is asked for again says so
+            queue.api.send("POST", f"/bisections/{bisection_id}/resume")
         with queue.seen_to(bisection_id):
-            found = _followed(queue.api, bisection_id)
-    if as_json and found.answer:
-        print_json(found.answer.model_dump(mode="json"))
+            detail = _followed(queue.api, bisection_id)
+    if as_json and detail.answer:
+        print_json(detail.answer.model_dump(mode="json"))
     else:
-        _tell(found, as_json=as_json)
-    return _STATUS.get(found.summary.state, 1)
+        _print(detail, as_json=as_json)
+    return _STATUS.get(detail.summary.state, 1)
 
 
 def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
@@ -127,33 +128,32 @@ def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
         out.print(f"{summary.bisection_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
 
 
-def _asked(api: ApiClient, bisection_id: str) -> BisectionDetail:
+def _detail(api: ApiClient, bisection_id: str) -> BisectionDetail:
     return api.get(BisectionDetail, f"/bisections/{quote(bisection_id, safe='')}")
 
 
 def _followed(api: ApiClient, bisection_id: str) -> BisectionDetail:
-    return follow(api, lambda: _asked(api, bisection_id), progress_lines, lambda found: found.summary.state in _ENDED)
+    return follow(api, lambda: _detail(api, bisection_id), progress_lines, lambda now: now.summary.state in _ENDED)
 
 
-def progress_lines(found: BisectionDetail) -> list[str]:
-    """What happened so far, each line once."""
-    if not found.searched:
-        return ["looking for its commits"]
-    head = (
-        f"{found.searched} commits from {found.summary.good} to {found.summary.bad}, at most {found.most_builds} builds"
-    )
-    return [head, *(_run_line(run, found.searched - 1) for run in found.runs), *_likely_lines(found)]
+def progress_lines(detail: BisectionDetail) -> list[str]:
+    """The progress so far."""
+    if not detail.searched:
+        return ["listing the commits"]
+    ends = f"{detail.summary.good} to {detail.summary.bad}"
+    head = f"{detail.searched} commits from {ends}, at most {detail.most_builds} builds"
+    return [head, *(_run_line(run, detail.searched - 1) for run in detail.runs), *_likely_lines(detail)]
 
 
-def _likely_lines(found: BisectionDetail) -> list[str]:
-    """Where the step most likely is, once commits between the ends were measured."""
-    known = [(commit.probability, commit.number) for commit in found.commits if commit.probability]
-    measurements = sum(commit.measurements for commit in found.commits)
-    if not known or not measurements:
+def _likely_lines(detail: BisectionDetail) -> list[str]:
+    """The most likely commit, once commits between the ends were measured."""
+    candidates = [(commit.probability, commit.number) for commit in detail.commits if commit.probability]
+    measurements = sum(commit.measurements for commit in detail.commits)
+    if not candidates or not measurements:
         return []
-    probability, number = max(known)
+    probability, number = max(candidates)
     counted = "1 measurement" if measurements == 1 else f"{measurements} measurements"
-    return [f"after {counted} between the ends it is most likely commit {number}, with {probability:.1%}"]
+    return [f"most likely commit {number} ({probability:.1%}) after {counted} between the ends"]
 
 
 def _run_line(run: BisectionRunView, last: int) -> str:
@@ -162,14 +162,14 @@ def _run_line(run: BisectionRunView, last: int) -> str:
     return f"{what}: run {run.run_id} is {run.state}{detail}"
 
 
-def _tell(found: BisectionDetail, *, as_json: bool) -> None:
-    summary = found.summary
+def _print(detail: BisectionDetail, *, as_json: bool) -> None:
+    summary = detail.summary
     if as_json:
-        print_json(found.model_dump(mode="json"))
-    elif found.answer and summary.state in _STATUS:
-        print_answer(found.answer)
+        print_json(detail.model_dump(mode="json"))
+    elif detail.answer and summary.state in _STATUS:
+        print_answer(detail.answer)
     else:
-        for line in progress_lines(found):
+        for line in progress_lines(detail):
             out.print(line, markup=False, soft_wrap=True)
         out.print(f"{summary.state}: {summary.detail}" if summary.detail else summary.state, markup=False)
     if summary.state in ("waiting", "cancelled"):

@@ -1,5 +1,5 @@
-"""`kexbench submit`, `runs cancel`, `runs resume` and `token`: what is asked of a queue, a cluster's or this machine's.
-`migrate`, which a cluster's installation begins with.
+"""`kexbench submit`, `runs cancel`, `runs resume` and `token`: requests to the queue of a cluster or of this machine.
+`migrate`: the first step of installing a cluster.
 """
 
 from pathlib import Path
@@ -13,27 +13,26 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api
 from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunState
+from kexbench.execution.measuring import INTERRUPTED
 from kexbench.pipeline import read_spec
 from kexbench.service import ServiceUnavailable, lasting_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-Wait = Annotated[bool, typer.Option("--wait", help="Tell each change until the run has ended.")]
-RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Report progress until the run has ended.")]
+RunId = Annotated[str, typer.Argument(help="As `kexbench runs list` prints it.")]
 
 
 def submit(
-    spec: Annotated[Path, typer.Argument(help="On a cluster: a spec with its pools.", show_default=False)],
-    key: Annotated[
-        str | None, typer.Option(help="The same key asks for the same run, however often it is sent.")
-    ] = None,
+    spec: Annotated[Path, typer.Argument(help="A spec. For a cluster it names pools.", show_default=False)],
+    key: Annotated[str | None, typer.Option(help="Idempotency key: requests with the same key create one run.")] = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Queue a spec: at the `kexbench serve` of this machine, or on a cluster where KEXBENCH_API_URL says where it is
-    and KEXBENCH_TOKEN_FILE who asks.
+    """Queue a spec on this machine or on a cluster.
 
-    Exit status: 0 it was queued, or with --wait has finished; 1 it was refused, or ended otherwise.
+    Needs a `kexbench serve` on this machine, or a cluster: KEXBENCH_API_URL is its API, KEXBENCH_TOKEN_FILE a token.
+    Exit status: 0 queued, or with --wait finished; 1 refused, or ended otherwise.
 
     Examples:
 
@@ -44,11 +43,11 @@ def submit(
     with reach_api(lasting=True) as api:
         headers = {"Idempotency-Key": key} if key else {}
         summary = api.post(RunSummary, "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
-        _tell(api, summary, wait=wait, as_json=as_json)
+        _print(api, summary, wait=wait, as_json=as_json)
 
 
 def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
-    """End a run that was queued; what is measured by then is kept.
+    """Cancel a run. Invocations measured so far are kept.
 
     Examples:
 
@@ -56,11 +55,11 @@ def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
     """
     with reach_api() as api:
         summary = api.post(RunSummary, f"/runs/{run_id}/cancel")
-        _tell(api, summary, wait=wait, as_json=as_json, wanted="cancelled")
+        _print(api, summary, wait=wait, as_json=as_json, expected="cancelled")
 
 
 def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
-    """Queue again what a run lacks.
+    """Resume a run: queue its missing invocations.
 
     Examples:
 
@@ -68,26 +67,44 @@ def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
     """
     with reach_api() as api:
         summary = api.post(RunSummary, f"/runs/{run_id}/resume")
-        _tell(api, summary, wait=wait, as_json=as_json)
+        _print(api, summary, wait=wait, as_json=as_json)
 
 
-def migrate() -> None:
-    """Bring the store to this release's schema; a store that has it stays as it is."""
+def migrate(
+    summaries: Annotated[bool, typer.Option("--summaries", help="Also compute all summaries anew.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Update the store to the schema of this release. Does nothing if it is up to date.
+
+    Pages read summaries of samples, which the store keeps up to date itself. `--summaries` computes all of them anew,
+    for instance after rows were restored or deleted by hand. No service may run on this store meanwhile.
+
+    Examples:
+
+        kexbench migrate
+        kexbench migrate --summaries --json
+    """
     store = Installation(Settings()).open_store()
-    out.print(f"{store.engine()}: the schema is that of this release")
+    engine, count = store.engine(), store.summarise() if summaries else None
     store.close()
+    if as_json:
+        print_json({"engine": engine, "summaries": count})
+        return
+    out.print(f"{engine}: the schema is up to date")
+    if count is not None:
+        out.print(f"{count:,} summaries were computed")
 
 
-def _tell(
+def _print(
     api: ApiClient,
     summary: RunSummary,
     *,
     wait: bool,
     as_json: bool,
-    wanted: RunState | str = RunState.FINISHED,
+    expected: RunState | str = RunState.FINISHED,
 ) -> None:
-    """Print a run; with `wait` each change until it has ended, and whether it ended as it should. Where nobody sees to
-    the queue, nothing is waited for."""
+    """Print a run. With `wait`: report its progress, and exit with 1 if it does not end as expected. Does not wait if
+    nothing serves the queue."""
     if wait:
         summary = followed(api, summary.run_id, seen_to=api.page is not None)
     if as_json:
@@ -97,39 +114,49 @@ def _tell(
         if api.page:
             say(f"{api.page}{summary.run_id}")
     if wait and summary.state.is_open:
-        err.print("nothing more happens to it by itself: no kexbench serve runs here")
-        err.print("  remedy: start kexbench serve, which sees to what is queued, running or being cancelled")
-    if wait and summary.state != wanted:
+        err.print("the run does not continue: no kexbench serve runs here")
+        err.print("  remedy: start kexbench serve, which continues queued, running and cancelling runs")
+    if wait and summary.state != expected:
         raise typer.Exit(1)
 
 
 def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
-    """The run once it has ended, or as it stays where nobody sees to it."""
-    return follow(
-        api,
-        lambda: api.get(RunDetail, f"/runs/{run_id}").summary,
-        lambda found: [_progress(found)],
-        lambda found: not (found.state.is_open and seen_to),
-    )
+    """Waits until the run has ended, or does not if nothing serves the queue. Ctrl-C only stops following it."""
+    try:
+        return follow(
+            api,
+            lambda: api.get(RunDetail, f"/runs/{run_id}").summary,
+            lambda summary: [_progress(summary)],
+            lambda summary: not (summary.state.is_open and seen_to),
+        )
+    except KeyboardInterrupt:
+        if api.page is None:
+            raise
+        say(f"run {run_id} continues; to end it: kexbench runs cancel {run_id}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _progress(summary: RunSummary) -> str:
+    """Callers print the detail of the end themselves."""
     stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
-    return f"{summary.state}: {stored} {summary.detail}".rstrip()
+    return f"{summary.state}: {stored} {summary.detail if summary.state.is_open else ''}".rstrip()
 
 
 def token() -> None:
-    """Print a token that lets the pages of this machine's service cancel and resume runs, for an hour.
+    """Print an access token for the pages of this machine's service, valid for an hour.
+
+    With it the pages can cancel and resume runs, handle alerts (acknowledge, ignore, assign, …), and start, cancel and
+    resume bisections.
 
     Examples:
 
         kexbench token
     """
     settings = on_this_machine(
-        "kexbench token makes tokens of this machine's service",
-        "on a cluster ask for one with kubectl create token ACCOUNT --audience kexbench",
+        "kexbench token creates tokens for this machine's service",
+        "create one for a cluster with kubectl create token ACCOUNT --audience kexbench",
     )
     address = lasting_service(settings)
     if address is None:
-        raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
+        raise ServiceUnavailable("no kexbench serve runs here: start it, then repeat this command")
     out.print(token_for(address, "submitter")(), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`kexbench commits`: commits of watched repositories, and what became of their specs."""
+"""`kexbench commits`: the commits of watched repositories with their specs and runs."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -17,27 +17,27 @@ from kexbench.forges.words import time_words
 
 SHORT_HASH = 7
 WHEN_WIDTH = 24
-"""Of a short hash and a time."""
+"""Characters of a short hash and a time."""
 REASONS = {Reason.SPEC: "the spec changed", Reason.LIBRARY: "new version of a library it tracks"}
 
 
 def commits(
     repository: Annotated[str, typer.Option(metavar="NAME", help="Only commits of this repository.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of commits.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the commits of watched repositories that had specs measured or planned, or should have had, newest first.
+    """List the commits of watched repositories with their specs and runs, newest first.
 
-    Heads of planned branches and of pull requests are among them, with the time that measuring would take.
+    Includes the heads of planned branches and of pull requests with the estimated time of measuring.
 
     Examples:
 
         kexbench commits --repository benchmarks --limit 5
         kexbench commits --json | jq -r '.commits[].checks[].faults[].text'
     """
-    asked = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
+    query = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
     with reach_api() as api:
-        page = api.get(CommitPage, f"/commits?{asked}")
+        page = api.get(CommitPage, f"/commits?{query}")
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.commits:
@@ -49,43 +49,41 @@ def commits(
 
 
 def commits_table(listed: list[CommitView]) -> Table:
-    """A row a spec; what is the same as in the row above is left out."""
+    """One row a spec. A commit is printed in its first row only."""
     table = Table(box=None, header_style="bold")
     table.add_column("commit", min_width=WHEN_WIDTH, overflow="fold")
     table.add_column("title")
     table.add_column("spec", overflow="fold")
     table.add_column("run", no_wrap=True)  # so that its id can be copied
-    for one in listed:
-        commit = one.commit
+    for view in listed:
+        commit = view.commit
         when = f"{commit.commit[:SHORT_HASH]} {commit.committed_at:%Y-%m-%d %H:%M}"
         first = (f"{when}\n{commit.repository}/{commit.branch}", commit.title)
-        rows = [("", one.note)] if one.note else [check_texts(check) for check in one.checks]
+        rows = [("", view.note)] if view.note else [check_texts(check) for check in view.checks]
         for row in rows:
-            table.add_row(*map(Text, (*first, *row)))  # as it is: [skip bench] is no markup
+            table.add_row(*map(Text, (*first, *row)))  # literal: [skip bench] is not markup
             first = ("", "")
     return table
 
 
 def check_texts(check: CheckView) -> tuple[str, str]:
-    """The spec over why it is measured, and how far its run is over the run's id; or what that would be, or that there
-    is none."""
+    """The spec and why it is measured; the progress and the id of its run, or the estimate of a plan."""
     if dry := check.dry_run:
-        would = f"planned, {dry.cases:,} case{'' if dry.cases == 1 else 's'}"
-        return f"{check.path}\n{REASONS[check.reason]}", f"{would}\n{time_words(sum(dry.minutes.values()))}"
+        planned = f"planned, {dry.cases:,} case{'' if dry.cases == 1 else 's'}"
+        return f"{check.path}\n{REASONS[check.reason]}", f"{planned}\n{time_words(sum(dry.minutes.values()))}"
     if check.run_id is None:
-        return check.path, f"none, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
-    far = f"{check.state or RunState.QUEUED}, {check.invocations_stored:,} invocations"
-    return f"{check.path}\n{REASONS[check.reason]}", f"{far}\n{check.run_id}"
+        return check.path, f"no run, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
+    progress = f"{check.state or RunState.QUEUED}, {check.invocations_stored:,} invocations"
+    return f"{check.path}\n{REASONS[check.reason]}", f"{progress}\n{check.run_id}"
 
 
 def fault_lines(listed: list[CommitView]) -> list[str]:
-    """Every fault of every commit, behind its hash."""
-    return [
-        f"{one.commit.commit[:SHORT_HASH]} {fault}" for one in listed for check in one.checks for fault in check.faults
-    ]
+    """Each fault after the hash of its commit."""
+    faults = ((view.commit.commit, fault) for view in listed for check in view.checks for fault in check.faults)
+    return [f"{commit[:SHORT_HASH]} {fault}" for commit, fault in faults]
 
 
-def nothing_words(repository: str, known: list[str]) -> str:
-    if repository and known:
-        return f"no commits of {repository}; there are some of {', '.join(known)}"
-    return "no commits yet: name what is watched in repositories.yaml (KEXBENCH_REPOSITORIES), then push a spec"
+def nothing_words(repository: str, repositories: list[str]) -> str:
+    if repository and repositories:
+        return f"no commits of {repository}; there are some of {', '.join(repositories)}"
+    return "no commits yet: list the repositories in repositories.yaml (KEXBENCH_REPOSITORIES), then push a spec"

@@ -1,30 +1,54 @@
-"""What `run`, `compare`, `interop` and `qualify` share: measuring with everything that is told while it happens."""
+"""From a plan to its results, for `run`, `compare`, `interop` and `qualify`. The run is queued. The executor measures
+it; if no service runs, the command does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import typer
 
+from kexbench.cli.cluster import followed
 from kexbench.cli.console import ProgressReporter, err, say
 from kexbench.cli.words import duration_words
+from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
-from kexbench.domain.runs import RunState
+from kexbench.domain.numbers import counted
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation
-from kexbench.execution.folder import RunFolder
-from kexbench.execution.measuring import measuring
-from kexbench.pipeline import RunEnd, deliver_leftovers, execute_run, start_run
+from kexbench.execution.measuring import INTERRUPTED, measuring
+from kexbench.kits import KitError, KitErrors
+from kexbench.kits.errors import why_run_fails
+from kexbench.pipeline import (
+    DELIVERY_ERRORS,
+    RunEnd,
+    RunGone,
+    VersionMismatch,
+    deliver_leftovers,
+    execute_run,
+    known_run,
+    new_run,
+    take_run,
+)
 from kexbench.planning.compose import Wish, chosen, spec_text
+from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
 from kexbench.planning.subjects import with_sources
+from kexbench.queue.runs import run_event
+from kexbench.runner.results import DamagedFile
+from kexbench.service import lasting_service, reach_service
 from kexbench.wiring import Installation
 
-_EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: 130}
+DETAIL_CHARACTERS = 600
+_EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: INTERRUPTED}
 
 
 @dataclass(frozen=True)
 class Done:
-    """A run that a command measured: how it ended, and all that it has."""
+    """A run that a command started: its end and its invocations."""
 
     end: RunEnd
     invocations: list[Invocation]
@@ -34,51 +58,93 @@ class Done:
         return _EXIT.get(self.end.state, 1)
 
 
-def measure(
-    installation: Installation,
-    what: str,
-    begin: Callable[[ProgressReporter], RunFolder],
-    *,
-    queued: bool = False,
-    on_wait: Callable[[str], None] = say,
-) -> Done:
-    """Store what earlier runs left, begin a run, measure and deliver it; while another process measures, wait. `what`
-    tells others whom they wait for, `on_wait` is told whom this waits for, `queued` says that whoever sees to the queue
-    is measuring. Raises what the stages raise."""
-    for left in deliver_leftovers(installation, say):
-        err.print(f"stored what run {left.run_id} had left on disk", markup=False)
-    with measuring(installation.settings.home, what, on_wait) as lock, ProgressReporter() as reporter:
-        folder = begin(reporter)
-        with folder.locked() as ours:
-            if not ours:
-                raise typer.BadParameter(f"run {folder.path.name} is being measured by another process")
-            end = execute_run(installation, folder, reporter, lock, queued=queued)
-    if end.detail:
-        err.print(f"{end.state}: {end.detail}", markup=False)
-    if end.undelivered:
-        err.print(f"not stored yet: {end.undelivered}", markup=False)
-    return Done(end, folder.invocations(end.run))
+def run_plan(installation: Installation, plan: Plan, text: str, purpose: Purpose = Purpose.HISTORY) -> Done:
+    """Queue a run and wait for its end. Raises the errors of the stages."""
+    say(
+        f"{plan.spec_name}: {counted(len(plan.cases), 'case')}, {counted(len(plan.subjects), 'subject')}, "
+        f"{counted(plan.measure.invocations, 'invocation')}: about {duration_words(plan.estimated_s)} of measuring"
+    )
+    run = new_run(plan, text, purpose)
+    address = lasting_service(installation.settings)
+    if address is None:
+        return measure(installation, run.run_id, run)
+    with closing(ApiClient.of_run(address, run.run_id)) as api:
+        api.put_run(run)
+    with closing(ApiClient.here(address)) as api:
+        return follow_run(installation, api, run.run_id)
 
 
 def run_wish(installation: Installation, wish: Wish) -> Done:
-    """Measure a spec of a command's own. Raises what the stages raise."""
+    """The same for a spec that a command generates. Its subjects need not be in the catalogue. Raises
+    BadParameter."""
     text = spec_text(wish)
-    plan = make_plan(text, wish.name, with_sources(installation.catalogue(), wish.subjects))
+    try:
+        plan = make_plan(text, wish.name, with_sources(installation.catalogue(), wish.subjects))
+    except DocumentError as error:  # nobody wrote this text, so places in it say nothing
+        raise typer.BadParameter("\n".join(fault.message for fault in error.faults)) from None
+    return run_plan(installation, plan, text, wish.purpose)
 
-    def begin(reporter: ProgressReporter) -> RunFolder:
-        reporter.step(
-            f"{len(plan.cases)} cases, {len(plan.subjects)} subjects, {plan.measure.invocations} invocations: "
-            f"about {duration_words(plan.estimated_s)} of measuring"
-        )
-        return start_run(installation, plan, text, reporter, purpose=wish.purpose)
 
-    return measure(installation, wish.name, begin)
+def follow_run(installation: Installation, api: ApiClient, run_id: str) -> Done:
+    """Wait for the end of a run in this machine's service. Ends the command if the run never began."""
+    say(f"run {run_id}: {api.page}{run_id}")
+    summary = followed(api, run_id, seen_to=True)
+    folder = known_run(installation, run_id)
+    if folder is None:
+        err.print(f"run {run_id} {summary.state}: {summary.detail}", markup=False)
+        raise typer.Exit(_EXIT.get(summary.state, 1))
+    run = folder.run()
+    return _reported(Done(RunEnd(run, summary.state, summary.detail, None), folder.invocations(run)))
+
+
+def measure(installation: Installation, run_id: str, new: Run | None = None, *, queued: bool = False) -> Done:
+    """Store leftovers of earlier runs, wait until no other process measures, then measure a run and store it. Queues
+    a `new` run once it can begin. `queued`: the executor started this. Raises the errors of the stages."""
+    for earlier in deliver_leftovers(installation, say, queued=queued):
+        err.print(f"stored the results that run {earlier.run_id} had left on disk", markup=False)
+
+    note = partial(_note, installation, run_id)
+    on_wait = partial(note, RunState.BUILDING) if queued else say
+    folder = installation.run_folder(run_id)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with (
+        measuring(installation.settings.home, f"run {run_id}", on_wait) as lock,
+        ProgressReporter() as reporter,
+        folder.locked() as ours,
+    ):
+        if not ours:
+            raise typer.BadParameter(f"run {run_id} is being measured by another process")
+        try:
+            folder = take_run(installation, run_id, reporter, new, queued=queued)
+            end = execute_run(installation, folder, reporter, lock, queued=queued)
+        except (KitError, KitErrors, RunGone, VersionMismatch, DamagedFile) as error:
+            if queued or not folder.exists():  # otherwise the run existed before and may have finished
+                note(RunState.FAILED, str(error), *why_run_fails(error))
+            raise
+        except KeyboardInterrupt:
+            if not (queued or folder.exists()):
+                note(RunState.CANCELLED, "cancelled before anything was measured")
+            raise
+    return _reported(Done(end, folder.invocations(end.run)))
+
+
+def _reported(done: Done) -> Done:
+    if done.end.detail:
+        err.print(f"{done.end.state}: {done.end.detail}", markup=False)
+    if done.end.undelivered:
+        err.print(f"not stored yet: {done.end.undelivered}", markup=False)
+    return done
+
+
+def _note(installation: Installation, run_id: str, state: RunState, words: str, *why: Any) -> None:
+    with suppress(*DELIVERY_ERRORS), reach_service(installation) as address:
+        ApiClient.of_run(address, run_id).add_event(run_event(run_id, state, words[:DETAIL_CHARACTERS], *why))
 
 
 def cases_for(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:
-    """Raises BadParameter where no case fits."""
-    found = chosen(matrices, patterns)
-    if not found:
-        known = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
-        raise typer.BadParameter(f"no case is called {' or '.join(patterns)}; there are {known} and others")
-    return found
+    """Raises BadParameter if no case matches."""
+    cases = chosen(matrices, patterns)
+    if not cases:
+        examples = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
+        raise typer.BadParameter(f"no case matches {' or '.join(patterns)}; there are {examples} and others")
+    return cases

@@ -1,6 +1,6 @@
 """Where the command line writes: results to standard output, everything else to standard error.
 
-Titles of commits, names and notes come from anybody: what would tell the terminal to do something is shown instead.
+Titles of commits, names and notes come from untrusted people: control characters are replaced.
 """
 
 import json
@@ -14,11 +14,11 @@ from rich.segment import Segment
 
 _ORDERS = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "�"),  # C0 and C1, ESC among them
-    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"),  # what turns the direction of writing
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"),  # these change the direction of text
     ord("\n"): "\n",
     ord("\t"): "\t",
 }
-"""What a terminal obeys and nobody sees, by what is shown in its place."""
+"""Invisible characters that a terminal obeys, with their replacements."""
 
 
 def without_orders(text: str) -> str:
@@ -26,7 +26,7 @@ def without_orders(text: str) -> str:
 
 
 class _Shown:
-    """Something that is printed, without what a terminal would obey; its style stays."""
+    """Content without control characters; its style stays."""
 
     def __init__(self, content: ConsoleRenderable) -> None:
         self._content = content
@@ -51,24 +51,24 @@ for _console in (out, err):
 
 
 class WithoutOrders(logging.Formatter):
-    """What is logged quotes others as well, such as what git says of their repository."""
+    """Log lines quote others too, such as the output of git."""
 
     def format(self, record: logging.LogRecord) -> str:
         return without_orders(super().format(record))
 
 
 def print_json(value: Any) -> None:
-    """Machine-readable output, with nothing around it."""
+    """Prints JSON and nothing else."""
     print(json.dumps(value, indent=2, default=str))
 
 
 def say(text: str) -> None:
-    """One short line on what is being done."""
+    """Prints a short progress line."""
     err.print(text, style="dim", markup=False)
 
 
 class ProgressReporter:
-    """Steps as lines, measuring and storing as bars with the time left; lines only where there is no terminal."""
+    """Prints steps as lines, measuring and storing as bars with the remaining time. Without a terminal: lines only."""
 
     def __init__(self) -> None:
         self._bars = Progress(

@@ -1,4 +1,4 @@
-"""`kexbench dispatch`: on a cluster, turns queued runs into workflows until a signal ends it."""
+"""`kexbench dispatch`: submits queued runs to a cluster until a signal ends it."""
 
 import logging
 import signal
@@ -24,22 +24,20 @@ _log = logging.getLogger(__name__)
 
 
 def dispatch(
-    once: Annotated[bool, typer.Option("--once", help="Look at every open run once, act, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Process every open run once, then exit.")] = False,
 ) -> None:
-    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them, have the specs of new
-    commits measured, and tell people of alerts. Any number may run: one acts.
+    """Submit queued runs to a cluster and report their progress to the API.
 
-    What it needs to know, the environment says: KEXBENCH_API_URL, KEXBENCH_TOKEN_FILE, KEXBENCH_POOLS,
-    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE; KEXBENCH_REPOSITORIES where any are watched, KEXBENCH_CHANNELS
-    where people are told of alerts. It finds the cluster as
-    the pod it runs in, or as KUBECONFIG says.
+    Also queues the specs of new commits and sends notifications. Of several dispatchers one is active. Required:
+    KEXBENCH_API_URL, KEXBENCH_TOKEN_FILE, KEXBENCH_POOLS, KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE. Optional:
+    KEXBENCH_REPOSITORIES (what to watch), KEXBENCH_CHANNELS (where to notify). Cluster: its pod's or KUBECONFIG.
 
     Examples:
 
         kexbench dispatch
         kexbench dispatch --once
     """
-    # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
+    # Imported here: the clients of Kubernetes, Argo and git take a second, and other commands do not need them.
     from kexbench import notifier  # noqa: PLC0415
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
@@ -47,7 +45,7 @@ def dispatch(
     handler = logging.StreamHandler()
     handler.setFormatter(WithoutOrders("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    for client in ("httpx", "httpx2"):  # which tell every request, of which there are some every second
+    for client in ("httpx", "httpx2"):  # they log every request, several a second
         logging.getLogger(client).setLevel(logging.WARNING)
     settings = Settings()
     missing = [
@@ -70,8 +68,8 @@ def dispatch(
             with watcher_of(installation, api, _log.info) as watcher:
                 announcer = announcer_of(installation, api, _log.info)
                 sender = notifier.sender_of(installation, api, _log.info)
-                answered = [dispatcher.once(), watcher.once(), announcer.once(), sender is None or sender.once()]
-            raise typer.Exit(0 if all(answered) else 1)
+                succeeded = [dispatcher.once(), watcher.once(), announcer.once(), sender is None or sender.once()]
+            raise typer.Exit(0 if all(succeeded) else 1)
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())

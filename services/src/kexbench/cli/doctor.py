@@ -1,4 +1,4 @@
-"""`kexbench doctor`: is this machine fit to measure on?"""
+"""`kexbench doctor`: checks how steadily this machine measures."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -16,12 +16,12 @@ STYLES = {"good": "green", "warning": "yellow", "unknown": "dim"}
 
 
 def doctor(
-    strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if there is a warning.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if there is a warning.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge how steadily this machine measures, and say what to change.
+    """Check how steadily this machine measures, and suggest what to change.
 
-    Takes two seconds, changes nothing and needs no rights. Run it in the state in which you will measure.
+    Takes two seconds, changes nothing and needs no privileges. Run it in the state in which you will measure.
 
     Examples:
 
@@ -29,22 +29,22 @@ def doctor(
         kexbench doctor --json | jq '.checks[] | select(.verdict == "warning")'
         kexbench doctor --strict && kexbench run bench-specs/quickstart.yaml
     """
-    found = examine()
+    result = examine()
     if as_json:
-        print_json({"measuring_cpu": found.measuring_cpu, "checks": [asdict(check) for check in found.checks]})
+        print_json({"measuring_cpu": result.measuring_cpu, "checks": [asdict(check) for check in result.checks]})
     else:
-        out.print(examination_table(found))
-        err.print(summary(found))
-    if strict and found.count("warning"):
+        out.print(examination_table(result))
+        err.print(summary(result))
+    if strict and result.count("warning"):
         raise typer.Exit(1)
 
 
-def examination_table(found: Examination) -> Table:
-    """A verdict, what was found, and below it what to do."""
+def examination_table(result: Examination) -> Table:
+    """The verdict, the finding and below it the advice of each check."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for check in found.checks:
+    for check in result.checks:
         table.add_row(Text(check.verdict, style=STYLES[check.verdict]), _text(check))
     return table
 
@@ -54,5 +54,5 @@ def _text(check: Check) -> Text:
     return Text.assemble((check.name, "bold"), f": {check.found}\n", (check.advice, advice))
 
 
-def summary(found: Examination) -> str:
-    return f"{found.count('good')} good, {found.count('warning')} to mend, {found.count('unknown')} unknown"
+def summary(result: Examination) -> str:
+    return f"{result.count('good')} good, {result.count('warning')} to fix, {result.count('unknown')} unknown"

@@ -11,12 +11,12 @@ from kexbench.domain.samples import Metric
 
 
 def export(
-    format: Annotated[Literal["csv", "json"], typer.Option(help="How to write them.")] = "csv",
-    metric: Annotated[Metric, typer.Option(help="What is measured, per handshake.")] = Metric.CPU_NS,
+    format: Annotated[Literal["csv", "json"], typer.Option(help="The output format.")] = "csv",
+    metric: Annotated[Metric, typer.Option(help="The metric, per handshake.")] = Metric.CPU_NS,
     run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
-    case: Annotated[str | None, typer.Option(help="Only this case id.")] = None,
+    case: Annotated[str | None, typer.Option(help="Only the case with this id.")] = None,
 ) -> None:
-    """Write samples to standard output: this machine's, or those of the cluster that KEXBENCH_API_URL names.
+    """Write samples of this machine, or of the cluster that KEXBENCH_API_URL names, to standard output.
 
     Examples:
 
@@ -24,8 +24,8 @@ def export(
         kexbench export --format json --metric server_cpu_ns --run 20260101-120000-0123abcd
         KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench export > samples.csv
     """
-    asked = {"format": format, "metric": str(metric), "run_id": run, "case_id": case}
-    query = urlencode({name: value for name, value in asked.items() if value})
+    filters = {"format": format, "metric": str(metric), "run_id": run, "case_id": case}
+    query = urlencode({name: value for name, value in filters.items() if value})
     with reach_api() as api:
         for chunk in api.stream(f"/export?{query}"):
             sys.stdout.buffer.write(chunk)

@@ -1,4 +1,4 @@
-"""The errors that a command ends with in words, and the words."""
+"""The expected errors of commands, and their texts."""
 
 import errno
 
@@ -9,7 +9,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import TRY_AGAIN, StoreError
-from kexbench.watch.source import SourceError
+from kexbench.watch.errors import SourceError
 
 EXPECTED = (
     KitError,
@@ -21,23 +21,23 @@ EXPECTED = (
     ApiError,
     SourceError,
 )
-_ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to folders that you may write to"
+_ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to writable folders"
 _OF_THE_DISK = {
-    errno.ENOSPC: "free some space: what was acknowledged is kept, and the same command goes on",
-    errno.EDQUOT: "free some of your quota: what was acknowledged is kept, and the same command goes on",
+    errno.ENOSPC: "free some space, then repeat the command: it continues with what is stored",
+    errno.EDQUOT: "free some of your quota, then repeat the command: it continues with what is stored",
     errno.EROFS: _ELSEWHERE,
     errno.EACCES: _ELSEWHERE,
     errno.EPERM: _ELSEWHERE,
     errno.ENOTDIR: _ELSEWHERE,
     errno.EEXIST: _ELSEWHERE,
 }
-"""What a person can put right of what the system refused, by its number, and how."""
+"""Remedies for errors of the operating system, by number."""
 SHOWN_FAULTS = 15
-"""So that the errors of any input fit one screen."""
+"""The errors of any input fit one screen."""
 
 
 def words_of(error: Exception) -> list[str] | None:
-    """What a person is told of an error, None where it is none that is expected."""
+    """The lines to print for an error; None for an unexpected one."""
     match error:
         case DocumentError():
             return _faults(error)
@@ -49,7 +49,7 @@ def words_of(error: Exception) -> list[str] | None:
         case Refused(detail=detail, remedy=str(remedy)):
             return [detail, f"  remedy: {remedy}"]
         case KitErrors():
-            return [str(each) for each in error.errors]
+            return [str(part) for part in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None
 
 

@@ -1,4 +1,4 @@
-"""`kexbench interop`: every library as client against every library as server."""
+"""`kexbench interop`: tests every library as client with every library as server."""
 
 from typing import Annotated
 
@@ -41,9 +41,9 @@ def interop(
     spec: SpecMatrix = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let every subject as a client meet every subject as a server, each in a process of its own.
+    """Test every subject as a client with every subject as a server, in separate processes.
 
-    Exit status: 0 all combinations that both sides support work, 3 some do not, 1 it could not be tried.
+    Exit status: 0 all combinations that both sides support work, 3 some do not, 1 nothing could be tested.
 
     Examples:
 
@@ -55,24 +55,24 @@ def interop(
     if len(set(subjects)) < 2:
         raise typer.BadParameter("give at least two different subjects")
     plain = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
-    faced = [one.model_copy(update={"peer": f"server:{server}"}) for one in plain for server in subjects]
+    with_peers = [each.model_copy(update={"peer": f"server:{server}"}) for each in plain for server in subjects]
     wish = Wish(
         name="interop",
         description=f"interoperability of {', '.join(map(str, subjects))}",
         subjects=subjects,
-        cases=tuple(faced),
+        cases=tuple(with_peers),
         invocations=2,
         batches=2,
         purpose=Purpose.INTEROP,
     )
     done = run_wish(Installation(settings), wish)
-    found = meetings(done.invocations, plain, subjects)
+    results = meetings(done.invocations, plain, subjects)
     if as_json:
-        print_json([{"case_id": key[0], "client": key[1], "server": key[2], **word} for key, word in found.items()])
+        print_json([{"case_id": key[0], "client": key[1], "server": key[2], **row} for key, row in results.items()])
     else:
-        for one in plain:
-            out.print(_table(one, subjects, found))
-    broken = any(word["result"] not in ("ok", "unsupported") for word in found.values())
+        for each in plain:
+            out.print(_table(each, subjects, results))
+    broken = any(row["result"] not in ("ok", "unsupported") for row in results.values())
     raise typer.Exit(done.exit_status or (3 if broken else 0))
 
 
@@ -81,25 +81,25 @@ Meetings = dict[tuple[str, str, str], dict[str, str | None]]
 
 def meetings(invocations: list[Invocation], cases: tuple[Case, ...], subjects: tuple[SubjectRef, ...]) -> Meetings:
     """By case, client and server: `ok`, or the kind of outcome with its reason."""
-    found: Meetings = {}
+    results: Meetings = {}
     for case in cases:
         for server in subjects:
-            faced = case.model_copy(update={"peer": f"server:{server}"}).case_id
-            for invocation in (one for one in invocations if one.case_id == faced):
+            case_id = case.model_copy(update={"peer": f"server:{server}"}).case_id
+            for invocation in filter(lambda invocation: invocation.case_id == case_id, invocations):
                 for client in invocation.negotiated:
-                    found.setdefault((case.case_id, client, str(server)), {"result": "ok", "reason": None})
+                    results.setdefault((case.case_id, client, str(server)), {"result": "ok", "reason": None})
                 for outcome in invocation.outcomes:
-                    word: dict[str, str | None] = {"result": str(outcome.kind), "reason": outcome.reason}
-                    found[case.case_id, outcome.subject, str(server)] = word
-    return found
+                    failure: dict[str, str | None] = {"result": str(outcome.kind), "reason": outcome.reason}
+                    results[case.case_id, outcome.subject, str(server)] = failure
+    return results
 
 
-def _table(case: Case, subjects: tuple[SubjectRef, ...], found: Meetings) -> Table:
+def _table(case: Case, subjects: tuple[SubjectRef, ...], results: Meetings) -> Table:
     table = Table(title=case.label, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("client \\ server")
     for server in subjects:
         table.add_column(str(server).replace("@", "\n"))
     for client in subjects:
-        words = [found.get((case.case_id, str(client), str(server)), {}).get("result") for server in subjects]
-        table.add_row(str(client), *(word or "not tried" for word in words))
+        row = [results.get((case.case_id, str(client), str(server)), {}).get("result") for server in subjects]
+        table.add_row(str(client), *(result or "not tested" for result in row))
     return table

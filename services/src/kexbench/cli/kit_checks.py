@@ -1,4 +1,4 @@
-"""`kexbench kits diff` and `kexbench kits verify`: two kits side by side, and whether kits are what they were."""
+"""`kexbench kits diff` and `kexbench kits verify`: compares two kits, and checks kits for changes."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from kexbench.cli.words import percent
 from kexbench.domain.kit_changes import Change, KitChanges, compare_kits
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.probes import DEFAULTS, Feature, KitProbe
-from kexbench.kits import Shelf, WorkerSource, kit_ids, read_probe, verify_kit
+from kexbench.kits import KitStore, WorkerSource, kit_ids, read_probe, verify_kit
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -24,18 +24,18 @@ KIT_HELP = "A kit id, or a reference such as openssl@system."
 NS_PER_MS = 1e6
 
 
-def found_kit(shelf: Shelf, text: str) -> KitManifest:
-    """The kit that a person means. Raises BadParameter."""
-    found = shelf.find(typed_reference(text)) if "@" in text else shelf.get(text)
-    if found is None:
-        raise typer.BadParameter(f"there is no kit {text}; kexbench kits list shows those there are")
-    return found
+def found_kit(kit_store: KitStore, text: str) -> KitManifest:
+    """The kit of an id or a reference. Raises BadParameter."""
+    kit = kit_store.find(typed_reference(text)) if "@" in text else kit_store.get(text)
+    if kit is None:
+        raise typer.BadParameter(f"there is no kit {text}; kexbench kits list shows all kits")
+    return kit
 
 
-def kept_probe(shelf: Shelf, kit: KitManifest) -> KitProbe | None:
-    """What the kit proved of itself; None where nothing is known, which the person is told."""
+def kept_probe(kit_store: KitStore, kit: KitManifest) -> KitProbe | None:
+    """The stored probe of a kit. Prints why if there is none."""
     try:
-        probe = read_probe(shelf.folder(kit.kit_id))
+        probe = read_probe(kit_store.folder(kit.kit_id))
     except ValueError as error:
         err.print(f"{kit.folder_name}: {error}", markup=False)
         return None
@@ -49,7 +49,7 @@ def diff(
     after: Annotated[str, typer.Argument(help=KIT_HELP, show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """What differs between two kits: build, packages, features, and what the library does by default.
+    """Show how two kits differ: build, packages, features and the library's defaults.
 
     Exit status: 0 same features and defaults, 3 they differ, 1 a kit was never probed.
 
@@ -58,27 +58,27 @@ def diff(
         kexbench kits diff openssl@debian/bookworm openssl@debian/trixie
         kexbench kits diff gnutls@system gnutls@prefix:/opt/gnutls --json
     """
-    shelf = Installation(Settings()).kits()
-    kits = [found_kit(shelf, text) for text in (before, after)]
-    found = compare_kits(*((kit, kept_probe(shelf, kit)) for kit in kits))
+    kit_store = Installation(Settings()).kits()
+    kits = [found_kit(kit_store, text) for text in (before, after)]
+    changes = compare_kits(*((kit, kept_probe(kit_store, kit)) for kit in kits))
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(changes.model_dump(mode="json"))
     else:
-        _print(found, kits)
-    if found.probe is None:
+        _print(changes, kits)
+    if changes.probe is None:
         raise typer.Exit(1)
-    raise typer.Exit(3 if found.probe else 0)
+    raise typer.Exit(3 if changes.probe else 0)
 
 
-def _print(found: KitChanges, kits: list[KitManifest]) -> None:
+def _print(changes: KitChanges, kits: list[KitManifest]) -> None:
     for kit, word in zip(kits, ("before", "after"), strict=True):
         out.print(f"{word:<8}{kit.ref}  {kit.version}  {kit.kit_id}", markup=False)
-    _print_changes("build", [(change.what, change) for change in found.build])
-    _print_changes("packages", [(change.what, change) for change in found.packages])
-    if found.probe:
-        _print_features("features gained", found.probe.gained)
-        _print_features("features lost", found.probe.lost)
-        _print_changes("defaults", [(change.label, change) for change in found.probe.defaults])
+    _print_changes("build", [(change.what, change) for change in changes.build])
+    _print_changes("packages", [(change.what, change) for change in changes.packages])
+    if changes.probe:
+        _print_features("features gained", changes.probe.gained)
+        _print_features("features lost", changes.probe.lost)
+        _print_changes("defaults", [(change.label, change) for change in changes.probe.defaults])
     names = {case.case_id: case.label for case in DEFAULTS}
     rows = [
         (
@@ -86,13 +86,13 @@ def _print(found: KitChanges, kits: list[KitManifest]) -> None:
             f"{cost.before_cpu_ns / NS_PER_MS:.2f} ms",
             f"{cost.after_cpu_ns / NS_PER_MS:.2f} ms  {percent(cost.ratio)}",
         )
-        for cost in found.setup
+        for cost in changes.setup
     ]
-    _print_rows("set-up, CPU time in a single probe and no benchmark", rows)
+    _print_rows("set-up: CPU time of a single probe, not a benchmark", rows)
 
 
 def _print_features(title: str, features: tuple[Feature, ...]) -> None:
-    _print_rows(title, [(found.label, "" if found.supported else found.why) for found in features])
+    _print_rows(title, [(feature.label, "" if feature.supported else feature.why) for feature in features])
 
 
 def _print_changes(title: str, changes: list[tuple[str, Change]]) -> None:
@@ -115,9 +115,9 @@ def verify(
     kits: Annotated[list[str] | None, typer.Argument(help=f"{KIT_HELP} Default: all.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that files are what the manifests say, and that workers still do what they did.
+    """Check the files of kits against their manifests, and probe their workers again.
 
-    A kit that was never probed is probed now. Exit status: 0 all is well, 1 something is damaged or changed.
+    Exit status: 0 no kit changed, 1 a kit is damaged or behaves differently.
 
     Examples:
 
@@ -125,11 +125,11 @@ def verify(
         kexbench kits verify openssl@debian/trixie 43bcf1c969f7deb6 --json
     """
     installation = Installation(Settings())
-    shelf, prober = installation.kits(), installation.prober()
+    kit_store, prober = installation.kits(), installation.prober()
     worker = WorkerSource(installation.settings.workers).sha256()
-    ids = [found_kit(shelf, text).kit_id for text in kits] if kits else kit_ids(shelf)
-    shown = track(ids, "verifying", console=err, transient=True, disable=not err.is_terminal)
-    checks = [verify_kit(shelf, kit_id, prober, worker) for kit_id in shown]
+    ids = [found_kit(kit_store, text).kit_id for text in kits] if kits else kit_ids(kit_store)
+    tracked = track(ids, "verifying", console=err, transient=True, disable=not err.is_terminal)
+    checks = [verify_kit(kit_store, kit_id, prober, worker) for kit_id in tracked]
     if as_json:
         print_json([asdict(check) for check in checks])
     for check in () if as_json else checks:

@@ -1,14 +1,15 @@
 """`kexbench`: the verbs, and how errors end a command.
 
-Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
-is something new. `compare`, and `upgrade --fail-on-regression`: 3 something costs more. `bisect`: 4 it cannot say.
-`analyze`: 2 a line of the input was wrong.
+Exit status: 0 success, 1 failure, 2 wrong usage, 130 cancelled. `catalogue check`: 3 if there are newer versions.
+`compare`, and `upgrade --fail-on-regression`: 3 if a case is slower. `bisect`: 4 if it is inconclusive.
+`analyze`: 2 if an input line is invalid.
 """
 
 import logging
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -21,10 +22,13 @@ VERBS = {
     "plan": "plan:plan",
     "compare": "compare:compare",
     "upgrade": "upgrade:upgrade",
+    "why": "why:why",
+    "capacity": "capacity:capacity",
     "analyze": "analyze:app",
     "bisect": "bisect:bisect",
     "bisections": "bisections:app",
     "backfill": "backfill:backfill",
+    "security": "security:security",
     "interop": "interop:interop",
     "reproduce": "reproduce:reproduce",
     "qualify": "qualify:qualify",
@@ -45,7 +49,7 @@ VERBS = {
     "serve": "serve:serve",
     "schema": "schema:schema",
 }
-"""The file of each verb, and what it is called there. Only the one that is asked for is imported: all of them take two
+"""The module and the attribute of each verb. A command imports only its own: importing all of them takes two
 seconds."""
 HIDDEN = ("schema",)
 
@@ -53,7 +57,7 @@ HIDDEN = ("schema",)
 def app_with(verbs: Iterable[str]) -> typer.Typer:
     app = typer.Typer(
         name="kexbench",
-        help="Benchmarks TLS key exchange across libraries, versions and CPUs.",
+        help="Benchmark TLS key exchange across libraries, versions and CPUs.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -62,16 +66,19 @@ def app_with(verbs: Iterable[str]) -> typer.Typer:
     app.callback()(_root)
     for verb in verbs:
         file, _, name = VERBS[verb].partition(":")
-        found = getattr(import_module(f"kexbench.cli.{file}"), name)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=verb)
+        command = getattr(import_module(f"kexbench.cli.{file}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=verb)
         else:
-            app.command(verb, hidden=verb in HIDDEN)(found)
+            app.command(verb, hidden=verb in HIDDEN)(command)
+    for part in (app, *(group.typer_instance for group in app.registered_groups)):
+        for info in part.registered_commands if part else ():  # typer would join the lines of a first code block
+            info.help = (getdoc(info.callback) or "").replace("\n\nExample", "\n\n\nExample", 1)
     return app
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"kexbench {__version__}")
         raise typer.Exit
 
@@ -85,9 +92,9 @@ def _root(
 
 
 def main() -> None:
-    """Run a command; an expected error ends it with its text alone."""
+    """Run a command. An expected error ends it and prints only its text."""
     first = next(iter(sys.argv[1:]), "")
-    if logging.lastResort is not None:  # what writes to standard error where nobody set up logging
+    if logging.lastResort is not None:  # writes to standard error if logging is not set up
         logging.lastResort.setFormatter(WithoutOrders())
     verbs = [first] if first in VERBS else [] if first == "--version" else VERBS
     try:
@@ -98,7 +105,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
-        from kexbench.cli.failing import words_of  # noqa: PLC0415 (what can fail is imported where it failed)
+        from kexbench.cli.failing import words_of  # noqa: PLC0415 (only a failing command needs it)
 
         lines = words_of(error)
         if lines is None:

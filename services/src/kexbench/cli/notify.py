@@ -1,4 +1,4 @@
-"""`kexbench notify`: what people were told of alerts, and whether a channel works."""
+"""`kexbench notify`: tests channels and lists notifications."""
 
 import secrets
 from typing import Annotated
@@ -17,21 +17,21 @@ from kexbench.notify.port import Channel, ChannelError
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-app = typer.Typer(help="Whether channels work, and what people were told there.", no_args_is_help=True)
-NO_CHANNELS = "no channels: name them in channels.yaml of the home folder, or in what KEXBENCH_CHANNELS names"
+app = typer.Typer(help="Test notification channels and list notifications.", no_args_is_help=True)
+NO_CHANNELS = "no channels: name them in channels.yaml in the home folder, or in the file KEXBENCH_CHANNELS"
 
 
 @app.command("test")
 def try_channel(
-    channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Only this one.", show_default=False)] = "",
+    channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Only this channel.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Send a message that says it is a test, and tell what the channel says. Nothing is queued or tried again.
+    """Send a test message to channels and report whether it was accepted. It is not queued and not retried.
 
-    Channels are those of this machine's file. On a cluster ask where the messages are sent from:
+    The channels are those of this machine's file. On a cluster, run it in the dispatcher:
     kubectl exec deploy/kexbench-dispatcher -- kexbench notify test
 
-    Exit status: 0 every channel took it, 1 one did not, 2 there is no such channel.
+    Exit status: 0 every channel accepted it, 1 a channel failed or there is none, 2 no such channel.
 
     Examples:
 
@@ -40,29 +40,29 @@ def try_channel(
     """
     opened = Installation(Settings()).opened_channels()
     if channel and channel not in opened:
-        known = f"there are {', '.join(opened)}" if opened else NO_CHANNELS
-        err.print(f"there is no channel {channel}: {known}", markup=False)
+        names = f"there are {', '.join(opened)}" if opened else NO_CHANNELS
+        err.print(f"there is no channel {channel}: {names}", markup=False)
         raise typer.Exit(2)
     if not opened:
         err.print(NO_CHANNELS, markup=False)
         raise typer.Exit(1)
-    told = [_try(name, found) for name, found in opened.items() if channel in ("", name)]
+    results = [_try(name, each) for name, each in opened.items() if channel in ("", name)]
     if as_json:
-        print_json({"channels": told})
+        print_json({"channels": results})
     else:
-        for one in told:
-            came = "took the message" if one["sent"] else f"did not take the message: {one['said']}"
-            out.print(f"{one['channel']}: {came}", markup=False, soft_wrap=True)
-            if one["details"]:
-                out.print(f"  {one['details']}", markup=False, soft_wrap=True)
-    raise typer.Exit(0 if all(one["sent"] for one in told) else 1)
+        for result in results:
+            text = "accepted the message" if result["sent"] else f"did not accept the message: {result['said']}"
+            out.print(f"{result['channel']}: {text}", markup=False, soft_wrap=True)
+            if result["details"]:
+                out.print(f"  {result['details']}", markup=False, soft_wrap=True)
+    raise typer.Exit(0 if all(result["sent"] for result in results) else 1)
 
 
 @app.command("list")
 def list_notifications(
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20, as_json: AsJson = False
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of rows.")] = 20, as_json: AsJson = False
 ) -> None:
-    """List what people were told of alerts or are still to be told, newest first.
+    """List sent and waiting notifications, newest first.
 
     Examples:
 
@@ -76,8 +76,8 @@ def list_notifications(
     elif page.notifications:
         out.print(_table(page.notifications))
     else:
-        known = f"nothing to tell yet; channels: {', '.join(page.channels)}" if page.channels else NO_CHANNELS
-        out.print(known, markup=False)
+        channels = ", ".join(page.channels)
+        out.print(f"no notifications yet; channels: {channels}" if channels else NO_CHANNELS, markup=False)
 
 
 def _try(name: str, channel: Channel) -> dict[str, str | bool]:
@@ -93,7 +93,7 @@ def _table(listed: list[NotificationView]) -> Table:
     for column in ("when", "channel", "state"):
         table.add_column(column, no_wrap=True)
     table.add_column("what", overflow="fold")
-    for one in listed:
-        what = f"{one.title}\n{one.detail}".rstrip()
-        table.add_row(*map(Text, (f"{one.created_at:%Y-%m-%d %H:%M}", one.channel, one.state, what)))
+    for view in listed:
+        what = f"{view.title}\n{view.detail}".rstrip()
+        table.add_row(*map(Text, (f"{view.created_at:%Y-%m-%d %H:%M}", view.channel, view.state, what)))
     return table

@@ -1,4 +1,4 @@
-"""`kexbench qualify`: an A/A run, which proves what this machine can tell and what it cannot."""
+"""`kexbench qualify`: an A/A run that shows which changes this machine can detect."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -7,7 +7,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from kexbench.api.lab_models import QualificationRow, Qualifications
+from kexbench.api.machine_models import QualificationRow, Qualifications
 from kexbench.api.run_models import RunSummary, RunWanted
 from kexbench.cli.cluster import followed
 from kexbench.cli.compose import cases_for, run_wish
@@ -40,19 +40,20 @@ def qualify(
     libraries: Annotated[
         list[str] | None, typer.Argument(help=f"Default: {' '.join(LAYOUTS)}.", show_default=False)
     ] = None,
-    invocations: Annotated[int, typer.Option(min=12, max=1000, help="Of each case.")] = 40,
-    group: Annotated[int, typer.Option(min=3, max=1000, help="Invocations of the comparisons to come.")] = 10,
-    case: Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id fits.")] = None,
-    pool: Annotated[str | None, typer.Option(help="Of the cluster, which is qualified.", show_default=False)] = None,
+    invocations: Annotated[int, typer.Option(min=12, max=1000, help="Invocations of each case.")] = 40,
+    group: Annotated[int, typer.Option(min=3, max=1000, help="Invocations of future comparisons.")] = 10,
+    case: Annotated[
+        list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id matches.")
+    ] = None,
+    pool: Annotated[str | None, typer.Option(help="The pool of a cluster to qualify.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a kit beside itself and five relinks of one source: how much do they differ although nothing does?
+    """Measure how much equal builds differ: a kit, its copy and relinks of the same objects.
 
-    The result is stored, shown on the page Machine, and used by specs that say `resolve:`. Where KEXBENCH_API_URL names
-    a cluster, --pool says which of its pools is qualified: the runs are queued there and followed; Ctrl-C ends the
-    following alone.
+    The result is stored, shown on the page Machine, and used by specs with `resolve:`. If KEXBENCH_API_URL names a
+    cluster, --pool selects the pool to qualify. The runs are queued there; Ctrl-C only stops following them.
 
-    Exit status: 0 everything was measured; 1 a run ended otherwise.
+    Exit status: 0 all runs finished; 1 a run ended otherwise.
 
     Examples:
 
@@ -63,35 +64,30 @@ def qualify(
     settings = Settings()
     cases = cases_for(KINDS, case or ())
     for unknown in set(libraries or ()) - set(LAYOUTS):
-        raise typer.BadParameter(f"no relinks can be made of {unknown}; there are {', '.join(LAYOUTS)}")
-    wanted = libraries or list(LAYOUTS)
+        raise typer.BadParameter(f"{unknown} cannot be relinked; supported are {', '.join(LAYOUTS)}")
+    libraries = libraries or list(LAYOUTS)
     if cluster_url(settings) is not None:
         if pool is None:
-            raise typer.BadParameter("KEXBENCH_API_URL names a cluster: say --pool NAME with one of its pools")
-        status = _measured_there([_wish(library, cases, invocations, pool) for library in wanted])
+            raise typer.BadParameter("KEXBENCH_API_URL names a cluster: add --pool NAME with one of its pools")
+        status = _measured_on_cluster([_wish(library, cases, invocations, pool) for library in libraries])
     elif pool is not None:
-        raise typer.BadParameter("--pool is of a cluster, and KEXBENCH_API_URL names none: leave it out or set that")
+        raise typer.BadParameter("--pool needs a cluster, but KEXBENCH_API_URL names none: set it, or omit --pool")
     else:
-        status = _measured_here(Installation(settings), [_wish(library, cases, invocations) for library in wanted])
-    asked = {"invocations": group} | ({"pool": pool} if pool else {})
+        status = 0
+        for library in libraries:
+            status = status or run_wish(Installation(settings), _wish(library, cases, invocations)).exit_status
+    query = {"invocations": group} | ({"pool": pool} if pool else {})
     with reach_api() as api:
-        found = api.get(Qualifications, f"/qualifications?{urlencode(asked)}")
+        qualifications = api.get(Qualifications, f"/qualifications?{urlencode(query)}")
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(qualifications.model_dump(mode="json"))
     else:
-        print_qualifications(found)
+        print_qualifications(qualifications)
     raise typer.Exit(status)
 
 
-def _measured_here(installation: Installation, wishes: list[Wish]) -> int:
-    status = 0
-    for wish in wishes:
-        status = status or run_wish(installation, wish).exit_status
-    return status
-
-
-def _measured_there(wishes: list[Wish]) -> int:
-    """Queue all of them, then follow each until it has ended."""
+def _measured_on_cluster(wishes: list[Wish]) -> int:
+    """Queue all runs, then follow each until it has ended."""
     with reach_api() as api:
         begun = []
         for wish in wishes:
@@ -106,11 +102,11 @@ def _measured_there(wishes: list[Wish]) -> int:
 
 
 def _wish(library: str, cases: tuple[Case, ...], invocations: int, pool: str = LOCAL) -> Wish:
-    """Six subjects, which is one block: a relink, its copy, and four more relinks."""
+    """Six subjects, one block: a relink, its copy and four more relinks."""
     sources = ["system+relink=1", "system+relink=1+copy=2", *(f"system+relink={n}" for n in range(2, RELINKS + 1))]
     return Wish(
         name=f"qualify-{library}",
-        description="How far does a build differ from itself, and from another link of the same objects?",
+        description="How much does a build differ from itself and from other links of the same objects?",
         subjects=tuple(SubjectRef.parse(f"{library}@{source}") for source in sources),
         cases=cases,
         invocations=invocations,
@@ -119,22 +115,24 @@ def _wish(library: str, cases: tuple[Case, ...], invocations: int, pool: str = L
     )
 
 
-def print_qualifications(found: Qualifications) -> None:
-    """The table and what its columns mean."""
-    if not found.rows:
-        err.print("nothing is qualified yet: kexbench qualify")
+def print_qualifications(qualifications: Qualifications) -> None:
+    """The table and an explanation of its columns."""
+    rows = qualifications.rows
+    if not rows:
+        err.print("no qualifications yet: kexbench qualify")
         return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("case", "CV", "detects", "false\npositives", "layout\nfloor", "cannot\nresolve\nbelow"):
+    for column in ("case", "CV", "smallest\ndetectable\nchange", "false\npositives", "layout\nfloor", "resolution"):
         table.add_column(column, justify="left" if column == "case" else "right")
-    for row in found.rows:
+    for row in rows:
         table.add_row(f"{row.library} {case_text(row.case.title)}", *_figures(row))
     out.print(table)
-    group = found.rows[0].group
+    group = rows[0].group
     out.print(
-        f"CV: spread of one build's invocations. Detects: the smallest change that {group} invocations find at "
-        f"p < {found.alpha:g} with power {found.power:g}. False positives: how often {group} invocations of one build "
-        "called it changed. Layout floor: what linking the same objects in another order moves by itself.",
+        f"CV: spread of one build's invocations. Smallest detectable change: of {group} invocations, at "
+        f"p < {qualifications.alpha:g} with power {qualifications.power:g}. False positives: how often {group} "
+        "invocations of equal builds show a change. Layout floor: the change from linking the same objects in another "
+        "order. Resolution: the larger of these two; a smaller change would probably be missed.",
         style="dim",
     )
 
@@ -143,5 +141,5 @@ def _figures(row: QualificationRow) -> list[str]:
     rate = "too few"
     if row.false_positive_rate is not None and row.false_positive_high is not None:
         rate = f"{row.false_positive_rate:.1%}\n<= {row.false_positive_high:.1%}"
-    floor = "none" if row.layout_floor is None else f"{row.layout_floor:.2%}"
+    floor = "not\nmeasured" if row.layout_floor is None else f"{row.layout_floor:.2%}"
     return [f"{row.cv:.2%}", f"{row.smallest_detectable_change:.2%}", rate, floor, f"{row.cannot_resolve_below:.2%}"]

@@ -1,4 +1,4 @@
-"""`kexbench queue`: what runs, what waits, and in which order it will run."""
+"""`kexbench queue`: running and waiting runs, in the order of the queue."""
 
 from datetime import UTC, datetime
 
@@ -15,21 +15,21 @@ from kexbench.domain.runs import RunState, Trigger
 ASKED_BY = {
     Trigger.PULL_REQUEST: "pull request",
     Trigger.COMMIT: "commit",
-    Trigger.LIBRARY: "a new version",
-    Trigger.API: "somebody",
-    Trigger.COMMAND_LINE: "a command",
-    Trigger.BISECTION: "a bisection",
-    Trigger.CONFIRMATION: "a suspicion",
+    Trigger.LIBRARY: "new version",
+    Trigger.API: "request",
+    Trigger.BISECTION: "bisection",
+    Trigger.CONFIRMATION: "confirmation run",
+    Trigger.EXPLANATION: "explanation of an alert",
     Trigger.SCHEDULE: "schedule",
     Trigger.BACKFILL: "backfill",
 }
 
 
 def queue(as_json: AsJson = False) -> None:
-    """Show what is measured and what waits, in the order it will be measured, why, and what it waits for.
+    """Show running and waiting runs in the order of the queue, with the reason and the expected start.
 
-    Pull requests come first, then commits, what somebody asked for, schedules and backfills; among alike, specs take
-    turns: next is the one whose last run began longest ago.
+    The order: pull requests, commits, requests of people, schedules, backfills. Within a priority the spec is next
+    whose last run began longest ago.
 
     Examples:
 
@@ -43,40 +43,40 @@ def queue(as_json: AsJson = False) -> None:
     elif view.runs:
         out.print(queue_table(view, datetime.now(UTC)))
     else:
-        out.print("nothing is measured and nothing waits: kexbench submit SPEC")
+        out.print("the queue is empty: kexbench submit SPEC")
 
 
 def queue_table(view: QueueView, now: datetime) -> Table:
-    """A line a run."""
+    """One row a run."""
     table = Table(box=None, header_style="bold")
-    for column in ("run", "spec", "state", "takes", "begins", "why then"):
-        table.add_column(column, no_wrap=column not in ("spec", "why then"), overflow="fold")
+    for column in ("run", "spec", "state", "duration", "starts", "reason"):
+        table.add_column(column, no_wrap=column not in ("spec", "reason"), overflow="fold")
     for entry in view.runs:
-        takes = duration_words(entry.left_s)
-        told = "\n".join(filter(None, [why(entry, now), entry.detail]))
-        table.add_row(entry.run_id, entry.spec_name, str(entry.state), takes, begins(entry), Text(told))
+        duration = duration_words(entry.left_s)
+        reason = "\n".join(filter(None, [why(entry, now), entry.detail]))
+        table.add_row(entry.run_id, entry.spec_name, str(entry.state), duration, begins(entry), Text(reason))
     return table
 
 
 def begins(entry: QueueEntry) -> str:
-    """When it is a run's turn."""
+    """When a run will start."""
     if entry.state is RunState.BUILDING:
         return "being prepared"
     if entry.state is not RunState.QUEUED:
-        return "begun"
+        return "started"
     if entry.wait_s is None:
-        return "in its turn"
+        return "unknown"
     return f"in {duration_words(entry.wait_s)}" if entry.wait_s else "next"
 
 
 def why(entry: QueueEntry, now: datetime) -> str:
-    """Who asked, and of a run that waits when its spec had its last turn."""
-    asked = f"{entry.priority}: {ASKED_BY[entry.trigger]}"
+    """Priority and trigger; for a waiting run also when its spec was last measured."""
+    reason = f"{entry.priority}: {ASKED_BY[entry.trigger]}"
     if entry.state is not RunState.QUEUED:
-        return asked
-    return (
-        f"{asked}, measured {_ago(now, entry.spec_begun_at)} ago" if entry.spec_begun_at else f"{asked}, never measured"
-    )
+        return reason
+    if entry.spec_begun_at is None:
+        return f"{reason}, never measured"
+    return f"{reason}, last measured {_ago(now, entry.spec_begun_at)} ago"
 
 
 def _ago(now: datetime, moment: datetime) -> str:

@@ -1,5 +1,5 @@
-"""The API that a command asks: that of the cluster that the environment names, or that of this machine. Every command
-that can ask either asks here which one it is."""
+"""The API that a command uses: that of the cluster that the environment names, or that of this machine. Every command
+that works with both chooses it here."""
 
 import os
 import threading
@@ -20,39 +20,38 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
-    from kexbench.measurer import Measurer
+    from kexbench.executor import Executor
 
 Followed = TypeVar("Followed")
 PATIENCE_S = 60.0
 _POLL_S, _POLL_HERE_S = 5.0, 0.5
 WRONG_USAGE = 2
-_WHO_ASKS = "let KEXBENCH_TOKEN_FILE name a file that holds a token, such as kubectl create token makes"
-_HERE_REMEDY = "or unset KEXBENCH_API_URL to have it done on this machine"
+_WHO_ASKS = "set KEXBENCH_TOKEN_FILE to a file with a token, such as one from kubectl create token"
+_HERE_REMEDY = "or unset KEXBENCH_API_URL to use this machine"
 
 
 def cluster_url(settings: Settings) -> str | None:
-    """Where the cluster's API is; None where the environment names none, so that this machine's is meant. Ends the
-    command where what is named is no address."""
+    """The URL of the cluster's API, None if none is set. Ends the command if KEXBENCH_API_URL is not a URL."""
     url = settings.api_url
     if url is None:
         return None
     if not is_http_address(url) or "?" in url:
         _end(
-            f"KEXBENCH_API_URL is {url!r}, which is no address of an API",
-            "set it to one such as https://kexbench.example.com, or unset it to ask this machine",
+            f"KEXBENCH_API_URL is {url!r}, which is not the URL of an API",
+            "set it to a URL such as https://kexbench.example.com, or unset it to use this machine",
         )
     return url
 
 
 @contextmanager
 def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
-    """The API that the environment names; where it names none, that of this machine: of a `kexbench serve` if it is to
-    be a `lasting` one. Ends the command where there is none."""
+    """The API that the environment names, otherwise that of this machine. `lasting`: only that of a `kexbench serve`.
+    Ends the command if there is none."""
     settings = Settings()
     url = cluster_url(settings)
     if url is not None:
         if settings.token_file is None:
-            _end("KEXBENCH_API_URL names a cluster, but nothing says who asks: set KEXBENCH_TOKEN_FILE", _WHO_ASKS)
+            _end("KEXBENCH_API_URL names a cluster, but KEXBENCH_TOKEN_FILE is not set", _WHO_ASKS)
         try:
             with closing(ApiClient(url, token_in(settings.token_file), say, patience_s=PATIENCE_S)) as api:
                 yield api
@@ -60,8 +59,8 @@ def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
             _end(str(error), _WHO_ASKS)
         return
     if lasting and lasting_service(settings) is None:
-        err.print("nothing would measure it: no kexbench serve runs here")
-        err.print("  remedy: start kexbench serve, or measure at once with kexbench run SPEC;", markup=False)
+        err.print("nothing would measure the run: no kexbench serve runs here")
+        err.print("  remedy: start kexbench serve, or measure now with kexbench run SPEC;", markup=False)
         err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
         raise typer.Exit(1)
     with reach_service(Installation(settings)) as address, closing(ApiClient.here(address)) as here:
@@ -70,36 +69,36 @@ def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
 
 @dataclass(frozen=True)
 class Queue:
-    """Where runs and bisections are queued. What is queued `here` is measured by this process, and by no other."""
+    """Where runs and bisections are queued. `here`: only this process measures them."""
 
     api: ApiClient
-    _measurer_of: "Callable[[str], Measurer] | None" = None
+    _executor_of: "Callable[[str], Executor] | None" = None
 
     @property
     def here(self) -> bool:
-        return self._measurer_of is not None
+        return self._executor_of is not None
 
     @contextmanager
-    def seen_to(self, wanted: str) -> Iterator[None]:
-        """Measures a run or a bisection while the context lasts; does nothing where a service does. Ctrl-C ends the
-        measuring after the invocation under way, a second one at once."""
-        if self._measurer_of is None:
+    def seen_to(self, only: str) -> Iterator[None]:
+        """Measures a run or a bisection while the context lasts, unless a service does. Ctrl-C ends the measuring after
+        the current invocation, a second Ctrl-C at once."""
+        if self._executor_of is None:
             yield
             return
-        measurer = self._measurer_of(wanted)
-        thread = threading.Thread(target=measurer.work, name="measurer")
+        executor = self._executor_of(only)
+        thread = threading.Thread(target=executor.work, name="executor")
         thread.start()
         try:
             yield
         except KeyboardInterrupt:
-            say("it ends after the invocation under way; asked again it goes on from there")
+            say("stopping after the current invocation; the same command continues from there")
             raise
         finally:
-            measurer.end()
+            executor.end()
             try:
                 thread.join()
             except KeyboardInterrupt:
-                measurer.end()
+                executor.end()
                 thread.join()
 
 
@@ -109,54 +108,62 @@ def follow(
     lines: Callable[[Followed], list[str]],
     ended: Callable[[Followed], bool],
 ) -> Followed:
-    """Ask until something has ended, and say each line that is new."""
-    told: list[str] = []
+    """Poll until something has ended, and print new lines."""
+    printed: list[str] = []
     while True:
-        found = ask()
-        for line in lines(found):
-            if line not in told:
+        asked_s = time.monotonic()
+        state = ask()
+        answered_s = time.monotonic()
+        for line in lines(state):
+            if line not in printed:
                 say(line)
-        told = lines(found)
-        if ended(found):
-            return found
-        time.sleep(_POLL_S if api.page else _POLL_HERE_S)
+        printed = lines(state)
+        if ended(state):
+            return state
+        time.sleep(_POLL_S if api.page else pause_here_s(answered_s - asked_s))
+
+
+def pause_here_s(answering_s: float) -> float:
+    """The pause between two answers of this process, which measures meanwhile: answers should take little of the CPU
+    time. A slow one, or one that was tried again, delays the next no longer than elsewhere."""
+    return min(max(_POLL_HERE_S, 20 * answering_s), _POLL_S)
 
 
 @contextmanager
 def reach_queue(*, lasting: bool = False) -> Iterator[Queue]:
-    """The queue of the cluster that the environment names, or of this machine's `kexbench serve`; where there is
-    neither, that of this process, unless it is to be a `lasting` one."""
+    """The queue of the cluster that the environment names, or of this machine's `kexbench serve`, or of this process.
+    `lasting` excludes the last."""
     settings = Settings()
     if lasting or cluster_url(settings) is not None or lasting_service(settings) is not None:
         with reach_api(lasting=True) as api:
             yield Queue(api)
         return
-    # Here, since whoever asks a service needs none of it.
-    from kexbench.measurer import Measurer  # noqa: PLC0415
+    # Imported here: a client of a service does not need them.
+    from kexbench.executor import Executor  # noqa: PLC0415
     from kexbench.service.serving import Service  # noqa: PLC0415
 
     installation, cpus = Installation(settings), os.sched_getaffinity(0)
-    claim_cpus()  # before there is a thread: all that are made later keep off the measuring core as well
+    claim_cpus()  # before any thread starts: later threads also stay off the measuring core
     service = Service(installation, own_store(settings), settings.host, 0, lasting=False)
 
-    def measurer_of(wanted: str) -> Measurer:
-        return Measurer(
+    def executor_of(only: str) -> Executor:
+        return Executor(
             installation,
             service.store,
             say,
             troubles=service.troubles,
             cpus=cpus,
             reading=service.reading,
-            only=wanted,
+            only=only,
         )
 
     with service.background() as address, closing(ApiClient.here(address)) as api:
-        yield Queue(api, measurer_of)
+        yield Queue(api, executor_of)
 
 
 def on_this_machine(what: str, instead: str) -> Settings:
-    """For what only this machine can do; `instead` says what does the like on a cluster. Ends the command where the
-    environment names one, since its user means the cluster."""
+    """For commands that only work on this machine. Ends the command if the environment names a cluster; `instead` is
+    the equivalent there."""
     settings = Settings()
     if cluster_url(settings) is not None:
         _end(f"{what}, but KEXBENCH_API_URL names a cluster", f"{instead}, {_HERE_REMEDY}")

@@ -1,4 +1,4 @@
-"""References as people type them: relative to where they are, with `~` for their home."""
+"""References as people type them: with relative paths and `~`."""
 
 import hashlib
 import re
@@ -14,10 +14,10 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def absolute_reference(text: str, cwd: Path) -> str:
-    """`openssl@prefix:../build+relink=3` with its path made absolute, and so for `tarball:` and `git:` unless they name
-    an address; any other text as it is. A tarball's SHA-256 is filled in where it is left out.
+    """Makes the path of `prefix:`, `tarball:` and `git:` absolute, as in `openssl@prefix:../build+relink=3`. Keeps URLs
+    and any other text. Adds the SHA-256 of a tarball if it is missing.
 
-    Links are followed only where `..` would else name another folder. Raises ValueError.
+    Resolves symbolic links only in paths with `..`. Raises ValueError.
     """
     library, at, source = text.partition("@")
     kind, colon, _ = source.partition(":")
@@ -25,13 +25,13 @@ def absolute_reference(text: str, cwd: Path) -> str:
         return text
     origin, _ = split_variant(source)
     variants = source.removeprefix(origin)
-    place, mark, meant = origin.removeprefix(f"{kind}:").partition("#")
+    place, mark, fragment = origin.removeprefix(f"{kind}:").partition("#")
     if not _ADDRESS.match(place):
         path = (cwd / Path(place).expanduser()).absolute()
         place = str(path.resolve() if ".." in path.parts else path)
         if kind == "tarball" and not mark:
-            mark, meant = "#", f"sha256={_sha256(Path(place))}"
-    return f"{library}@{kind}:{place}{mark}{meant}{variants}"
+            mark, fragment = "#", f"sha256={_sha256(Path(place))}"
+    return f"{library}@{kind}:{place}{mark}{fragment}{variants}"
 
 
 def _sha256(path: Path) -> str:
@@ -39,12 +39,12 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def typed_reference(text: str) -> SubjectRef:
     """The reference that a person typed. Raises BadParameter."""
     try:
         return SubjectRef.parse(absolute_reference(text, Path.cwd()))
-    except (ValueError, RuntimeError) as error:  # RuntimeError: a home folder that can't be determined
+    except (ValueError, RuntimeError) as error:  # RuntimeError: unknown home folder
         raise typer.BadParameter(str(error)) from None

@@ -1,21 +1,46 @@
-"""The report of one run: the results, what has no number and why, and published tables beside them."""
+"""The report of a run: results, reasons for missing numbers, and published tables next to the results."""
 
 from urllib.parse import quote
 
 from kexbench.api.run_models import RunDetail
+from kexbench.cli.connection_tables import CONNECTION_LEGEND, connection_tables
 from kexbench.cli.console import err, out
+from kexbench.cli.instruction_table import INSTRUCTION_LEGEND, instruction_table
 from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
-from kexbench.cli.tables import disturbance_lines, outcome_lines, reference_tables, swap_lines
+from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
+from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Metric
 
 
-def run_detail(api: ApiClient, run_id: str, metric: Metric = Metric.CPU_NS) -> RunDetail:
-    return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}?metric={metric}")
+def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
+    """Without a metric, the service takes the one that the run's instrument decides by."""
+    query = f"?metric={metric}" if metric else ""
+    return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}{query}")
 
 
-def print_report(api: ApiClient, run_id: str) -> None:
+def print_report(api: ApiClient, run_id: str) -> RunDetail:
     detail = run_detail(api, run_id)
+    if detail.measure.instrument is Instrument.INSTRUCTIONS:
+        _print_instructions(detail)
+    else:
+        _print_times(detail)
+    where = f"{api.page}{run_id}" if api.page else "to see it in a browser, start kexbench serve"
+    err.print(f"run {run_id}: {where}", markup=False)
+    return detail
+
+
+def _print_instructions(detail: RunDetail) -> None:
+    """Levels alone: `kexbench why` compares them, function by function. Other programs do not change counts, so there
+    are no disturbances to report."""
+    out.print(instruction_table(detail))
+    out.print()
+    out.print(INSTRUCTION_LEGEND, style="dim")
+    for line in outcome_lines(detail):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _print_times(detail: RunDetail) -> None:
     steps, levels = step_tables(detail), level_table(detail)
     for table in [*steps, *([levels] if levels else [])]:
         out.print(table)
@@ -24,25 +49,31 @@ def print_report(api: ApiClient, run_id: str) -> None:
         out.print(legend, style="dim")
     for line in step_lines(detail) + outcome_lines(detail) + disturbance_lines(detail):
         out.print(line, markup=False, soft_wrap=True)
+    if detail.connection:
+        for table in connection_tables(detail, out.width):
+            out.print()
+            out.print(table)
+        out.print(CONNECTION_LEGEND, style="dim")
     if detail.reference:
         _print_reference(detail)
     if detail.discarded_batches or detail.preempted_batches:
         err.print(
-            f"{detail.discarded_batches} batches were repeated because other processes took the core; "
+            f"{detail.discarded_batches} batches were repeated because other processes used the core; "
             f"{detail.preempted_batches} such batches were kept",
             style="dim",
         )
-    where = f"{api.page}{run_id}" if api.page else "kexbench serve shows it"
-    err.print(f"run {run_id}: {where}", markup=False)
 
 
 def _print_reference(detail: RunDetail) -> None:
     assert detail.reference is not None
     out.print()
-    out.print(f"[bold]Beside {detail.reference.title}[/bold]")
+    out.print(f"[bold]Compared with {detail.reference.title}[/bold]")
     for table in reference_tables(detail, out.width):
         out.print(table)
     for line in swap_lines(detail):
         out.print(line, markup=False)
+    for table in ratio_tables(detail, out.width):
+        out.print()
+        out.print(table)
     if detail.reference.notes:
         out.print(detail.reference.notes, markup=False)

@@ -1,75 +1,99 @@
-"""`kexbench run`: measure a spec on this machine, store the results, print them."""
+"""`kexbench run`: measures a spec on this machine, stores the results and prints them."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kexbench.cli.compose import Done, measure
-from kexbench.cli.console import ProgressReporter, print_json, say
+from kexbench.cli.compose import Done, follow_run, measure, run_plan
+from kexbench.cli.console import print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.queued import measure_queued
 from kexbench.cli.reaching import on_this_machine, reach_api
 from kexbench.cli.report import print_report, run_detail
-from kexbench.cli.words import duration_words
-from kexbench.execution.folder import RunFolder
-from kexbench.pipeline import known_run, read_plan, start_run
+from kexbench.client import Refused
+from kexbench.domain.runs import Purpose
+from kexbench.execution.measuring import INTERRUPTED, end_with_standard_input
+from kexbench.pipeline import known_run, read_plan
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 
 def run(
-    spec: Annotated[
-        Path | None, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)
+    specs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SPEC]...", help="Specs, such as bench-specs/quickstart.yaml, in this order.", show_default=False
+        ),
     ] = None,
-    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run that was interrupted.")] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="A first look: three short invocations of each case, which stay out of the history."
+        ),
+    ] = False,
+    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Continue an interrupted run.")] = None,
     queued: Annotated[str | None, typer.Option(metavar="RUN", hidden=True)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a spec on this machine, store the results and print them.
+    """Measure specs on this machine, store the results and print them.
 
-    Ctrl-C ends it after the invocation under way and keeps what is complete.
+    Ctrl-C ends the run after the current invocation and keeps complete invocations. If `kexbench serve` runs, it
+    measures the run in its queue, and Ctrl-C only stops following it.
 
     Examples:
 
         kexbench run bench-specs/quickstart.yaml
+        kexbench run bench-specs/articles/*.yaml --quick
         kexbench run --resume 20260101-120000-0123abcd
     """
-    if [spec, resume, queued].count(None) != 2:
+    if [specs or None, resume, queued].count(None) != 2:
         raise typer.BadParameter("give either a spec or --resume RUN")
+    if quick and not specs:
+        raise typer.BadParameter("--quick goes with a spec: a run that has begun keeps its invocations")
     if queued:
-        raise typer.Exit(measure_queued(Installation(Settings()), queued))
+        end_with_standard_input()
+        raise typer.Exit(measure(Installation(Settings()), queued, queued=True).exit_status)
     instead = "kexbench runs resume RUN" if resume else "kexbench submit SPEC --wait"
-    installation = Installation(on_this_machine("kexbench run measures on this machine", f"there it is {instead}"))
-    done = _resumed(installation, resume) if resume else _started(installation, spec)
+    installation = Installation(
+        on_this_machine("kexbench run measures on this machine", f"use {instead} for the cluster")
+    )
+    if resume:
+        raise typer.Exit(_printed(_resumed(installation, resume), as_json))
+    purpose = Purpose.SEARCH if quick else Purpose.HISTORY
+    # All are planned first, so that a fault in the last one is known before the first one is measured.
+    planned = [read_plan(installation, spec, say, quick=quick) for spec in specs or ()]
+    statuses = []
+    for plan, text in planned:
+        statuses.append(_printed(run_plan(installation, plan, text, purpose), as_json))
+        if statuses[-1] == INTERRUPTED:
+            break
+    raise typer.Exit(max(statuses))
+
+
+def _printed(done: Done, as_json: bool) -> int:
+    """Print the results of a run, if they are stored. Returns the exit status."""
     if not done.end.undelivered:
-        _tell(done.end.run.run_id, as_json)
-    raise typer.Exit(done.exit_status or (1 if done.end.undelivered else 0))
-
-
-def _started(installation: Installation, spec: Path | None) -> Done:
-    assert spec is not None
-    plan, text = read_plan(installation, spec, say)
-
-    def begin(reporter: ProgressReporter) -> RunFolder:
-        reporter.step(
-            f"{plan.spec_name}: {len(plan.cases)} cases, {len(plan.subjects)} subjects, "
-            f"about {duration_words(plan.estimated_s)} of measuring"
-        )
-        return start_run(installation, plan, text, reporter)
-
-    return measure(installation, plan.spec_name, begin)
+        _print_results(done.end.run.run_id, as_json)
+    return done.exit_status or (1 if done.end.undelivered else 0)
 
 
 def _resumed(installation: Installation, run_id: str) -> Done:
-    folder = known_run(installation, run_id)
-    if folder is None:
-        raise typer.BadParameter(f"this machine has no run {run_id}")
-    return measure(installation, f"run {run_id}", lambda _: folder)
+    with reach_api() as api:
+        try:
+            is_elsewhere = known_run(installation, run_id) is None and api.queued_run(run_id).is_started
+        except Refused:
+            is_elsewhere = True
+        if is_elsewhere:
+            raise typer.BadParameter(f"this machine has no run {run_id}")
+        if api.page:
+            with suppress(Refused):  # the run is open or complete
+                api.send("POST", f"/runs/{run_id}/resume")
+            return follow_run(installation, api, run_id)
+    return measure(installation, run_id)
 
 
-def _tell(run_id: str, as_json: bool) -> None:
-    """The results as stored."""
+def _print_results(run_id: str, as_json: bool) -> None:
     with reach_api() as api:
         if as_json:
             print_json(run_detail(api, run_id).model_dump(mode="json"))

@@ -1,4 +1,4 @@
-"""`kexbench runs`: list runs and show one."""
+"""`kexbench runs`: lists, shows, cancels and resumes runs."""
 
 from typing import Annotated
 
@@ -14,16 +14,16 @@ from kexbench.cli.tables import runs_table
 from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
 
-app = typer.Typer(help="Runs: list them, show one.", no_args_is_help=True)
+app = typer.Typer(help="List, show, cancel and resume runs.", no_args_is_help=True)
 app.command("cancel")(cluster.cancel)
 app.command("resume")(cluster.resume)
 
 
 @app.command("list")
 def list_runs(
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20, as_json: AsJson = False
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of runs.")] = 20, as_json: AsJson = False
 ) -> None:
-    """List runs, newest first: this machine's, or those of the cluster that KEXBENCH_API_URL names.
+    """List the runs of this machine, or of the cluster that KEXBENCH_API_URL names, newest first.
 
     Examples:
 
@@ -38,14 +38,21 @@ def list_runs(
     elif page.runs:
         out.print(runs_table(page.runs))
     else:
-        there = cluster_url(Settings()) is not None
-        begin = "kexbench submit SPEC" if there else "kexbench run bench-specs/quickstart.yaml"
-        out.print(f"no runs yet: {begin}", markup=False)
+        is_cluster = cluster_url(Settings()) is not None
+        command = "kexbench submit SPEC" if is_cluster else "kexbench run bench-specs/quickstart.yaml"
+        out.print(f"no runs yet: {command}", markup=False)
 
 
 @app.command("show")
-def show(run_id: str, metric: Metric = Metric.CPU_NS, as_json: AsJson = False) -> None:
-    """Show a run's results. KEXBENCH_API_URL names the cluster whose run it is; without it, it is this machine's.
+def show(
+    run_id: cluster.RunId,
+    metric: Annotated[
+        Metric | None,
+        typer.Option(help="The metric of --json. By default, the one that the run's instrument decides by."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the results of a run of this machine, or of the cluster that KEXBENCH_API_URL names.
 
     Examples:
 
@@ -56,4 +63,5 @@ def show(run_id: str, metric: Metric = Metric.CPU_NS, as_json: AsJson = False) -
         if as_json:
             print_json(run_detail(api, run_id, metric).model_dump(mode="json"))
         else:
-            print_report(api, run_id)
+            summary = print_report(api, run_id).summary
+            out.print(f"{summary.state}: {summary.detail}" if summary.detail else summary.state, markup=False)

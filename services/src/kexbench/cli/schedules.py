@@ -1,4 +1,4 @@
-"""`kexbench schedules`: what a cluster, or this machine, measures again and again."""
+"""`kexbench schedules`: specs that a cluster or this machine measures regularly."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,16 +13,17 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.pipeline import read_spec
 
-app = typer.Typer(help="Schedules, of a cluster or of this machine: add, list, remove.", no_args_is_help=True)
+app = typer.Typer(help="Add, list and remove schedules of a cluster or of this machine.", no_args_is_help=True)
 
 
 @app.command("add")
 def add(
-    spec: Annotated[Path, typer.Argument(help="A spec that says its schedule.", show_default=False)],
+    spec: Annotated[Path, typer.Argument(help="A spec with `schedule:`.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Measure a spec whenever its `schedule:` says, in UTC. It replaces the schedule of the same name. On this machine
-    its times come while `kexbench serve` runs.
+    """Add a schedule: measure a spec at the times of its `schedule:`, in UTC.
+
+    Replaces a schedule of the same name. On this machine, runs start only while `kexbench serve` runs.
 
     Examples:
 
@@ -59,7 +60,7 @@ def list_schedules(as_json: AsJson = False) -> None:
 
 @app.command("remove")
 def remove(name: Annotated[str, typer.Argument(help="As `kexbench schedules list` prints it.")]) -> None:
-    """Begin no more runs of a schedule; those that were begun go on.
+    """Remove a schedule. Its queued and running runs continue.
 
     Examples:
 
@@ -67,4 +68,4 @@ def remove(name: Annotated[str, typer.Argument(help="As `kexbench schedules list
     """
     with reach_api() as api:
         api.send("DELETE", f"/schedules/{quote(name, safe='')}")
-    out.print(f"{name} is removed", markup=False)
+    out.print(f"removed {name}", markup=False)

@@ -1,4 +1,4 @@
-"""`kexbench schema`: writes the generated schemas and golden examples that are checked in."""
+"""`kexbench schema`: writes the schemas and golden examples that are checked in."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +8,8 @@ import typer
 from kexbench.schemas import generated_files
 
 
-def schema(folder: Annotated[Path, typer.Argument(help="Where to write them.")]) -> None:
-    """Write every generated schema and example below a folder."""
+def schema(folder: Annotated[Path, typer.Argument(help="The folder to write to.")]) -> None:
+    """Write all generated schemas and examples to a folder."""
     for name, text in generated_files().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`kexbench serve`: the dashboard and the API, until a signal ends it."""
+"""`kexbench serve`: serves the dashboard and the API until a signal ends it."""
 
 import os
 from collections.abc import Collection
@@ -9,7 +9,7 @@ import typer
 
 from kexbench.cli.console import err, say
 from kexbench.client import ApiClient
-from kexbench.measurer import Measurer
+from kexbench.executor import Executor
 from kexbench.pipeline import deliver_leftovers
 from kexbench.runner.cpus import claim_cpus
 from kexbench.service import own_store
@@ -19,14 +19,13 @@ from kexbench.wiring import Installation
 
 
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on; the default is loopback only.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535)] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. Default: loopback only.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 selects a free one.", min=0, max=65535)] = None,
 ) -> None:
-    """Serve the dashboard and the API from this machine's store, and measure what is queued there.
+    """Serve the dashboard and the API of this machine, and measure queued runs.
 
-    New commits of the repositories that are watched queue their specs, and people are told of alerts at the channels
-    that are named. Ctrl-C ends it after the invocation under way;
-    the run goes on with the next `kexbench serve`.
+    Also queues the specs of new commits in watched repositories and sends alerts to the configured channels. Ctrl-C
+    ends it after the current invocation; the next `kexbench serve` continues the run.
 
     Examples:
 
@@ -37,17 +36,17 @@ def serve(
     settings = installation.settings
     cpus = os.sched_getaffinity(0)
     if settings.access == "local":
-        claim_cpus()  # before there is a thread: all that are made later keep off the measuring core as well
+        claim_cpus()  # before any thread starts: later threads also stay off the measuring core
     faults: list[str] = []
-    for run in deliver_leftovers(installation, faults.append):
-        err.print(f"stored what run {run.run_id} had left on disk", markup=False)
+    for run in deliver_leftovers(installation, faults.append, queued=True):
+        err.print(f"stored the results that run {run.run_id} had left on disk", markup=False)
     lock = own_store(settings)
     service = Service(installation, lock, host or settings.host, settings.port if port is None else port)
     for fault in faults:
         err.print(fault, markup=False)
         service.troubles.add("results", " ".join(fault.split()))
     if not (settings.pages / "index.html").is_file():
-        err.print(f"no pages in {settings.pages}: serving the API alone (npm run build makes them)", markup=False)
+        err.print(f"no pages in {settings.pages}: serving only the API (npm run build creates the pages)", markup=False)
     err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")
     with service:
         if settings.access == "cluster":
@@ -57,8 +56,8 @@ def serve(
 
 
 def _run_here(installation: Installation, service: Service, cpus: Collection[int]) -> None:
-    """With what measures, watches and notifies, which ends before the store is closed."""
-    # Here, since git takes a moment to import and other commands never need it.
+    """Runs the executor, the watcher and the notifier. They end before the store is closed."""
+    # Imported here: git takes a moment to import, and other commands do not need it.
     from kexbench import notifier  # noqa: PLC0415
     from kexbench.watch.wiring import watching  # noqa: PLC0415
 
@@ -68,5 +67,5 @@ def _run_here(installation: Installation, service: Service, cpus: Collection[int
         watching(installation, api, say, troubles),
         notifier.notifying(installation, api, say, troubles),
     ):
-        measurer = Measurer(installation, service.store, say, troubles=troubles, cpus=cpus, reading=service.reading)
-        service.run(measurer)
+        executor = Executor(installation, service.store, say, troubles=troubles, cpus=cpus, reading=service.reading)
+        service.run(executor)

@@ -1,47 +1,53 @@
-"""Tables of results for people. Costs are shown as rates: handshakes per CPU-second, both sides together."""
+"""Tables of results. They show costs as rates: handshakes per CPU-second, both sides together."""
 
 from collections.abc import Sequence
 from typing import TypeVar
 
 from rich.table import Table
 
-from kexbench.api.models import ReferenceRowView, SideCosts
+from kexbench.analysis.reference import RatioOrder
+from kexbench.api.models import ReferenceRatioView, ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
-from kexbench.cli.step_tables import case_table, case_text
+from kexbench.cli.step_tables import NO_RESULT, case_table, case_text
 from kexbench.cli.words import by_library
 from kexbench.comparison.models import Cell, OutcomeView
 from kexbench.domain.library_commits import version_text
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
-"""Columns of a terminal that the widest content of a table's column takes."""
+"""Widths of the widest content, in characters."""
+_ORDERS: dict[RatioOrder, str] = {
+    "as published": "",
+    "opposite": "\nthe other way round",
+    "unresolved": "\norder not certain",
+}
 _Item = TypeVar("_Item")
 
 
 def outcome_lines(detail: RunDetail) -> list[str]:
-    """Why cells have no number, each reason once with the subjects it befell."""
+    """Why cells have no result."""
     titles = {case.id: case.title for case in detail.cases}
-    names = {one.subject: f"{one.library} {version_text(one.version, one.commit)}" for one in detail.subjects}
+    names = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
     lines = []
     for cell in detail.cells:
         place = f"{names[cell.subject]}, {titles[cell.case_id]}"
-        for what, outcome in ((place, cell.outcome), (f"{place}, client and server apart", cell.sides_outcome)):
+        for title, outcome in ((place, cell.outcome), (f"{place}, client and server apart", cell.sides_outcome)):
             if outcome:
-                words = [str(outcome.kind), _times_text(outcome, cell), outcome.reason, outcome.detail or ""]
-                lines.append(f"{what}: " + ": ".join(filter(None, words)))
+                parts = [title, str(outcome.kind), _times_text(outcome, cell), outcome.reason, outcome.detail or ""]
+                lines.append(": ".join(filter(None, parts)))
     return lines
 
 
 def _times_text(outcome: OutcomeView, cell: Cell) -> str:
-    """In how many invocations, where others have a number."""
+    """The number of invocations, if other invocations have a number."""
     return f"in {outcome.invocations} of {cell.estimate.invocations} invocations" if cell.estimate else ""
 
 
 def disturbance_lines(detail: RunDetail) -> list[str]:
-    """What ran beside the measuring, where it was enough to be in the numbers."""
+    """Disturbances that may have changed the numbers."""
     lines = []
     if detail.steal and detail.steal.disturbs:
         lines.append(
-            f"The hypervisor gave {detail.steal.share:.1%} of the CPU time to others: it may be in the numbers"
+            f"The hypervisor gave {detail.steal.share:.1%} of the CPU time to others, which may change the numbers"
         )
     if detail.sibling and detail.sibling.disturbs:
         share = f"{detail.sibling.busy_share:.0%}"
@@ -50,7 +56,7 @@ def disturbance_lines(detail: RunDetail) -> list[str]:
 
 
 def runs_table(runs: list[RunSummary]) -> Table:
-    """A line a run; its time is the beginning of its id."""
+    """One row a run. The id starts with the time."""
     table = Table(box=None, header_style="bold")
     for column in ("run", "spec", "state", "stored", "subjects"):
         table.add_column(column, no_wrap=column in ("run", "state", "stored"), overflow="fold")
@@ -61,29 +67,75 @@ def runs_table(runs: list[RunSummary]) -> Table:
 
 
 def reference_tables(detail: RunDetail, width: int) -> list[Table]:
-    """Each published table beside every subject: rate, ratio to the baseline and its interval."""
+    """Published rates next to each subject's: rate, ratio to the baseline and its interval."""
     assert detail.reference is not None
     titles = {case.id: case.title for case in detail.cases}
+    return [
+        table
+        for published in detail.reference.tables
+        for table in _published_tables(
+            published.title,
+            detail,
+            width,
+            [
+                (case_text(titles[row.case_id]), f"{row.published_rate:,.0f}\n{row.published_ratio:.2f}")
+                for row in (published.columns[0].rows if published.columns else ())
+            ],
+            {column.subject: [reference_text(row) for row in column.rows] for column in published.columns},
+        )
+    ]
+
+
+def ratio_tables(detail: RunDetail, width: int) -> list[Table]:
+    """Published ratios of two cases' rates next to each subject's, with its interval."""
+    assert detail.reference is not None
+    titles = {case.id: case_text(case.title) for case in detail.cases}
+    return [
+        table
+        for published in detail.reference.ratios
+        for table in _published_tables(
+            published.title,
+            detail,
+            width,
+            [
+                (f"{titles[row.case_id]}\ncompared with\n{titles[row.relative_to]}", f"{row.published_ratio:.2f}")
+                for row in (published.columns[0].rows if published.columns else ())
+            ],
+            {column.subject: [_ratio_text(row) for row in column.rows] for column in published.columns},
+        )
+    ]
+
+
+def _published_tables(
+    title: str, detail: RunDetail, width: int, rows: list[tuple[str, str]], measured: dict[str, list[str]]
+) -> list[Table]:
+    """As many tables as the subjects need at a width. `rows`: cases and the published figure; `measured`: the figures
+    beside them, by subject."""
     names = {subject.subject: f"{subject.library}\n{subject.version}" for subject in detail.subjects}
     tables = []
-    for published in detail.reference.tables:
-        for columns in _groups(published.columns, (width - CASE_WIDTH - PUBLISHED_WIDTH) // RATIO_WIDTH):
-            table = case_table(published.title, ())
-            table.add_column("published\n(ratio)", justify="right")
-            for column in columns:
-                table.add_column(names[column.subject], justify="right", no_wrap=True)
-            for position, row in enumerate(columns[0].rows):
-                measured = [reference_text(column.rows[position]) for column in columns]
-                figure = f"{row.published_rate:,.0f}\n{row.published_ratio:.2f}"
-                table.add_row(case_text(titles[row.case_id]), figure, *measured)
-            tables.append(table)
+    for subjects in groups_of(list(measured), (width - CASE_WIDTH - PUBLISHED_WIDTH) // RATIO_WIDTH):
+        table = case_table(title, ())
+        table.add_column("published\n(ratio)", justify="right")
+        for subject in subjects:
+            table.add_column(names[subject], justify="right", no_wrap=True)
+        for place, (cases, published) in enumerate(rows):
+            table.add_row(cases, published, *(measured[subject][place] for subject in subjects))
+        tables.append(table)
     return tables
+
+
+def _ratio_text(row: ReferenceRatioView) -> str:
+    """`2.71 [2.65, 2.77]`, and below it whether the order is another."""
+    if row.ratio is None:
+        return NO_RESULT
+    text = f"{row.ratio:.2f} [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
+    return text + _ORDERS[row.order] if row.order else text
 
 
 def reference_text(row: ReferenceRowView) -> str:
     """`1,903 ±0.4%` over `0.55 [0.54, 0.56]`."""
     if row.rate is None:
-        return "none"
+        return NO_RESULT
     text = f"{row.rate:,.0f}"
     if row.rate_low and row.rate_high:
         text += f" ±{(row.rate_high - row.rate_low) / 2 / row.rate:.1%}"
@@ -95,14 +147,14 @@ def reference_text(row: ReferenceRowView) -> str:
 
 
 def swap_lines(detail: RunDetail) -> list[str]:
-    """A sentence for each pair of rows that stands the other way round than published, from what was measured."""
+    """A sentence for each pair of rows whose measured order differs from the published one."""
     assert detail.reference is not None
     titles = {case.id: case.title for case in detail.cases}
     names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
     lines = [
         f"{names[column.subject]}: {titles[swap.faster_here]} is {swap.ratio:.2f} times as fast as "
-        f"{titles[swap.slower_here]}, published the other way round: it costs "
-        f"{costs_text(swap.faster_costs)} against {costs_text(swap.slower_costs)}"
+        f"{titles[swap.slower_here]}, contrary to the published order: it costs "
+        f"{costs_text(swap.faster_costs)} compared with {costs_text(swap.slower_costs)}"
         for table in detail.reference.tables
         for column in table.columns
         for swap in column.swaps
@@ -113,11 +165,11 @@ def swap_lines(detail: RunDetail) -> list[str]:
 def costs_text(costs: SideCosts | None) -> str:
     """`412 µs (client 204, server 208)`."""
     if costs is None:
-        return "an unknown amount, client and server not told apart"
+        return "an unknown amount (no separate numbers of client and server)"
     client, server = costs.client_cpu_ns / 1000, costs.server_cpu_ns / 1000
     return f"{client + server:,.0f} µs (client {client:,.0f}, server {server:,.0f})"
 
 
-def _groups(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:
+def groups_of(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:
     step = max(1, size)
     return [items[start : start + step] for start in range(0, len(items), step)]

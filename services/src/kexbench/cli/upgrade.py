@@ -1,4 +1,4 @@
-"""`kexbench upgrade`: what the step from one version of a library to another cost, from stored numbers."""
+"""`kexbench upgrade`: the cost of upgrading a library, from stored results."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -13,20 +13,18 @@ from kexbench.cli.upgrade_words import LEGEND, report_lines, report_tables, upgr
 from kexbench.domain.upgrades import UpgradeReport
 
 REGRESSED = 3
-End = Annotated[
-    str | None, typer.Argument(help="A version, a source or a subject's name, such as 3.5.7.", show_default=False)
-]
+End = Annotated[str | None, typer.Argument(help="A version, a source or a subject, such as 3.5.7.", show_default=False)]
 
 
 def share(text: str) -> float:
     """`1%` as 0.01."""
     try:
-        found = float(text.removesuffix("%")) / 100
+        ratio = float(text.removesuffix("%")) / 100
     except ValueError:
-        found = -1
-    if not text.endswith("%") or not 0 <= found <= 0.5:
-        raise typer.BadParameter(f"{text!r} is no percentage from 0% to 50%, such as 1%")
-    return found
+        ratio = -1
+    if not text.endswith("%") or not 0 <= ratio <= 0.5:
+        raise typer.BadParameter(f"{text!r} is not a percentage from 0% to 50%, such as 1%")
+    return ratio
 
 
 def upgrade(
@@ -35,17 +33,17 @@ def upgrade(
     after: End = None,
     pool: Annotated[str | None, typer.Option(help="Only cells of this pool.", show_default=False)] = None,
     relevant: Annotated[
-        str, typer.Option(metavar="PERCENT", help="Smaller changes are not called moved, however sure they are.")
+        str, typer.Option(metavar="PERCENT", help="Ignore smaller changes, even significant ones.")
     ] = "0.5%",
     fail_on_regression: Annotated[
-        bool, typer.Option("--fail-on-regression", help="Exit with 3 where something costs more.")
+        bool, typer.Option("--fail-on-regression", help="Exit with 3 if a case is slower.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what an upgrade of a library cost, by all that is stored: each case, client and server, and what the moves
-    share. Without two versions: list the upgrades that are known.
+    """Report the cost of upgrading a library, from all stored results. Without versions: list the measured upgrades.
 
-    Exit status: 0; with --fail-on-regression 3 where something costs more, 1 where nothing could be compared.
+    Shows the change of each case for both sides, the client and the server, and what the changes have in common.
+    Exit status: 0; with --fail-on-regression 3 if a case is slower, 1 if nothing could be compared.
 
     Examples:
 
@@ -55,38 +53,38 @@ def upgrade(
         kexbench upgrade openssl
     """
     if library and before and after:
-        asked: dict[str, str | float] = {"library": library, "before": before, "after": after}
-        asked |= {"relevant": share(relevant)} | ({"pool": pool} if pool else {})
+        query: dict[str, str | float] = {"library": library, "before": before, "after": after}
+        query |= {"relevant": share(relevant)} | ({"pool": pool} if pool else {})
         with reach_api() as api:
-            found = api.get(UpgradeReport, f"/upgrades/report?{urlencode(asked)}")
+            report = api.get(UpgradeReport, f"/upgrades/report?{urlencode(query)}")
         if as_json:
-            print_json(found.model_dump(mode="json"))
+            print_json(report.model_dump(mode="json"))
         else:
-            _print(found)
+            _print(report)
         if fail_on_regression:
-            raise typer.Exit(_status(found))
+            raise typer.Exit(_status(report))
     elif before:
-        raise typer.BadParameter("name two versions, or none for a list of what can be compared")
+        raise typer.BadParameter("name two versions, or none to list the measured upgrades")
     else:
         _list(library, as_json=as_json)
 
 
-def _status(found: UpgradeReport) -> int:
-    if found.regressed:
+def _status(report: UpgradeReport) -> int:
+    if report.regressed:
         return REGRESSED
-    if any(cell.move for cell in found.cells):
+    if any(cell.move for cell in report.cells):
         return 0
-    err.print("nothing could be compared, so nothing is known of regressions", markup=False)
+    err.print("nothing could be compared, so regressions are unknown", markup=False)
     return 1
 
 
-def _print(found: UpgradeReport) -> None:
-    out.print(found.sentence, markup=False, soft_wrap=True)
-    for table in report_tables(found):
+def _print(report: UpgradeReport) -> None:
+    out.print(report.sentence, markup=False, soft_wrap=True)
+    for table in report_tables(report):
         out.print(table)
-    if found.cells:
+    if report.cells:
         out.print(LEGEND, style="dim")
-    for line in report_lines(found):
+    for line in report_lines(report):
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -99,4 +97,6 @@ def _list(library: str | None, *, as_json: bool) -> None:
         out.print(upgrades_table(page.upgrades))
     else:
         of_what = f" of {library}" if library else ""
-        out.print(f"no two versions{of_what} were measured yet: kexbench run bench-specs/history.yaml", markup=False)
+        out.print(
+            f"no two versions{of_what} have been measured yet: kexbench run bench-specs/history.yaml", markup=False
+        )

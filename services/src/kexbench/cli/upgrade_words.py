@@ -1,4 +1,4 @@
-"""The report of an upgrade as people read it in a terminal."""
+"""The report of an upgrade, for a terminal."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,26 +6,37 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.models import UpgradeView
-from kexbench.cli.step_tables import NO_NUMBER, SIDE_COLUMNS, VERDICTS, along_text, case_table, case_text, move_text
+from kexbench.cli.step_tables import (
+    NO_RESULT,
+    SIDE_COLUMNS,
+    UNRESOLVED_LEGEND,
+    VERDICTS,
+    along_text,
+    case_table,
+    case_text,
+    move_text,
+    spread_text,
+    verdict_words,
+)
 from kexbench.cli.words import NS_PER_SECOND, cases_text
 from kexbench.domain.samples import DISTURBED_REASON
 from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
 
-HANDSHAKES = 10_000
+CONNECTIONS = 10_000
 LEGEND = (
-    "Change of the CPU time of a handshake with its 95% interval: both sides together, then each. Cores: how many are "
-    "busy with 10,000 handshakes a second, both sides together, before and after."
+    "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side. Cores: what a "
+    f"server needs for 10,000 connections a second, before and after.\n{UNRESOLVED_LEGEND}"
 )
-DISTURBED_SIDES = f"some invocations do not tell the client and the server apart: {DISTURBED_REASON}"
+DISTURBED_SIDES = f"some invocations have no separate numbers of the client and the server: {DISTURBED_REASON}"
 
 
 def cores(cpu_ns: float) -> float:
-    """How many cores 10,000 handshakes a second keep busy."""
-    return cpu_ns * HANDSHAKES / NS_PER_SECOND
+    """Cores that a server needs for 10,000 connections a second."""
+    return cpu_ns * CONNECTIONS / NS_PER_SECOND
 
 
 def report_tables(report: UpgradeReport) -> list[Table]:
-    """One for each host kind, in the order of the matrix."""
+    """One table for each host kind, in the order of the matrix."""
     kinds = dict.fromkeys((cell.pool, cell.cpu_model) for cell in report.cells)
     return [
         _table(pool, cpu_model, [cell for cell in report.cells if (cell.pool, cell.cpu_model) == (pool, cpu_model)])
@@ -37,31 +48,28 @@ def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:
     along = along_text(change for cell in cells for change in cell.components)
     table = case_table(f"{cpu_model}, pool {pool}{along}", SIDE_COLUMNS)
     for cell in cells:
-        without = "disturbed" if cell.disturbed else NO_NUMBER
-        sides = (move_text(side, VERDICTS[side.verdict]) if side else without for side in (cell.client, cell.server))
+        sides = (move_text(side, VERDICTS[side.verdict]) if side else NO_RESULT for side in (cell.client, cell.server))
         total = move_text(cell.move, verdict_text(cell))
-        table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}", total, *sides)))
+        table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}".rstrip(), total, *sides)))
     return table
 
 
 def cores_text(cell: UpgradeCell) -> str:
-    """`4.00 → 4.08 cores`."""
-    if cell.before_ns is None or cell.after_ns is None:
-        return NO_NUMBER
-    return f"{cores(cell.before_ns):.3g} → {cores(cell.after_ns):.3g} cores"
+    """`4.00 → 4.08 cores`; empty if whole connections were not measured."""
+    if cell.server_before_ns is None or cell.server_after_ns is None:
+        return ""
+    return f"{cores(cell.server_before_ns):.3g} → {cores(cell.server_after_ns):.3g} cores"
 
 
 def verdict_text(cell: UpgradeCell) -> str:
-    """What cannot be told with what could be."""
-    if cell.verdict != "unresolved":
-        return VERDICTS[cell.verdict]
-    if cell.resolves is None:
+    """The verdict; an unresolved one with the resolution, or why there is none."""
+    if cell.verdict == "unresolved" and cell.resolves is None:
         return f"{VERDICTS[cell.verdict]}:\ntoo few invocations"
-    return f"cannot resolve\nbelow {cell.resolves:.1%}"
+    return verdict_words(cell.verdict, cell.resolves)
 
 
 def report_lines(report: UpgradeReport) -> list[str]:
-    """What the cells are not alike in, which are missing, and what else came with the versions."""
+    """Warnings, missing cells, and the changed defaults and security fixes of the upgrade."""
     lines = []
     by_warning: dict[str, list[str]] = {}
     for cell in report.cells:
@@ -70,9 +78,10 @@ def report_lines(report: UpgradeReport) -> list[str]:
     lines += [f"{warning}: {cases_text(titles, len(report.cells))}" for warning, titles in by_warning.items()]
     if disturbed := [cell.title for cell in report.cells if cell.disturbed]:
         lines.append(f"{DISTURBED_SIDES}: {cases_text(disturbed, len(report.cells))}")
+    lines += [f"{cell.title}: {words}" for cell in report.cells if (words := spread_text(cell.spread))]
     lines += _missing_lines(report.missing)
     lines += [f"changed default, {note}" for note in report.defaults]
-    return lines + [f"mended, {note}" for note in report.security]
+    return lines + [f"security fix, {note}" for note in report.security]
 
 
 def _missing_lines(missing: Iterable[MissingCell]) -> list[str]:
@@ -86,7 +95,7 @@ def upgrades_table(listed: Sequence[UpgradeView]) -> Table:
     table = Table(box=None, header_style="bold")
     for column in ("library", "before", "after", "cells", "measured"):
         table.add_column(column, justify="right" if column == "cells" else "left", overflow="fold")
-    for one in listed:
-        ends = (f"{end.version}\n{end.source}" for end in (one.before, one.after))
-        table.add_row(*map(Text, (one.library, *ends, f"{one.cells:,}", f"{one.measured_at:%Y-%m-%d %H:%M}")))
+    for view in listed:
+        ends = (f"{end.version}\n{end.source}" for end in (view.before, view.after))
+        table.add_row(*map(Text, (view.library, *ends, f"{view.cells:,}", f"{view.measured_at:%Y-%m-%d %H:%M}")))
     return table

@@ -1,7 +1,7 @@
-"""Cells from rows: which numbers stand together, what each is compared with, and what was judged of it."""
+"""Cells from stored rows: the numbers of each, the subject compared with, and the verdict."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from kexbench.comparison.order import version_order
 from kexbench.comparison.upgrade_data import Step, judged_steps
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric, Negotiated
-from kexbench.domain.upgrades import SIDES, Side, UpgradeCell
+from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
@@ -31,7 +31,7 @@ class Gathered:
     levels: list[float] = field(default_factory=list)
     outcome: OutcomeRow | None = None
     step: Step | None = None
-    """From what it is compared with."""
+    """From the subject compared with to this one."""
 
 
 def cells_of(
@@ -41,20 +41,22 @@ def cells_of(
     outcomes: Iterable[OutcomeRow],
     relevant: float = RELEVANT,
 ) -> list[Cell]:
-    """One cell for every case and subject of a host kind that has a number or a reason for none. In a run, changes of
-    both sides' CPU time have those of the client and the server."""
+    """One cell for each case and subject of a host kind with a number or an outcome. In a run, changes of both
+    sides also have those of the client and the server."""
     gathered = gather(samples, outcomes)
-    in_sides = selection.metric is Metric.CPU_NS and selection.run_id is not None
-    metrics: dict[Side, Metric] = SIDES if in_sides else {"both": selection.metric}
+    metrics: dict[Side, Metric] = {"both": selection.metric}
+    if selection.run_id is not None:
+        metrics = next((sides for sides in SIDES_OF.values() if sides["both"] is selection.metric), metrics)
     steps = {cell.step for cell in gathered if cell.step}
     judged = judged_steps(store, steps, relevant, run_id=selection.run_id, metrics=metrics)
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
     run_ids = {cell.run_id for cell in gathered if cell.levels}
-    frozen = sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ())
+    frozen = sentinels(store.sentinels(replace(selection, runs=tuple(run_ids))) if run_ids else ())
     free = {cell.run_id for cell in gathered if cell.levels and cell.case.leaves_a_choice}
     negotiated = chosen(store.negotiated(free) if free else ())
     sides = replace(selection, metric=Metric.CLIENT_CPU_NS)
-    disturbed = {(row.case.case_id, row.subject.name): row for row in store.disturbed(sides)} if in_sides else {}
+    timed = metrics == SIDES
+    disturbed = {(row.case.case_id, row.subject.name): row for row in store.disturbed(sides)} if timed else {}
     return [
         _cell(
             cell,
@@ -67,24 +69,26 @@ def cells_of(
     ]
 
 
-def judged_in_run(store: SampleStore, run_id: str, relevant: float) -> list[tuple[Step, UpgradeCell]]:
-    """What the pages of a run, one for each host kind, show of its changes."""
+def judged_in_run(
+    store: SampleStore, run_id: str, relevant: float, metrics: Mapping[Side, Metric] = SIDES
+) -> list[tuple[Step, UpgradeCell]]:
+    """The changes of a run as its pages show them, on all host kinds. `metrics`: those of its instrument."""
     gathered = {
-        kind: gather(store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run_id)), ())
+        kind: gather(store.samples(Selection(metrics["both"], kind.pool, kind.cpu_model, run_id=run_id)), ())
         for kind in store.host_kinds(run_id)
     }
     steps = {cell.step for cells in gathered.values() for cell in cells if cell.step}
-    judged = judged_steps(store, steps, relevant, run_id=run_id)
+    judged = judged_steps(store, steps, relevant, run_id=run_id, metrics=metrics)
     return [
-        (cell.step, found[1])
+        (cell.step, data_and_cell[1])
         for kind, cells in gathered.items()
         for cell in cells
-        if cell.step and (found := judged[cell.step].of(cell.case.case_id, kind))
+        if cell.step and (data_and_cell := judged[cell.step].of(cell.case.case_id, kind))
     ]
 
 
 def gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> list[Gathered]:
-    """Of one host kind, each with the subject that it is compared with."""
+    """The rows of one host kind by cell, each with the subject compared with."""
     gathered: dict[tuple[str, str], Gathered] = {}
     for row in samples:
         key = (row.case.case_id, row.subject.name)
@@ -98,8 +102,8 @@ def gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> list
         cell = gathered.setdefault(key, Gathered(case=outcome.case, subject=outcome.subject))
         if cell.levels and cell.run_id != outcome.run_id:
             if outcome.measured_at <= (cell.measured_at or outcome.measured_at):
-                continue  # an older run's trouble says nothing about the newest numbers
-            cell.outcome = cell.outcome or outcome  # a newer run's does, beside the numbers that it lacks
+                continue  # an older run's outcome does not apply to the newest numbers
+            cell.outcome = cell.outcome or outcome  # a newer run without numbers: shown next to the older numbers
             continue
         if cell.outcome is None:
             cell.outcome = outcome
@@ -115,7 +119,7 @@ def gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> list
 
 
 def _previous(cell: Gathered, others: list[Gathered]) -> Gathered | None:
-    """The version before it of the same library that has numbers, of the same build profile if there is one."""
+    """The nearest earlier version of the library with numbers, preferably of the same build profile."""
     older = [
         other
         for other in others
@@ -123,8 +127,8 @@ def _previous(cell: Gathered, others: list[Gathered]) -> Gathered | None:
         and other.subject.library == cell.subject.library
         and other.subject.version_key < cell.subject.version_key
     ]
-    alike = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
-    return max(alike or older, key=lambda other: version_order(other.subject), default=None)
+    same_profile = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
+    return max(same_profile or older, key=lambda other: version_order(other.subject), default=None)
 
 
 def _cell(
@@ -158,12 +162,12 @@ def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
 
 
 def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
-    found = compare(batches, sentinel.batches) if sentinel and batches else None
-    return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
+    ratio = compare(batches, sentinel.batches) if sentinel and batches else None
+    return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
 def _change(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
-    """None where too few invocations have both. Of what is unlike the ratio is shown, and nothing claimed."""
+    """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
     unlike = judged.verdict == "unlike"
     move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
     if move is None:
@@ -175,6 +179,7 @@ def _change(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
         high=move.high,
         paired=judged.paired,
         verdict=judged.verdict,
+        spread=judged.spread,
         resolves=judged.resolves,
         warnings=list(data.warnings),
         components=list(data.components),

@@ -1,5 +1,5 @@
-"""How two subjects are compared in a case: by the numbers of which runs, through the sentinel or not, and why they are
-not quite alike."""
+"""How two subjects are compared in a case: by which runs, directly or through a shared subject, and with which
+warnings."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,9 +16,9 @@ from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleS
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_RUN = "measured in different runs that share no subject"
 DIFFERENT_INVOCATIONS = "not interleaved"
-DIFFERENT_HARNESS = "measured in different ways, by different versions of kexbench"
+DIFFERENT_HARNESS = "measured by different methods of different kexbench versions"
 THROUGH = "measured in different runs, compared through {subject}"
-"""What stands in between is the sentinel or another subject that both runs have."""
+"""Through the sentinel, or another subject that both runs measured."""
 THE_SENTINEL = "the sentinel"
 NEGOTIATED_FIELDS = {
     "protocol": "protocol",
@@ -28,23 +28,23 @@ NEGOTIATED_FIELDS = {
     "key_shares": "client key shares",
     "tickets": "tickets",
 }
-"""What may make the work unlike, with the word for it."""
+"""The fields that can make the work unlike, with their names in texts."""
 Sentinels = Mapping[tuple[str, str], "Beside"]
-"""By run and case."""
+"""The sentinel by run and case."""
 Others = Mapping[tuple[str, str], Mapping[str, "Beside"]]
-"""What a run measured in a case, by run and case, then by kit id."""
+"""The subjects that a run measured in a case, by run and case, then by kit id."""
 Chosen = Mapping[tuple[str, str, str], Negotiated]
 """What the library chose, by run, case and the subject's reference."""
 
 Apart = tuple[str, str, str]
 """A case's id and two runs."""
 Components = Mapping[str, Mapping[str, str]]
-"""What libraries stand on: by kit id the versions by component."""
+"""The versions of the components below each library, by kit id."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What the sentinel or another subject cost in one run and case, by invocation."""
+    """The costs of the sentinel or another subject in one run and case, by invocation."""
 
     name: str
     kit_id: str
@@ -53,7 +53,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Bridge:
-    """A kit that two runs both measured: what the machine did in between is in both of its costs."""
+    """A kit that two runs measured. Its costs contain what changed on the machine in between."""
 
     name: str
     first: Batches
@@ -62,26 +62,26 @@ class Bridge:
 
 @dataclass
 class Numbers:
-    """What a subject cost in a case in one run."""
+    """The costs of a subject in a case in one run."""
 
     subject: SubjectRow
     run_id: str = ""
     batches: dict[str, Sequence[float]] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
-    """What each invocation cost over all of its batches."""
+    """The cost of each invocation over all of its batches."""
     sentinel: Beside | None = None
     others: Mapping[str, Beside] = field(default_factory=dict)
-    """What else its run measured in the case, by kit id; empty where nobody needs it."""
+    """Other subjects of its run in the case, by kit id; empty if not needed."""
     negotiated: Negotiated | None = None
     harness_version: int | None = None
-    """Of the run's plan; None where nobody asked."""
+    """The harness version of the run's plan; None if not needed."""
 
 
 def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], Beside]:
-    found: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
+    by_case: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
     for row in rows:
-        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
-    return {key: Beside(THE_SENTINEL, kit_id, batches) for key, (kit_id, batches) in found.items()}
+        by_case.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
+    return {key: Beside(THE_SENTINEL, kit_id, batches) for key, (kit_id, batches) in by_case.items()}
 
 
 def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
@@ -89,19 +89,18 @@ def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiat
 
 
 def best_runs(rows: Iterable[AppearanceRow], subject: str, against: str) -> tuple[str, str] | None:
-    """Of the appearances of one case on one host kind the runs whose numbers stand for two subjects: the newest that
-    interleaved both, however much was measured of one of them since; else the newest that has both; else the newest
-    of each. Runs with fewer invocations than are compared count where there are no others. None where there is no
-    number of one."""
+    """The runs whose numbers compare two subjects, from the appearances of one case on one host kind. The newest run
+    that interleaved both comes first, then the newest run with both, then the newest run of each. Runs with too few
+    invocations count only if there are no others. None if one subject has no numbers."""
     by_run: dict[str, dict[str, AppearanceRow]] = defaultdict(dict)
     for row in rows:
         by_run[row.run_id][row.subject] = row
-    both = [(own[subject], own[against]) for own in by_run.values() if subject in own and against in own]
-    for enough in (_interleaved, _together):
-        if found := [pair for pair in both if enough(*pair)]:
-            run_id = max(found, key=lambda pair: max(map(_age, pair)))[0].run_id
+    pairs = [(by[subject], by[against]) for by in by_run.values() if subject in by and against in by]
+    for is_enough in (_interleaved, _together):
+        if enough := [pair for pair in pairs if is_enough(*pair)]:
+            run_id = max(enough, key=lambda pair: max(map(_age, pair)))[0].run_id
             return run_id, run_id
-    newest = [_newest([own[name] for own in by_run.values() if name in own]) for name in (subject, against)]
+    newest = [_newest([by[name] for by in by_run.values() if name in by]) for name in (subject, against)]
     return (newest[0].run_id, newest[1].run_id) if newest[0] and newest[1] else None
 
 
@@ -123,16 +122,16 @@ def _age(row: AppearanceRow) -> tuple[object, str]:
 
 
 def bridge_between(first: Numbers, second: Numbers) -> Bridge | None:
-    """By what the numbers of two runs are compared: the same sentinel, else the kit that both measured most often.
-    None within a run, where the pairs themselves are better, and where the runs share nothing."""
+    """The subject through which two runs are compared: the shared sentinel, otherwise the kit with the most invocations
+    in both. None within one run, where pairs are better, and if the runs share no subject."""
     if first.run_id == second.run_id:
         return None
     if first.sentinel and second.sentinel and first.sentinel.kit_id == second.sentinel.kit_id:
         shared = [(first.sentinel, second.sentinel)]
     else:
         shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in first.others if kit_id in second.others]
-    known = [(one, other) for one, other in shared if _least(one, other) >= MIN_COMPARED_INVOCATIONS]
-    best = max(known, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
+    usable = [pair for pair in shared if _least(*pair) >= MIN_COMPARED_INVOCATIONS]
+    best = max(usable, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
     return Bridge(best[0].name, best[0].batches, best[1].batches) if best else None
 
 
@@ -141,25 +140,25 @@ def _least(first: Beside, second: Beside) -> int:
 
 
 def are_apart(first: Numbers, second: Numbers, bridge: Bridge | None) -> bool:
-    """Whether the numbers are of different machines' hours and nothing tells how these differ: there are two levels,
-    and nothing is said of their ratio."""
+    """Whether the runs share no subject, so that a change of the machine cannot be ruled out. Two levels are shown
+    without a ratio."""
     return first.run_id != second.run_id and bridge is None
 
 
 def components_between(before: Numbers, after: Numbers, components: Components) -> tuple[ComponentChange, ...]:
-    """What changed along with the library."""
-    return changed_components(*(components.get(one.subject.kit_id, {}) for one in (before, after)))
+    """The components that changed along with the library."""
+    return changed_components(*(components.get(numbers.subject.kit_id, {}) for numbers in (before, after)))
 
 
 def batches_of(numbers: Numbers, through: Batches | None) -> Batches:
-    """Relative to what stands in between, if anything does. Named so that invocations of different runs are never taken
-    for pairs, whatever they are numbered."""
+    """The batches, relative to those of `through` if given. The keys contain the run, so that invocations of different
+    runs never form pairs."""
     batches = numbers.batches if through is None else through_sentinel(numbers.batches, through)
     return {f"{numbers.run_id}/{unit}": values for unit, values in batches.items()}
 
 
 def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, paired: bool) -> list[str]:
-    """Why the two are not quite alike."""
+    """The reasons why the comparison is weaker."""
     warnings = []
     if against.subject.build_profile != numbers.subject.build_profile:
         warnings.append(DIFFERENT_PROFILE)
@@ -171,23 +170,24 @@ def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, pa
 
 
 def unlike(numbers: Numbers, against: Numbers) -> list[str]:
-    """Why the two did not do the same: `negotiated differently: group X25519MLKEM768 instead of X25519`."""
-    words = []
+    """Why the two did different work: `negotiated differently: group X25519MLKEM768 instead of X25519`."""
+    reasons = []
     if numbers.harness_version != against.harness_version:
-        words.append(DIFFERENT_HARNESS)
+        reasons.append(DIFFERENT_HARNESS)
     if numbers.negotiated and against.negotiated:
-        ours, theirs = numbers.negotiated, against.negotiated
+        first, second = numbers.negotiated, against.negotiated
         differ = [
-            f"{word} {getattr(ours, name)} instead of {getattr(theirs, name)}"
+            f"{word} {getattr(first, name)} instead of {getattr(second, name)}"
             for name, word in NEGOTIATED_FIELDS.items()
-            if None not in (getattr(ours, name), getattr(theirs, name)) and getattr(ours, name) != getattr(theirs, name)
+            if None not in (getattr(first, name), getattr(second, name))
+            and getattr(first, name) != getattr(second, name)
         ]
-        words += [f"negotiated differently: {', '.join(differ)}"] if differ else []
-    return words
+        reasons += [f"negotiated differently: {', '.join(differ)}"] if differ else []
+    return reasons
 
 
 def unbridged(places: Iterable[Apart], frozen: Sentinels) -> list[Apart]:
-    """Those whose runs do not share a sentinel."""
+    """The places whose two runs do not share a sentinel."""
     kits = {place: sentinel.kit_id for place, sentinel in frozen.items()}
     return [
         (case_id, first, second)
@@ -197,7 +197,7 @@ def unbridged(places: Iterable[Apart], frozen: Sentinels) -> list[Apart]:
 
 
 def measured_in_both(store: SampleStore, selection: Selection, places: Collection[Apart]) -> Others:
-    """What two runs both measured in a case; what is selected is of one host kind."""
+    """The subjects that both runs of a place measured in its case. The selection has one host kind."""
     if not places:
         return {}
     runs = {run_id for _, *both in places for run_id in both}
@@ -205,7 +205,9 @@ def measured_in_both(store: SampleStore, selection: Selection, places: Collectio
     subjects: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in store.appearances(here):
         subjects[row.case.case_id, row.run_id].add(row.subject)
-    shared = {name for case_id, one, other in places for name in subjects[case_id, one] & subjects[case_id, other]}
+    shared = {
+        name for case_id, first, second in places for name in subjects[case_id, first] & subjects[case_id, second]
+    }
     if not shared:
         return {}
     batches: dict[tuple[str, str], dict[str, dict[str, Sequence[float]]]] = defaultdict(lambda: defaultdict(dict))
@@ -215,6 +217,6 @@ def measured_in_both(store: SampleStore, selection: Selection, places: Collectio
         names[subject.kit_id] = f"{subject.library} {version_text(subject.version, subject.commit)}"
         batches[sample.run_id, sample.case.case_id][subject.kit_id][sample.unit] = sample.values
     return {
-        place: {kit_id: Beside(names[kit_id], kit_id, found) for kit_id, found in kits.items()}
+        place: {kit_id: Beside(names[kit_id], kit_id, by_unit) for kit_id, by_unit in kits.items()}
         for place, kits in batches.items()
     }

@@ -1,4 +1,4 @@
-"""Whether a machine became slower or faster between two runs, by the frozen subject that both measured."""
+"""Whether a machine became slower or faster between two runs, measured by their frozen subject."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ class HostMoveSince:
 
 
 def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> HostMoveSince | None:
-    """How far a host kind moved since the newest run before this one with the same frozen subject. None without such a
-    run, and with too few cases in common."""
+    """How far a host kind moved since the newest earlier run with the same frozen subject. None without such a run, or
+    with too few common cases."""
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
@@ -36,7 +36,7 @@ def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> Host
 
 
 def _by_case(rows: Iterable[SampleRow]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
+    levels: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        found[row.case.case_id].append(row.level)
-    return found
+        levels[row.case.case_id].append(row.level)
+    return levels

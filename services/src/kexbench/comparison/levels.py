@@ -1,4 +1,4 @@
-"""A history of levels, one a version, and where it changed: of a case on a host kind in one build profile."""
+"""Series of levels, one per version, and their changes: of a case on a host kind in one build profile."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,38 +12,37 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.store.port import LevelRow, SentinelLevel
 
 _ERROR_OF_A_MEDIAN = float(np.sqrt(np.pi / 2))
-"""Of normal noise, in standard errors of the mean."""
+"""For normal noise, in standard errors of the mean."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    found: list[ChangePoint]
+    change_points: list[ChangePoint]
     through_sentinel: bool
-    """They were looked for in costs relative to the sentinel: what the machine did is not among them."""
+    """The costs were relative to the sentinel, so changes of the machine are excluded."""
 
 
 def lines_of(rows: Sequence[LevelRow]) -> list[list[LevelRow]]:
-    """Rows arrive in version order, so lines keep it."""
-    found: dict[tuple[str, str, str], list[LevelRow]] = defaultdict(list)
+    """The series of some rows, which arrive in version order."""
+    series: dict[tuple[str, str, str], list[LevelRow]] = defaultdict(list)
     for row in rows:
-        found[row.case_id, row.subject.library, row.subject.build_profile].append(row)
-    return list(found.values())
+        series[row.case_id, row.subject.library, row.subject.build_profile].append(row)
+    return list(series.values())
 
 
-def changes_of(line: Sequence[LevelRow], harness: Mapping[str, int], *, strict: bool = False) -> Changes:
-    """Where a line's level changed; not looked for in fewer than four points, nor where a value is zero, which has no
-    ratio to anything.
+def changes_of(series: Sequence[LevelRow], harness: Mapping[str, int], *, strict: bool = False) -> Changes:
+    """Where the level of a series changed. None are searched with fewer than four points, or if a value is zero, which
+    has no ratio.
 
-    Points of different nights differ by what the machine did in between, so where every point has the sentinel beside
-    it, its level is that relative to the sentinel, and so is what its node differs by from others of its kind. Another
-    harness or sentinel begins anew; another kind of host has a line of its own.
+    Points of different days contain changes of the machine. If every point has the sentinel, the levels relative to it
+    are used, which also excludes differences between nodes of a kind. Another harness or sentinel restarts the series.
     """
-    relative = [row.to_sentinel for row in line if row.to_sentinel]
-    through = len(relative) == len(line)
-    points: Sequence[LevelRow | SentinelLevel] = relative if through else line
-    if len(line) < LEAST_POINTS or min(point.level for point in points) <= 0:
+    relative = [row.to_sentinel for row in series if row.to_sentinel]
+    through = len(relative) == len(series)
+    points: Sequence[LevelRow | SentinelLevel] = relative if through else series
+    if len(series) < LEAST_POINTS or min(point.level for point in points) <= 0:
         return Changes([], through_sentinel=False)
-    resets = {place for place, pair in enumerate(pairwise(line), start=1) if not _alike(*pair, harness)}
+    resets = {place for place, pair in enumerate(pairwise(series), start=1) if not _alike(*pair, harness)}
     if through:
         resets |= {place for place, pair in enumerate(pairwise(relative), start=1) if pair[0].kit_id != pair[1].kit_id}
     levels = [point.level for point in points]
@@ -51,7 +50,7 @@ def changes_of(line: Sequence[LevelRow], harness: Mapping[str, int], *, strict: 
 
 
 def _errors(points: Sequence[LevelRow | SentinelLevel]) -> list[float] | None:
-    """None where a point has too few invocations to tell how they scatter."""
+    """None if a point has too few invocations to estimate its error."""
     if any(point.invocations < MIN_COMPARED_INVOCATIONS for point in points):
         return None
     return [_ERROR_OF_A_MEDIAN * point.spread / point.invocations**0.5 for point in points]

@@ -1,4 +1,4 @@
-"""Pools whose nodes are not comparable: which nodes are unlike, and in what."""
+"""Pools whose nodes are not comparable: the host kinds of their nodes, and the differing facts."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,20 +14,20 @@ class NodesOfKind(Frozen):
 
     nodes: list[str]
     traits: list[str] = Field(
-        description="what they are told apart by from the pool's other nodes", examples=[["governor powersave"]]
+        description="how they differ from the pool's other nodes", examples=[["governor powersave"]]
     )
 
 
 class MixedPool(Frozen):
-    """A pool with nodes of several host kinds: their numbers are kept apart, so each kind has fewer."""
+    """A pool with nodes of several host kinds. Each kind has results of its own, so each has fewer."""
 
     pool: str
-    kinds: list[NodesOfKind] = Field(description="two or more; the one with most nodes first")
+    kinds: list[NodesOfKind] = Field(description="two or more; the one with the most nodes first")
 
 
 def mixed_pool(pool: str, nodes: Iterable[tuple[str, HostFacts]]) -> MixedPool | None:
-    """None where all nodes of a pool, each with what was recorded of it, are comparable. A node that was changed may
-    be among them as what it was and as what it is."""
+    """None if all nodes of a pool are comparable by their recorded facts. A node that was changed may appear with its
+    old and its new facts."""
     names: dict[str, set[str]] = defaultdict(set)
     hosts: dict[str, HostFacts] = {}
     for node, host in nodes:

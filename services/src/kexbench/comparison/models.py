@@ -1,4 +1,4 @@
-"""What a page or a table shows of a cell: its estimate, its change, and why something is missing."""
+"""A cell as pages and tables show it: its estimate, its change, or why something is missing."""
 
 from datetime import datetime
 
@@ -10,11 +10,11 @@ from kexbench.domain.dimensions import Kind
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Disturbed, Negotiated, OutcomeKind
-from kexbench.domain.upgrades import CellVerdict, SideMove
+from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove
 
 
 class SubjectView(Frozen):
-    """A library at a version and build, as it was measured."""
+    """A library in a version and build, as measured."""
 
     subject: str = Field(
         description="unique name: library, version, source and build profile",
@@ -22,19 +22,19 @@ class SubjectView(Frozen):
     )
     library: str = Field(examples=["openssl"])
     version: str = Field(examples=["3.5.7"])
-    version_key: str = Field(description="sorts as text in version order, commits of one version by their history")
+    version_key: str = Field(description="sorts as text by version, then commits by their history")
     source: str = Field(examples=["debian/trixie"])
-    build_profile: str = Field(description="id of how it was built; different profiles never join silently")
+    build_profile: str = Field(description="id of how it was built; different profiles never join in a series")
     build_profile_label: str = Field(examples=["debian shared x86_64"])
     kit_id: str
-    commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
+    commit: LibraryCommit | None = Field(description="commit that it was built from; null if there is none")
 
 
 class Estimate(Frozen):
-    """A median over invocations with its 95% interval by order statistics."""
+    """A median over invocations with its 95% confidence interval from order statistics."""
 
     value: float = Field(description="in the metric's unit, per handshake")
-    low: float | None = Field(description="null with fewer than six invocations: they carry no 95% interval")
+    low: float | None = Field(description="null with fewer than six invocations: too few for a 95% confidence interval")
     high: float | None
     invocations: int
 
@@ -44,35 +44,36 @@ class Change(Frozen):
 
     against: str = Field(description="the subject compared with")
     ratio: float
-    low: float = Field(description="95% interval of the ratio")
+    low: float = Field(description="95% confidence interval of the ratio")
     high: float
     paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs")
     verdict: CellVerdict = Field(
-        description="among all cases, on all host kinds, in which the two are compared: in a run by its numbers, else "
-        "by all that is stored; that of the upgrade. `unlike`: the two did not do the same, so nothing is claimed"
+        description="verdict of the upgrade, among all cases and host kinds in which the two are compared: in a run by "
+        "its numbers, otherwise by all stored results. `unlike`: the two did different work, so nothing is claimed"
     )
-    resolves: float | None = Field(description="the smallest change that so many invocations detect, as a share")
-    warnings: list[str] = Field(description="why the two are not quite alike", examples=[["different build profile"]])
+    resolves: float | None = Field(description="smallest detectable change, as a share")
+    warnings: list[str] = Field(description="why the comparison is weaker", examples=[["different build profile"]])
     components: list[ComponentChange] = Field(
-        description="what the library stands on that changed along with it, so that the change may be theirs"
+        description="components below the library that changed along with it, and may have caused the change"
     )
-    client: SideMove | None = Field(None, description="the client's CPU time alone; only in a run's `cpu_ns`")
-    server: SideMove | None = Field(None, description="the server's CPU time alone; only in a run's `cpu_ns`")
+    spread: SpreadMove | None = Field(None, description="how much costs vary from invocation to invocation")
+    client: SideMove | None = Field(None, description="CPU time of the client; only in a run's `cpu_ns`")
+    server: SideMove | None = Field(None, description="CPU time of the server; only in a run's `cpu_ns`")
 
 
 class OutcomeView(Frozen):
     """Why there is no number."""
 
     kind: OutcomeKind | Disturbed = Field(
-        description="`disturbed`: other programs ran in between, so that these invocations have other numbers only"
+        description="`disturbed`: other programs ran in between, so these invocations lack the numbers of each side"
     )
     reason: str
     detail: str | None
-    invocations: int = Field(description="in how many invocations")
+    invocations: int = Field(description="number of invocations")
 
 
 class Ratio(Frozen):
-    """A ratio of costs with its 95% interval."""
+    """A ratio of costs with its 95% confidence interval."""
 
     ratio: float
     low: float
@@ -81,34 +82,34 @@ class Ratio(Frozen):
 
 class Cell(Frozen):
     """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
-    invocations failed: of the same run, or of a newer one that gave no numbers."""
+    invocations failed, in the same run or in a newer run without numbers."""
 
     case_id: str
     subject: str
     estimate: Estimate | None
-    change: Change | None = Field(description="against the version before it of the same library, where there is one")
+    change: Change | None = Field(description="against the previous version of the library, if there is one")
     apart_from: str | None = Field(
         None,
-        description="the version before it, where its numbers are of another run that shares no subject with this "
-        "one's: nothing is compared",
+        description="the previous version, if it was measured in another run that shares no subject with this "
+        "one's: the two are not compared",
     )
     outcome: OutcomeView | None
     sides_outcome: OutcomeView | None = Field(
-        None, description="of a run, why some invocations or all do not tell the client and the server apart"
+        None, description="only in a run: why some or all invocations have no numbers for client and server"
     )
-    to_sentinel: Ratio | None = Field(description="cost relative to the frozen subject in the same invocations")
-    negotiated: Negotiated | None = Field(description="what the library chose; of cases that leave it a choice")
+    to_sentinel: Ratio | None = Field(description="cost relative to the sentinel in the same invocations")
+    negotiated: Negotiated | None = Field(description="what the library chose, in cases that leave it a choice")
     run_id: str
     measured_at: datetime
 
 
 class CaseView(Case):
-    """A case with its identity and what a person reads."""
+    """A case with its id and title."""
 
     id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
     title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
-    kinds: list[Kind] = Field(description="what pages filter by")
+    kinds: tuple[Kind, ...] = Field(description="filters of the pages")
 
     @classmethod
     def of(cls, case: Case) -> "CaseView":
-        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=kinds_of(case))
+        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=tuple(kinds_of(case)))

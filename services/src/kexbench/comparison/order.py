@@ -12,19 +12,18 @@ def subject_view(subject: SubjectRow) -> SubjectView:
 
 
 def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[SubjectView]:
-    """Each subject once, by library, then version; of kits that share a name the newest measured."""
+    """Each subject once, by library, then version. Of kits with the same name, the one measured last counts."""
     newest: dict[str, SampleRow | OutcomeRow] = {}
     for row in rows:
-        known = newest.get(row.subject.name)
-        if known is None or known.measured_at < row.measured_at:
+        other = newest.get(row.subject.name)
+        if other is None or other.measured_at < row.measured_at:
             newest[row.subject.name] = row
     ordered = sorted(newest.values(), key=lambda row: version_order(row.subject))
     return [subject_view(row.subject) for row in ordered]
 
 
 def cases_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[Case]:
-    """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
-    stand behind it."""
+    """Each case once, by protocol, key exchange, then its numbers. Variations of a case follow it."""
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
 
 

@@ -1,4 +1,4 @@
-"""What A/A runs measured: a kit beside its copy, and relinks of one source."""
+"""The results of A/A runs: a kit and its copy, and relinks of one source."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
 
 @dataclass(frozen=True)
 class Qualifying:
-    """What a run measured in a case of a library."""
+    """The results of an A/A run in a case of a library."""
 
     newest: SampleRow
     same: tuple[Batches, Batches]
@@ -27,10 +27,11 @@ class Qualifying:
 
 
 def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
-    """Of each case of some libraries, or of all, what may qualify it, the newest first. What was measured in another
-    way than today says nothing of the noise to come."""
+    """The A/A results of each case of some libraries, or of all, newest first. Results of other harness versions do not
+    count: their noise may differ."""
     selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    harness = store.harness_versions(store.qualifying_runs(selection))
+    qualifying_runs = store.qualifying_runs(selection)
+    harness = store.harness_versions(qualifying_runs) if qualifying_runs else {}
     runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)
     by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in store.samples(replace(selection, runs=runs)) if runs else ():
@@ -39,23 +40,23 @@ def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str]
     for _, sources in sorted(by_cell.items()):
         for copied in _copies(sources):
             newest = max(sources[copied], key=lambda row: row.measured_at)
-            found = {source: _batches(stored, newest.run_id) for source, stored in sources.items()}
-            relinked = tuple(batches for source, batches in found.items() if batches and _is_relink(source))
-            yield Qualifying(newest, (found[_original(copied)], found[copied]), relinked)
+            by_source = {source: _batches(stored, newest.run_id) for source, stored in sources.items()}
+            relinked = tuple(batches for source, batches in by_source.items() if batches and _is_relink(source))
+            yield Qualifying(newest, (by_source[_original(copied)], by_source[copied]), relinked)
 
 
 def layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
-    """By library and case by how much two builds of one source differ, where that is known."""
+    """By library and case, the known difference between two builds of one source."""
     floors: dict[tuple[str, str], float] = {}
-    for found in qualifying(store, kind, libraries):
-        floor = layout_floor(found.relinked)
+    for candidate in qualifying(store, kind, libraries):
+        floor = layout_floor(candidate.relinked)
         if floor is not None:
-            floors.setdefault(found.place, floor)
+            floors.setdefault(candidate.place, floor)
     return floors
 
 
 def _copies(sources: dict[str, list[SampleRow]]) -> list[str]:
-    """The sources that stand beside themselves, the newest first."""
+    """The copies whose original was measured too, newest first."""
     copies = [name for name in sources if split_variant(name)[1].copy is not None and _original(name) in sources]
     return sorted(copies, key=lambda name: max(row.measured_at for row in sources[name]), reverse=True)
 

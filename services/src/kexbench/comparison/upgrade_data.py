@@ -1,4 +1,4 @@
-"""What the store has of an upgrade: of each case on each host kind the numbers that are set beside each other."""
+"""The stored numbers of an upgrade: those that are compared in each case on each host kind."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -13,6 +13,7 @@ from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.verdict import CellData, judge
 from kexbench.comparison.comparing import (
     Bridge,
+    Components,
     Numbers,
     are_apart,
     batches_of,
@@ -38,7 +39,7 @@ NOT_MEASURED = "not measured"
 Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
 Runs = dict[tuple[Step, str], tuple[str, str]]
-"""By step and case the run of either subject."""
+"""The runs of both subjects, by step and case."""
 _Sides = dict[Side, Numbers]
 _Place = tuple[str, str, str]
 """A case, a subject and a run."""
@@ -46,7 +47,7 @@ _Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class JudgedCells:
-    """The cells of an upgrade, each with what was judged of it among all of them."""
+    """The cells of an upgrade with their verdicts, which are decided among all cells."""
 
     data: tuple[CellData, ...] = ()
     judged: tuple[UpgradeCell, ...] = ()
@@ -56,7 +57,7 @@ class JudgedCells:
         return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
 
     def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
-        """None where nothing has both."""
+        """None if the two were not measured there."""
         place = self._places.get((case_id, kind.pool, kind.cpu_model))
         return None if place is None else (self.data[place], self.judged[place])
 
@@ -66,10 +67,10 @@ class JudgedCells:
     def more(self) -> tuple[UpgradeCell, ...]:
         return tuple(cell for cell in self.judged if cell.verdict == "more")
 
-    def where(self, is_wanted: Callable[[UpgradeCell], bool]) -> "JudgedCells":
-        """Some of them, judged as they were."""
-        places = [place for place, cell in enumerate(self.judged) if is_wanted(cell)]
-        return JudgedCells(tuple(self.data[at] for at in places), tuple(self.judged[at] for at in places))
+    def where(self, is_selected: Callable[[UpgradeCell], bool]) -> "JudgedCells":
+        """Some of the cells, with unchanged verdicts."""
+        places = [place for place, cell in enumerate(self.judged) if is_selected(cell)]
+        return JudgedCells(tuple(self.data[place] for place in places), tuple(self.judged[place] for place in places))
 
 
 def judged_steps(
@@ -80,52 +81,97 @@ def judged_steps(
     run_id: str | None = None,
     metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, JudgedCells]:
-    """Of each step all its cells on all host kinds, judged together: by all that is stored, of each cell the newest run
-    that interleaved both, or by one run alone. This is what every verdict that people see is judged among."""
-    found = cells_of_steps(store, steps, run_id=run_id, metrics=metrics)
-    return {step: JudgedCells(tuple(cells), judge(cells, relevant)) for step, cells in found.items()}
+    """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
+    or the given run only. All verdicts that users see come from here."""
+    cells_by_step = cells_of_steps(store, steps, run_id=run_id, metrics=metrics)
+    return {step: JudgedCells(tuple(cells), judge(cells, relevant)) for step, cells in cells_by_step.items()}
 
 
 def cells_of_steps(
     store: SampleStore, steps: Collection[Step], *, run_id: str | None = None, metrics: Mapping[Side, Metric] = SIDES
 ) -> dict[Step, list[CellData]]:
-    """What the cells of steps are judged by, in the order of the matrix, then host kinds, the one measured last first.
-    `metrics`: of both sides together, and where they are asked for of each."""
+    """The data of the cells of steps, in the order of the matrix, then by host kind, the one measured last first.
+    `metrics`: those of both sides together, and optionally of each side."""
     names = tuple(sorted({name for step in steps for name in step}))
-    found: dict[Step, list[CellData]] = {step: [] for step in steps}
+    cells_by_step: dict[Step, list[CellData]] = {step: [] for step in steps}
     if not names:
-        return found
+        return cells_by_step
     selection = Selection(metrics["both"], subjects=names, run_id=run_id, asides=True)
     appearances = store.appearances(selection)
     cases = {row.case.case_id: row.case for row in appearances}
-    for kind in host_kinds(appearances):
-        here = [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)]
-        for step, cell in _cells_on(store, kind, cases, _best_runs(here, steps), metrics):
-            found[step].append(cell)
-    return {step: sorted(cells, key=lambda cell: case_order(cell.case)) for step, cells in found.items()}
+    runs_by_kind = {
+        kind: _best_runs(
+            [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)], steps
+        )
+        for kind in host_kinds(appearances)
+    }
+    read = _read(store, runs_by_kind.values(), metrics)
+    for kind, runs in runs_by_kind.items():
+        for step, cell in _cells_on(store, kind, cases, runs, metrics, read):
+            cells_by_step[step].append(cell)
+    return {step: sorted(cells, key=lambda cell: case_order(cell.case)) for step, cells in cells_by_step.items()}
 
 
 def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
-    """The one measured last first."""
+    """The host kinds, the one measured last first."""
     newest_first = sorted(rows, key=lambda row: row.measured_at, reverse=True)
     return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
 
 
 def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step]) -> Runs:
-    """Of what one host kind has."""
+    """The runs to compare, from the appearances on one host kind."""
     by_subject: dict[str, dict[str, list[AppearanceRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_subject[row.subject][row.case.case_id].append(row)
     runs: Runs = {}
     for before, after in steps:
-        for case_id, theirs in by_subject[before].items():
-            if pair := best_runs([*theirs, *by_subject[after][case_id]], before, after):
+        for case_id, appearances in by_subject[before].items():
+            if pair := best_runs([*appearances, *by_subject[after][case_id]], before, after):
                 runs[(before, after), case_id] = pair
     return runs
 
 
+@dataclass(frozen=True)
+class _Read:
+    """What cells on all host kinds are made of."""
+
+    samples: Mapping[Metric, Mapping[HostKindRow | None, list[SampleRow]]]
+    sentinels: Mapping[Metric, Mapping[HostKindRow | None, list[SampleRow]]]
+    components: Components
+
+
+def _read(store: SampleStore, all_runs: Iterable[Runs], metrics: Mapping[Side, Metric]) -> _Read:
+    pairs = [(step, pair) for runs in all_runs for (step, _), pair in runs.items()]
+    names = {name for step, _ in pairs for name in step}
+    run_ids = tuple(sorted({run_id for _, pair in pairs for run_id in pair}))
+    apart = tuple(sorted({run_id for _, pair in pairs if pair[0] != pair[1] for run_id in pair}))
+    if not run_ids:
+        return _Read({}, {}, {})
+    here = {
+        metric: Selection(metric, subjects=tuple(sorted(names)), runs=run_ids, asides=True)
+        for metric in metrics.values()
+    }
+    return _Read(
+        {metric: _by_kind(store.samples(selection)) for metric, selection in here.items()},
+        {metric: _by_kind(store.sentinels(Selection(metric, runs=apart))) for metric in here if apart},
+        store.components(run_ids),
+    )
+
+
+def _by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKindRow | None, list[SampleRow]]:
+    by_kind: dict[HostKindRow | None, list[SampleRow]] = defaultdict(list)
+    for row in rows:
+        by_kind[row.host_kind].append(row)
+    return by_kind
+
+
 def _cells_on(
-    store: SampleStore, kind: HostKindRow, cases: Mapping[str, Case], runs: Runs, metrics: Mapping[Side, Metric]
+    store: SampleStore,
+    kind: HostKindRow,
+    cases: Mapping[str, Case],
+    runs: Runs,
+    metrics: Mapping[Side, Metric],
+    read: _Read,
 ) -> Iterator[tuple[Step, CellData]]:
     if not runs:
         return
@@ -142,45 +188,44 @@ def _cells_on(
     )
     numbers: dict[_Place, _Sides] = defaultdict(dict)
     for side, metric in metrics.items():
-        frozen = sentinels(store.sentinels(metric, apart)) if apart else {}
+        frozen = sentinels(read.sentinels[metric].get(kind, ())) if apart else {}
         others = measured_in_both(store, replace(here, metric=metric), unbridged(differing, frozen))
-        for place, found in _numbers(store.samples(replace(here, metric=metric)), places).items():
-            where = (found.run_id, place[0])
-            found.sentinel, found.others = frozen.get(where), others.get(where, {})
-            numbers[place][side] = found
-    _tell_what_was_done(store, numbers, cases, apart)
+        for place, own_numbers in _numbers(read.samples[metric].get(kind, ()), places).items():
+            key = (own_numbers.run_id, place[0])
+            own_numbers.sentinel, own_numbers.others = frozen.get(key), others.get(key, {})
+            numbers[place][side] = own_numbers
+    _add_conditions(store, numbers, cases, apart)
     libraries = {sides["both"].subject.library for sides in numbers.values()}
     floors = layout_floors(store, kind, libraries) if metrics["both"] in SIDES.values() else {}
     disturbed = _disturbed(store.disturbed(replace(here, metric=metrics["client"]))) if "client" in metrics else {}
-    components = store.components({run_id for *_, run_id in places})
     for (step, case_id), pair in runs.items():
         before, after = ((case_id, *where) for where in zip(step, pair, strict=True))
         first, second = numbers[before], numbers[after]
         cell = _cell(cases[case_id], kind, first, second, floors.get((second["both"].subject.library, case_id), 0.0))
-        along = components_between(first["both"], second["both"], components)
-        times = max(disturbed.get(before, 0), disturbed.get(after, 0))
-        yield step, replace(cell, components=along, disturbed=times)
+        changed = components_between(first["both"], second["both"], read.components)
+        count = max(disturbed.get(before, 0), disturbed.get(after, 0))
+        yield step, replace(cell, components=changed, disturbed=count)
 
 
 def _numbers(rows: Iterable[SampleRow], places: Collection[_Place]) -> dict[_Place, Numbers]:
-    found: dict[_Place, Numbers] = {}
+    by_place: dict[_Place, Numbers] = {}
     for row in rows:
         place = (row.case.case_id, row.subject.name, row.run_id)
         if place in places:
-            numbers = found.setdefault(place, Numbers(row.subject, row.run_id))
+            numbers = by_place.setdefault(place, Numbers(row.subject, row.run_id))
             numbers.batches[row.unit] = row.values
             numbers.levels.append(row.level)
-    return found
+    return by_place
 
 
 def _disturbed(rows: Iterable[OutcomeRow]) -> dict[_Place, int]:
     return {(row.case.case_id, row.subject.name, row.run_id): row.invocations for row in rows}
 
 
-def _tell_what_was_done(
+def _add_conditions(
     store: SampleStore, numbers: Mapping[_Place, _Sides], cases: Mapping[str, Case], apart: Collection[str]
 ) -> None:
-    """Which harness measured what was not measured together, and what libraries chose that could choose."""
+    """Add the harness versions of numbers from different runs, and what libraries negotiated by their own choice."""
     harness = store.harness_versions(apart) if apart else {}
     free = {case_id for case_id, case in cases.items() if case.leaves_a_choice}
     runs = {run_id for case_id, _, run_id in numbers if case_id in free}
@@ -221,46 +266,46 @@ def _level(batches: Batches) -> float:
 
 
 def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches:
-    """Through a bridge: what it would have cost while what stands in between cost what it did in the later run, so that
-    the numbers are still of the metric's unit."""
+    """The batches; through a bridge, scaled to the cost of the bridge in the later run, so that they keep the metric's
+    unit."""
     if bridge is None:
         return batches_of(numbers, None)
     level = _level(bridge.second)
-    found = batches_of(numbers, bridge.second if later else bridge.first)
-    return {unit: [value * level for value in values] for unit, values in found.items()}
+    relative = batches_of(numbers, bridge.second if later else bridge.first)
+    return {unit: [value * level for value in values] for unit, values in relative.items()}
 
 
 def missing_cells(store: SampleStore, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:
-    """The cases that one of two subjects has numbers of and the other has none of, with the reason. Not those of host
-    kinds that only one was ever measured on."""
+    """The cases in which only one of two subjects has numbers, with the reason. Host kinds with only one subject are
+    left out."""
     selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name), asides=True)
     appearances = store.appearances(selection)
     cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
     for row in appearances:
         cases[HostKindRow(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
     versions = version_names(before, after)
-    found: list[tuple[Case, MissingCell]] = []
+    missing: list[tuple[Case, MissingCell]] = []
     for kind in host_kinds(appearances):
-        reasons = _reasons(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
+        reasons = reasons_of(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
         for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
-            theirs = reasons.get(lacking.name, {})
-            known = cases.get((kind, lacking.name), {})
-            if not known and not theirs:
+            lacking_reasons = reasons.get(lacking.name, {})
+            lacking_cases = cases.get((kind, lacking.name), {})
+            if not lacking_cases and not lacking_reasons:
                 continue
             for case_id, case in cases.get((kind, having.name), {}).items():
-                if case_id not in known:
-                    reason = theirs.get(case_id, NOT_MEASURED)
-                    found.append((case, _missing(case, kind, version, reason)))
-    return [missing for _, missing in sorted(found, key=lambda one: case_order(one[0]))]
+                if case_id not in lacking_cases:
+                    reason = lacking_reasons.get(case_id, NOT_MEASURED)
+                    missing.append((case, _missing(case, kind, version, reason)))
+    return [cell for _, cell in sorted(missing, key=lambda entry: case_order(entry[0]))]
 
 
-def _reasons(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
-    """By subject and case the most frequent one, which comes first."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+def reasons_of(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
+    """The most frequent reason by subject and case. It comes first in the rows."""
+    reasons: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        words = filter(None, (str(row.kind), row.reason, row.detail))
-        found[row.subject.name].setdefault(row.case.case_id, ": ".join(words))
-    return found
+        parts = filter(None, (str(row.kind), row.reason, row.detail))
+        reasons[row.subject.name].setdefault(row.case.case_id, ": ".join(parts))
+    return reasons
 
 
 def _missing(case: Case, kind: HostKindRow, version: str, reason: str) -> MissingCell:

@@ -1,4 +1,4 @@
-"""The two ends of an upgrade: which subjects are neighbours, and what they are called."""
+"""The two ends of an upgrade: neighbouring subjects and their names."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,9 +19,9 @@ class Neighbours:
     before: SubjectRow
     after: SubjectRow
     cells: int
-    """Cases, on each host kind, that both have numbers of."""
+    """The number of cases, on each host kind, with numbers of both."""
     measured_at: datetime
-    """When `after` was measured last."""
+    """When `after` was last measured."""
 
     @property
     def library(self) -> Library:
@@ -34,7 +34,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class _Measured:
-    """A subject with all that it has numbers of."""
+    """A subject with all cells in which it has numbers."""
 
     subject: SubjectRow
     cells: frozenset[tuple[str, str, str]]
@@ -42,16 +42,16 @@ class _Measured:
 
 
 def neighbours(rows: Iterable[MeasuredSubjectRow]) -> list[Neighbours]:
-    """Each subject with the version before it that has a cell in common with it, of the same build profile if there
-    is one. Those that were measured last first, of those of one moment the newest version."""
-    found = []
-    for own in _by_library(rows).values():
-        for position, after in enumerate(own):
-            if before := _before(own[:position], after):
+    """Each subject with the nearest earlier version that shares a cell with it, preferably of the same build profile.
+    Those measured last come first; at equal times, newer versions."""
+    pairs = []
+    for measured in _by_library(rows).values():
+        for position, after in enumerate(measured):
+            if before := _before(measured[:position], after):
                 shared = len(before.cells & after.cells)
-                found.append(Neighbours(before.subject, after.subject, shared, after.measured_at))
-    found.sort(key=lambda one: (one.measured_at, version_order(one.after)), reverse=True)
-    return found
+                pairs.append(Neighbours(before.subject, after.subject, shared, after.measured_at))
+    pairs.sort(key=lambda pair: (pair.measured_at, version_order(pair.after)), reverse=True)
+    return pairs
 
 
 def _by_library(rows: Iterable[MeasuredSubjectRow]) -> dict[str, list[_Measured]]:
@@ -59,28 +59,28 @@ def _by_library(rows: Iterable[MeasuredSubjectRow]) -> dict[str, list[_Measured]
     by_name: dict[str, list[MeasuredSubjectRow]] = defaultdict(list)
     for row in rows:
         by_name[row.subject.name].append(row)
-    found: dict[str, list[_Measured]] = defaultdict(list)
-    for own in by_name.values():
-        newest = max(own, key=lambda row: row.measured_at)
-        cells = frozenset((row.pool, row.cpu_model, case_id) for row in own for case_id in row.case_ids)
-        found[newest.subject.library].append(_Measured(newest.subject, cells, newest.measured_at))
-    for measured in found.values():
-        measured.sort(key=lambda one: version_order(one.subject))
-    return found
+    by_library: dict[str, list[_Measured]] = defaultdict(list)
+    for subject_rows in by_name.values():
+        newest = max(subject_rows, key=lambda row: row.measured_at)
+        cells = frozenset((row.pool, row.cpu_model, case_id) for row in subject_rows for case_id in row.case_ids)
+        by_library[newest.subject.library].append(_Measured(newest.subject, cells, newest.measured_at))
+    for subjects in by_library.values():
+        subjects.sort(key=lambda entry: version_order(entry.subject))
+    return by_library
 
 
 def _before(older: list[_Measured], after: _Measured) -> _Measured | None:
-    """The nearest first: of a followed branch, which has thousands, one look suffices."""
-    other = None
+    """The search starts at the nearest: a followed branch has thousands of commits."""
+    other_profile = None
     for before in reversed(older):
         if before.subject.version_key == after.subject.version_key:
             continue
-        alike = before.subject.build_profile == after.subject.build_profile
-        if (alike or other is None) and not before.cells.isdisjoint(after.cells):
-            if alike:
+        same_profile = before.subject.build_profile == after.subject.build_profile
+        if (same_profile or other_profile is None) and not before.cells.isdisjoint(after.cells):
+            if same_profile:
                 return before
-            other = before
-    return other
+            other_profile = before
+    return other_profile
 
 
 def end_of(subject: SubjectRow) -> UpgradeEnd:
@@ -95,13 +95,13 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
 
 
 def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
-    """`3.0.19` and `3.5.7`; where both are of one version with their sources, `3.0.19 (debian/bookworm)`; where these
-    are the same too, with their build profiles."""
-    names = [(subject_version(one), version_and_source(one)) for one in (before, after)]
+    """`3.0.19` and `3.5.7`. If these are the same, with their sources: `3.0.19 (debian/bookworm)`. If the sources are
+    the same too, with their build profiles."""
+    names = [(subject_version(end), version_and_source(end)) for end in (before, after)]
     for first, second in zip(*names, strict=True):
         if first != second:
             return first, second
-    first, second = (f"{name[1]}, {one.build_profile_label}" for name, one in zip(names, (before, after), strict=True))
+    first, second = (f"{name[1]}, {end.build_profile_label}" for name, end in zip(names, (before, after), strict=True))
     return first, second
 
 

@@ -1,4 +1,4 @@
-"""What the dispatcher asks of the API: the port, and the API itself behind it."""
+"""The port of the dispatcher's requests to the API, and its implementation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ from kexbench.execution.argo.workflows import WantedKit
 
 
 @dataclass(frozen=True)
-class Turn:
+class QueuePosition:
     run_id: str
     superseded_by: str | None = None
-    """A newer run that makes this one needless."""
+    """The newer run that supersedes this one."""
 
 
 class Control(Protocol):
-    """What the dispatcher asks of the API. All of it raises ApiError, and all of it can be repeated."""
+    """The requests of the dispatcher to the API. Every method raises ApiError and can be repeated."""
 
     def open_runs(self) -> tuple[RunView, ...]:
         """Runs that were queued here and have not ended."""
         ...
 
-    def turns(self) -> tuple[Turn, ...]:
-        """Of the open runs, those that wait in the order of the queue."""
+    def positions(self) -> tuple[QueuePosition, ...]:
+        """The open runs, in the order of the queue."""
         ...
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
-        """Every kit that a run takes, for every architecture of its pools, with its id or None where it is missing."""
+        """Every kit that a run needs, for every architecture of its pools, with its id, or None if it is missing."""
         ...
 
     def start(self, run_id: str) -> None:
-        """Give the run its kits and material; it is `running` then."""
+        """Give the run its kits and material; its state becomes `running`."""
         ...
 
     def record(self, event: RunEvent) -> None: ...
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
-        """How many of each job's invocations are stored, whatever their attempt, by the job's id."""
+        """The number of stored invocations of each job over all attempts, by the job's id."""
         ...
 
     def schedules(self) -> Mapping[str, str]:
@@ -50,17 +50,17 @@ class Control(Protocol):
         ...
 
     def advance_bisections(self) -> tuple[WantedLine, ...]:
-        """Have the next run of every bisection queued; tells of which ones the commits are to be found first."""
+        """Queue the next run of every bisection. Returns the bisections whose commits must be found first."""
         ...
 
-    def give_up_line(self, wanted: WantedLine, reason: str) -> None: ...
+    def give_up_line(self, missing: WantedLine, reason: str) -> None: ...
     def advance_alerts(self) -> None:
-        """Have the runs that ended judged, and done about it what is to be done."""
+        """Screen the ended runs, and queue confirmation runs or raise alerts."""
         ...
 
 
 class ApiControl:
-    """Implements Control. The client's patience is short: the dispatcher looks again anyway."""
+    """Implements Control. The client's timeout is short, because the dispatcher polls anyway."""
 
     def __init__(self, api: ApiClient) -> None:
         self._api = api
@@ -68,21 +68,21 @@ class ApiControl:
         self.record = api.add_event
 
     def open_runs(self) -> tuple[RunView, ...]:
-        found = self._api.get(list[OpenRun], "/open-runs")
-        self._started = {one.run_id: self._run(one) for one in found if one.is_started}
-        return tuple(RunView.of(self._run(one), one.events) for one in found)
+        open_runs = self._api.get(list[OpenRun], "/open-runs")
+        self._started = {run.run_id: self._run(run) for run in open_runs if run.is_started}
+        return tuple(RunView.of(self._run(run), run.events) for run in open_runs)
 
-    def turns(self) -> tuple[Turn, ...]:
-        return tuple(Turn(one.run_id, one.superseded_by) for one in self._api.get(QueueView, "/queue").runs)
+    def positions(self) -> tuple[QueuePosition, ...]:
+        return tuple(QueuePosition(run.run_id, run.superseded_by) for run in self._api.get(QueueView, "/queue").runs)
 
-    def _run(self, found: OpenRun) -> Run:
-        """A started run is asked for once, for as long as it is open."""
-        return self._started.get(found.run_id) or self._api.queued_run(found.run_id)
+    def _run(self, run: OpenRun) -> Run:
+        """A started run is requested once while it is open."""
+        return self._started.get(run.run_id) or self._api.queued_run(run.run_id)
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
-        found = self._api.get(KnownKits, f"/runs/{run_id}/kits")
-        architecture = next(known for known in get_args(Architecture) if known == found.architecture)
-        return {WantedKit(reference, architecture): kit_id for reference, kit_id in found.kits.items()}
+        answer = self._api.get(KnownKits, f"/runs/{run_id}/kits")
+        architecture = next(name for name in get_args(Architecture) if name == answer.architecture)
+        return {WantedKit(reference, architecture): kit_id for reference, kit_id in answer.kits.items()}
 
     def start(self, run_id: str) -> None:
         self._api.send("POST", f"/runs/{run_id}/start")
@@ -96,9 +96,9 @@ class ApiControl:
     def advance_bisections(self) -> tuple[WantedLine, ...]:
         return tuple(self._api.post(list[WantedLine], "/bisections/advance"))
 
-    def give_up_line(self, wanted: WantedLine, reason: str) -> None:
-        trouble = LineTrouble(series=wanted.series, reason=reason)
-        self._api.send("POST", f"/bisections/{wanted.bisection_id}/line-trouble", trouble)
+    def give_up_line(self, missing: WantedLine, reason: str) -> None:
+        trouble = LineTrouble(series=missing.series, reason=reason)
+        self._api.send("POST", f"/bisections/{missing.bisection_id}/line-trouble", trouble)
 
     def advance_alerts(self) -> None:
         self._api.send("POST", "/alerts/advance")

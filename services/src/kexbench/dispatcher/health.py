@@ -1,5 +1,5 @@
-"""What a dispatcher tells the kubelet and Prometheus. Whether it lives says nothing of the API and of Kubernetes: where
-one of them is away, a restart of this process helps nobody."""
+"""The dispatcher's endpoints for the kubelet and Prometheus. Liveness does not depend on the API and Kubernetes: if one
+of them is away, a restart of this process does not help."""
 
 import threading
 import time
@@ -13,34 +13,34 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from kexbench.api.troubles import Troubles
 
 STALE_S = 900.0
-"""A round takes seconds, or as long as others keep it waiting: each of its requests ends after a minute."""
+"""A round takes seconds, or longer if others answer slowly; each of its requests ends after a minute."""
 
 
 class Health:
-    """Of one dispatcher; `clock` tells seconds that never go back."""
+    """Health of one dispatcher. `clock` returns monotonic seconds."""
 
     def __init__(self, troubles: Troubles, clock: Callable[[], float] = time.monotonic) -> None:
         self._troubles = troubles
         self._clock = clock
-        self._looked_at = clock()
+        self._round_ended_at = clock()
         self._registry = CollectorRegistry()
-        words = "Rounds of looking at everything that is open, by whether all that were asked answered."
+        words = "Rounds over all open runs, by whether the API and Kubernetes answered every request."
         self._rounds = Counter("kexbench_dispatcher_rounds", words, ["result"], registry=self._registry)
         for result in ("answered", "failed"):
-            self._rounds.labels(result)  # told as 0 from the start, so that the first one is an increase
-        words = "Parts of the dispatcher that do not work now."
+            self._rounds.labels(result)  # 0 from the start, so that the first event is an increase
+        words = "Parts of the dispatcher that currently fail."
         Gauge("kexbench_dispatcher_troubles", words, registry=self._registry).set_function(
             lambda: len(self._troubles.now())
         )
 
-    def looked(self, *, answered: bool) -> None:
-        """A round is over."""
-        self._looked_at = self._clock()
+    def end_round(self, *, answered: bool) -> None:
+        """Record the end of a round."""
+        self._round_ended_at = self._clock()
         self._rounds.labels("answered" if answered else "failed").inc()
 
     @property
     def lives(self) -> bool:
-        return self._clock() - self._looked_at < STALE_S
+        return self._clock() - self._round_ended_at < STALE_S
 
     def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
         """Status, content type and body."""
@@ -49,11 +49,11 @@ class Health:
         if path == "/healthz":
             status = HTTPStatus.OK if self.lives else HTTPStatus.SERVICE_UNAVAILABLE
             return status, "text/plain; charset=utf-8", status.phrase.encode()
-        return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"there are /healthz and /metrics"
+        return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"use /healthz or /metrics"
 
     @contextmanager
     def served(self, port: int) -> Iterator[int]:
-        """In a thread, for as long as the context lasts; port 0 takes any. Raises OSError."""
+        """Serves in a thread while the context lasts; port 0 selects a free port. Raises OSError."""
         answer = self.answer
 
         class Handler(BaseHTTPRequestHandler):
@@ -68,9 +68,9 @@ class Health:
                 self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
-                """Nothing: probes ask every few seconds."""
+                """Logs nothing, because probes come every few seconds."""
 
-        # The kubelet and Prometheus ask the pod's address; what is told is no secret.
+        # The kubelet and Prometheus use the pod's address. The answers are not secret.
         with ThreadingHTTPServer(("", port), Handler) as server:
             thread = threading.Thread(target=server.serve_forever, name="health")
             thread.start()

@@ -1,6 +1,6 @@
-"""The dispatcher: turns runs that the API holds into workflows on a cluster, and tells the API what became of them.
+"""The dispatcher: turns runs of the API into workflows on a cluster, and reports their results to the API.
 
-It keeps nothing: all it does follows from what the API and Kubernetes say, so it may end at any time and begin again.
+It has no state: every action follows from the API and Kubernetes, so it may restart at any time.
 """
 
 import logging
@@ -11,9 +11,10 @@ from threading import Event
 
 from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
-from kexbench.dispatcher.control import Control, Turn
+from kexbench.dispatcher.control import Control, QueuePosition
 from kexbench.dispatcher.health import Health
 from kexbench.domain.bisections import WantedLine
+from kexbench.domain.numbers import counted
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words
@@ -27,9 +28,9 @@ from kexbench.execution.argo.workflows import kits_workflow, line_workflow, run_
 LEASE = "kexbench-dispatcher"
 INTERVAL_S = 5.0
 LONGEST_WAIT_S = 60.0
-"""Between two tries while the API or Kubernetes is away."""
+"""Between two attempts while the API or Kubernetes is away."""
 EXPECTED = (ClusterError, ApiError)
-"""What the API and Kubernetes say when they do not do what they are asked."""
+"""Errors of requests to the API and Kubernetes."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,11 +46,11 @@ class Dispatcher:
         health: Health | None = None,
         troubles: Troubles | None = None,
     ) -> None:
-        """`identity` is this process's, unlike that of every other."""
+        """`identity` is unique to this process."""
         self._troubles = troubles or Troubles(clock, EXPECTED)
         self._health = health or Health(self._troubles)
-        self._known: set[str] = set()
-        """The runs that were open the last time."""
+        self._open_runs: set[str] = set()
+        """The runs that were open in the last round."""
         self._control = control
         self._cluster = cluster
         self._pools = {pool.name: pool for pool in pools}
@@ -58,12 +59,12 @@ class Dispatcher:
         self._clock = clock
 
     def run(self, ending: Event) -> None:
-        """Look and act until the event is set, which signals do. Waits longer each time while others are away. In the
-        end the lease is released, so that one that takes this one's place need not wait until it is over."""
+        """Poll and act until a signal sets the event. Waits longer each time while the API or Kubernetes is away. Then
+        it releases the lease, so that its successor need not wait for the expiry."""
         wait_s = INTERVAL_S
         while not ending.is_set():
             answered = self.once()
-            self._health.looked(answered=answered)
+            self._health.end_round(answered=answered)
             wait_s = INTERVAL_S if answered else min(2 * wait_s, LONGEST_WAIT_S)
             ending.wait(wait_s)
         try:
@@ -72,52 +73,54 @@ class Dispatcher:
             _log.warning("%s", error)
 
     def once(self) -> bool:
-        """Look at every open run and at the schedules once and act, if the lease is ours. Whether everybody that was
-        asked answered. What is wrong is logged when it begins, and when it is over."""
-        with self._troubles.guard("looking"):
-            return not self._holds_lease() or self._look()
+        """Process every open run and the schedules once, if the lease is ours. Returns whether every request was
+        answered. Trouble is logged when it begins and when it ends."""
+        with self._troubles.guard("polling"):
+            return not self._holds_lease() or self._round()
         return False
 
-    def _look(self) -> bool:
-        turns = self._control.turns()
-        runs = sorted(self._control.open_runs(), key=lambda view: _place(turns, view))
+    def _round(self) -> bool:
+        queue = self._control.positions()
+        runs = sorted(self._control.open_runs(), key=lambda view: _place(queue, view))
         pods = self._cluster.pods() if runs else ()
         open_runs = {view.run.run_id for view in runs}
-        for run_id in self._known - open_runs:
+        for run_id in self._open_runs - open_runs:
             for part in _parts(run_id):
                 self._troubles.forget(part)
-        self._known = open_runs
-        # A run that can't be looked after now holds up no other.
-        seen = self._seen(runs, turns, pods)
-        answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
+        self._open_runs = open_runs
+        # A run that cannot be processed now does not hold up the others.
+        seen = self._seen(runs, queue, pods)
+        answered = [self._process(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
         kept = [self._keep_schedules(), self._keep_bisections(), self._keep_alerts()]
         return all([len(seen) == len(runs), *answered, *kept])
 
-    def _seen(self, runs: Sequence[RunView], turns: Sequence[Turn], pods: Sequence[PodView]) -> dict[str, Seen]:
-        """What is seen of each run that can be looked at, with whom it gives way to. `runs` are in their order."""
-        looked = {view.run.run_id: self._looked_at(view, pods) for view in runs}
-        found = {run_id: seen for run_id, seen in looked.items() if seen is not None}
-        nodes = {pool: len(ready) for seen in found.values() for pool, ready in seen.nodes.items()}
-        waits = waiting_for(runs, {run_id: seen.stored for run_id, seen in found.items()}, nodes)
-        newer = {turn.run_id: turn.superseded_by for turn in turns}
+    def _seen(
+        self, runs: Sequence[RunView], queue: Sequence[QueuePosition], pods: Sequence[PodView]
+    ) -> dict[str, Seen]:
+        """The observed state of each readable run, with the run it waits for. `runs` are in the order of the queue."""
+        attempts = {view.run.run_id: self._try_to_see(view, pods) for view in runs}
+        readable = {run_id: seen for run_id, seen in attempts.items() if seen is not None}
+        nodes = {pool: len(ready) for seen in readable.values() for pool, ready in seen.nodes.items()}
+        waits = waiting_for(runs, {run_id: seen.stored for run_id, seen in readable.items()}, nodes)
+        newer = {position.run_id: position.superseded_by for position in queue}
         return {
             run_id: replace(seen, waits_for=waits.get(run_id), superseded_by=newer.get(run_id))
-            for run_id, seen in found.items()
+            for run_id, seen in readable.items()
         }
 
-    def _looked_at(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
+    def _try_to_see(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
         with self._troubles.guard(_parts(view.run.run_id)[0]):
             return self._see(view, pods)
         return None
 
-    def _look_after(self, view: RunView, seen: Seen) -> bool:
+    def _process(self, view: RunView, seen: Seen) -> bool:
         run_id = view.run.run_id
         with self._troubles.guard(_parts(run_id)[1]):
             for action in decide(view, seen, self._clock(), self._settings.site.pending_seconds):
-                # What takes long may outlast the lease: another that holds it now acts instead.
+                # A slow action may outlast the lease: its new holder then acts instead.
                 if not self._holds_lease():
                     return True
-                _log.info("run %s: %s", run_id, _told(action))
+                _log.info("run %s: %s", run_id, _summary(action))
                 self._act(view, seen, action)
             return True
         return False
@@ -125,8 +128,8 @@ class Dispatcher:
     def _keep_bisections(self) -> bool:
         with self._troubles.guard("bisections"):
             if self._holds_lease():
-                for wanted in self._control.advance_bisections():
-                    self._look_for(wanted)
+                for missing in self._control.advance_bisections():
+                    self._find_commits(missing)
             return True
         return False
 
@@ -137,20 +140,20 @@ class Dispatcher:
             return True
         return False
 
-    def _look_for(self, wanted: WantedLine) -> None:
-        """Have the commits of a bisection found. They may have been told since they were asked for: then giving up
-        changes nothing."""
-        bisection_id, pool = wanted.bisection_id, self._pools.get(wanted.pool)
+    def _find_commits(self, missing: WantedLine) -> None:
+        """Start the search for the commits of a bisection. If they were delivered meanwhile, giving up has no
+        effect."""
+        bisection_id, pool = missing.bisection_id, self._pools.get(missing.pool)
         if pool is None:
-            self._control.give_up_line(wanted, words.unknown_pools([wanted.pool]))
+            self._control.give_up_line(missing, words.unknown_pools([missing.pool]))
             return
-        known = self._cluster.workflows(names.labels_of(bisection_id, wanted.series))
-        if not known:
-            _log.info("bisection %s: looking for its commits", bisection_id)
-            ends = (wanted.good, wanted.bad)
-            self._cluster.submit(line_workflow(bisection_id, wanted.series, ends, pool, self._settings))
-        elif known[0].phase.has_ended:
-            self._control.give_up_line(wanted, words.no_line(known[0]))
+        workflows = self._cluster.workflows(names.labels_of(bisection_id, missing.series))
+        if not workflows:
+            _log.info("bisection %s: finding its commits", bisection_id)
+            ends = (missing.good, missing.bad)
+            self._cluster.submit(line_workflow(bisection_id, missing.series, ends, pool, self._settings))
+        elif workflows[0].phase.has_ended:
+            self._control.give_up_line(missing, words.no_line(workflows[0]))
 
     def _keep_schedules(self) -> bool:
         with self._troubles.guard("schedules"):
@@ -171,7 +174,7 @@ class Dispatcher:
         return self._cluster.hold_lease(LEASE, self._identity)
 
     def _see(self, view: RunView, pods: Sequence[PodView]) -> Seen:
-        """Workflows first: see Seen."""
+        """Reads workflows first: see Seen."""
         run = view.run
         labels = names.labels_of(run.run_id, view.series)
         workflows = self._cluster.workflows(labels)
@@ -194,9 +197,9 @@ class Dispatcher:
     def _act(self, view: RunView, seen: Seen, action: Action) -> None:
         run = view.run
         match action:
-            case BuildKits(wanted):
-                mine = {pool: self._pools[pool] for pool in run.plan.pools}
-                self._cluster.submit(kits_workflow(run.run_id, view.series, wanted, mine, self._settings))
+            case BuildKits(kits):
+                pools = {pool: self._pools[pool] for pool in run.plan.pools}
+                self._cluster.submit(kits_workflow(run.run_id, view.series, kits, pools, self._settings))
             case StartRun():
                 self._control.start(run.run_id)
             case SubmitJobs(jobs):
@@ -211,24 +214,24 @@ class Dispatcher:
 
 
 def _parts(run_id: str) -> tuple[str, str]:
-    """What may be wrong with a run: looking at it, and acting on it."""
-    return f"looking at run {run_id}", f"acting on run {run_id}"
+    """The parts of a run's processing that can fail: reading its state, and acting on it."""
+    return f"reading run {run_id}", f"acting on run {run_id}"
 
 
-def _place(turns: Sequence[Turn], view: RunView) -> int:
-    """A run that was queued since the turns were asked for comes last."""
-    return next((place for place, turn in enumerate(turns) if turn.run_id == view.run.run_id), len(turns))
+def _place(queue: Sequence[QueuePosition], view: RunView) -> int:
+    """A run that was queued after the request for the order comes last."""
+    return next((place for place, position in enumerate(queue) if position.run_id == view.run.run_id), len(queue))
 
 
-def _told(action: Action) -> str:
-    """An action on one line of the log."""
+def _summary(action: Action) -> str:
+    """An action as a line of the log."""
     match action:
-        case BuildKits(wanted):
-            return f"building {len(wanted)} kits"
+        case BuildKits(kits):
+            return f"building {counted(len(kits), 'kit')}"
         case StartRun():
             return "starting"
         case SubmitJobs(jobs):
-            return f"submitting {len(jobs)} jobs"
+            return f"submitting {counted(len(jobs), 'job')}"
         case Stop(workflow):
             return f"stopping workflow {workflow}"
         case Record(state, detail):

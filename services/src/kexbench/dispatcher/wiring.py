@@ -1,4 +1,4 @@
-"""Puts a dispatcher together: the API, the cluster and the pools that the settings name."""
+"""Connects a dispatcher with the API, the cluster and the pools of the settings."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -19,7 +19,7 @@ from kexbench.wiring import Installation
 def dispatcher_of(
     settings: Settings, api: ApiClient, identity: str, clock: Callable[[], datetime]
 ) -> Iterator[tuple[Dispatcher, Health]]:
-    """`identity` is this process's. Raises ClusterError and, for wrong pools or wishes of the site, DocumentError."""
+    """`identity` is unique to this process. Raises ClusterError, and DocumentError for wrong pools or site settings."""
     assert settings.api_url
     assert settings.runner_image
     assert settings.builder_image

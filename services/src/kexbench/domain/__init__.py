@@ -1,1 +1,1 @@
-"""The words of kexbench as types: pure values, no input or output, no neighbours."""
+"""The terms of kexbench as types: pure values without input or output, independent of all other packages."""

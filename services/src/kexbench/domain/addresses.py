@@ -4,12 +4,11 @@ from urllib.parse import urlsplit
 
 
 def is_http_address(url: str) -> bool:
-    """Whether it names a host, over http or https, and a port that is a number where it has one. A query is allowed, a
-    fragment is not. What takes an address apart quotes parts of it in its errors, a password perhaps, so ask here
-    first."""
+    """Whether a URL is http or https with a host, and its port, if any, is a number. A query is allowed, a fragment is
+    not. Check here before parsing an address: errors of parsers quote parts of it, possibly a password."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises where it is not a number
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment

@@ -1,4 +1,4 @@
-"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
+"""Alerts: regressions with one cause. An alert is a sequence of numbered events, and its state follows from them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -11,43 +11,56 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
+from kexbench.domain.profiles import Culprit
+from kexbench.domain.runs import RunReason, RunState
 from kexbench.domain.upgrades import Move, Side
 from kexbench.domain.verdicts import RELEVANT
 
 ANALYST = "kexbench"
-"""The author of what nobody did by hand."""
+"""The author of automatic events."""
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
 CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 
 
 class AlertRule(Frozen):
-    """What a spec says of its alerts."""
+    """The alert settings of a spec."""
 
-    relevant: float = Field(RELEVANT, description="smaller regressions are not told, as a share")
+    relevant: float = Field(RELEVANT, description="smaller regressions are not reported, as a share")
     notify: tuple[str, ...] = Field((), description="names of channels")
-    confirm_invocations: int = Field(30, description="of the run that has to confirm a suspicion")
-    stale_after_s: int | None = Field(None, description="without a finished run for so long it is told; null never")
+    confirm_invocations: int = Field(30, description="invocations of a confirmation run")
+    stale_after_s: int | None = Field(None, description="alert if no run finishes within this time; null for never")
 
 
 class AlertKind(StrEnum):
     UPGRADE = "upgrade"
     """A version of a library costs more than the one before."""
     STALE = "stale"
-    """Something that should be measured no longer is."""
+    """A spec has no new results."""
+
+
+class Breakage(Frozen):
+    """Why a spec has no newer results: the state of its newest run."""
+
+    state: RunState | None = Field(description="of the newest run; null where none has begun since")
+    reason: RunReason | None = None
+    unbuilt: tuple[str, ...] = Field((), description="references that do not build")
 
 
 class Cause(Frozen):
-    """What makes regressions one alert."""
+    """What regressions of one alert have in common."""
 
     kind: AlertKind
     library: Library | None = Field(description="of an upgrade")
-    before: str = Field(description="of an upgrade the version before, else empty")
-    after: str = Field(description="of an upgrade the version that costs more; of what is stale, what broke it")
+    before: str = Field(description="upgrade: the version before; stale spec: empty")
+    after: str = Field(description="upgrade: the version that costs more; stale spec: why, as text")
+    breakage: Breakage | None = Field(None, description="of a stale spec; null in alerts of earlier releases")
 
     @property
     def alert_id(self) -> str:
-        return content_hash([self.kind, self.library, self.before, self.after], length=16)
+        """Independent of texts, so that rewording one does not start another alert."""
+        after = self.breakage.model_dump(mode="json") if self.breakage else self.after
+        return content_hash([self.kind, self.library, self.before, after], length=16)
 
 
 class AlertCell(Frozen):
@@ -63,25 +76,27 @@ class AlertCell(Frozen):
 
 
 class Finding(Frozen):
-    """What one analysis found: of an upgrade what a confirming run showed, all of it from that run."""
+    """The result of one analysis. For an upgrade it comes from the confirmation run alone."""
 
     spec_names: tuple[str, ...]
-    sentence: str = Field(description="what moved, how much, how sure, on which side, and what the cells share")
+    sentence: str = Field(description="what changed, by how much, how certain, on which side, and common factors")
     cells: tuple[AlertCell, ...]
-    run_ids: tuple[str, ...] = Field(description="the confirming run first")
+    run_ids: tuple[str, ...] = Field(description="the confirmation run first")
     notify: tuple[str, ...] = Field(description="names of channels")
     subjects: tuple[str, str] | None = Field(
-        None, description="of an upgrade the unique names of both ends, since others may have their versions too"
+        None, description="of an upgrade: the unique names of both ends, since others may have the same versions"
     )
 
 
 class AlertAction(StrEnum):
-    """What an event does. The first three are the analyst's alone."""
+    """What an event does. Only the analyst uses the first four."""
 
     RAISED = "raised"
     GREW = "grew"
-    """More was found of the same cause. What was fixed is open again."""
+    """More cells with the same cause. A fixed alert is open again."""
     FIXED = "fixed"
+    EXPLAINED = "explained"
+    """A run counted the instructions of both versions."""
     ACKNOWLEDGED = "acknowledged"
     CONFIRMED = "confirmed"
     IGNORED = "ignored"
@@ -103,9 +118,9 @@ _STATUS: dict[AlertAction, Status] = {
     AlertAction.REOPENED: "open",
 }
 DECIDING = (*_STATUS, AlertAction.GREW)
-"""The actions that a status follows from."""
+"""The actions that decide the status."""
 SETTLED: tuple[Status, ...] = ("fixed", "ignored", "wrong")
-"""Nobody has to do anything."""
+"""Nobody needs to act."""
 UNSETTLED: tuple[Status, ...] = ("open", "acknowledged", "confirmed")
 _ALLOWED: dict[AlertAction, tuple[Status, ...]] = {
     AlertAction.ACKNOWLEDGED: ("open",),
@@ -117,12 +132,13 @@ _ALLOWED: dict[AlertAction, tuple[Status, ...]] = {
     AlertAction.NOTED: (*UNSETTLED, *SETTLED),
     AlertAction.DUE: (*UNSETTLED, *SETTLED),
 }
-"""The statuses in which people may do something. Ignored again: until another moment, for another reason."""
+"""The statuses that allow each action of people. Ignoring again changes the date or the reason."""
 _OF_ONE_ACTION = {
     "until": AlertAction.IGNORED,
     "assignee": AlertAction.ASSIGNED,
     "due": AlertAction.DUE,
     "fixed_in": AlertAction.FIXED,
+    "culprits": AlertAction.EXPLAINED,
 }
 _WITH_A_NOTE = {
     AlertAction.IGNORED: "a reason in its note",
@@ -132,8 +148,8 @@ _WITH_A_NOTE = {
 
 
 class AlertEvent(Frozen):
-    """One thing that happened to an alert. `number` counts them from 0; who adds one says which was the last that they
-    saw, so that nobody overrules what they have not read."""
+    """An event of an alert. `number` counts from 0. A person who adds an event names the last one they saw, so that
+    nobody overrides an event they have not read."""
 
     alert_id: str
     number: int = Field(ge=0)
@@ -143,24 +159,25 @@ class AlertEvent(Frozen):
     note: str = Field("", max_length=NOTE_MAX)
     cause: Cause | None = Field(None, description="of `raised`")
     finding: Finding | None = Field(None, description="of `raised` and `grew`")
-    fixed_in: str = Field("", description="of `fixed`: the version that recovered; empty where it is of none")
-    until: Moment | None = Field(None, description="of `ignored`: when it is open again; null for never")
+    fixed_in: str = Field("", description="of `fixed`: the version that recovered; empty for none")
+    culprits: tuple[Culprit, ...] = Field((), description="of `explained`: the functions that most of the change is in")
+    until: Moment | None = Field(None, description="of `ignored`: when the alert is open again; null for never")
     assignee: str = Field("", max_length=ASSIGNEE_MAX, description="of `assigned`; empty for nobody")
     due: date | None = Field(None, description="of `due`; null for no day")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.action is AlertAction.RAISED) != (self.number == 0):
-            raise ValueError("`raised`, and nothing else, is the first event")
+            raise ValueError("the first event must be `raised`, and no other event may be")
         if (self.action is AlertAction.RAISED) != (self.cause is not None):
-            raise ValueError("`raised`, and nothing else, has a cause")
+            raise ValueError("`raised` must have a cause, and no other event may have one")
         if self.cause and self.cause.alert_id != self.alert_id:
-            raise ValueError(f"the cause is that of alert {self.cause.alert_id}, not {self.alert_id}")
+            raise ValueError(f"the cause belongs to alert {self.cause.alert_id}, not {self.alert_id}")
         if (self.action in (AlertAction.RAISED, AlertAction.GREW)) != (self.finding is not None):
-            raise ValueError("`raised` and `grew`, and nothing else, have a finding")
+            raise ValueError("`raised` and `grew` must have a finding, and no other event may have one")
         for field, action in _OF_ONE_ACTION.items():
             if getattr(self, field) and self.action is not action:
-                raise ValueError(f"`{field}` is of `{action}`, not of `{self.action}`")
+                raise ValueError(f"`{field}` belongs to `{action}`, not to `{self.action}`")
         if self.action in _WITH_A_NOTE and not self.note.strip():
             raise ValueError(f"`{self.action}` needs {_WITH_A_NOTE[self.action]}")
         return self
@@ -181,23 +198,24 @@ class Alert(Frozen):
     run_ids: tuple[str, ...]
     notify: tuple[str, ...]
     subjects: tuple[str, str] | None = Field(
-        None, description="of an upgrade the unique names of both ends, as they were found last; null where not known"
+        None, description="of an upgrade: the unique names of both ends in the newest finding; null where unknown"
     )
     assignee: str
     due: date | None
-    ignored_until: Moment | None = Field(description="of one that is ignored; null for good")
-    fixed_in: str = Field(description="of one that is fixed: the version that recovered")
+    ignored_until: Moment | None = Field(description="of an ignored alert; null for permanently")
+    fixed_in: str = Field(description="of a fixed alert: the version that recovered")
+    culprits: tuple[Culprit, ...] = Field((), description="the functions that most of the change is in, once counted")
 
 
 def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
-    """The state that events lead to, in whatever order they arrive and however often each. ValueError without the
-    first event."""
+    """The state after the events, which may arrive in any order and repeatedly. Raises ValueError without the first
+    event."""
     ordered = _in_order(events)
     if not ordered or ordered[0].cause is None:
         raise ValueError("an alert begins with the event that raised it")
     first, last = ordered[0], ordered[-1]
     assert first.cause is not None
-    found = [event.finding for event in ordered if event.finding]
+    findings = [event.finding for event in ordered if event.finding]
     status = status_of(((event.action, event.until) for event in ordered), now)
     newest = {event.action: event for event in ordered}
     decided = next(event for event in reversed(ordered) if event.action in _STATUS)
@@ -209,42 +227,43 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         raised_at=first.at,
         changed_at=last.at,
         sentence=_fullest(ordered).sentence,
-        spec_names=_each_once(name for one in found for name in one.spec_names),
-        cells=_cells(found),
-        run_ids=_each_once(run_id for one in found for run_id in one.run_ids),
-        notify=_each_once(name for one in found for name in one.notify),
-        subjects=next((one.subjects for one in reversed(found) if one.subjects), None),
+        spec_names=_each_once(name for finding in findings for name in finding.spec_names),
+        cells=_cells(findings),
+        run_ids=_each_once(run_id for finding in findings for run_id in finding.run_ids),
+        notify=_each_once(name for finding in findings for name in finding.notify),
+        subjects=next((finding.subjects for finding in reversed(findings) if finding.subjects), None),
         assignee=newest.get(AlertAction.ASSIGNED, first).assignee,
         due=newest.get(AlertAction.DUE, first).due,
         ignored_until=decided.until if status == "ignored" else None,
         fixed_in=decided.fixed_in if status == "fixed" else "",
+        culprits=newest[AlertAction.EXPLAINED].culprits if AlertAction.EXPLAINED in newest else (),
     )
 
 
 def _fullest(ordered: Sequence[AlertEvent]) -> Finding:
-    """Of what was found since the alert was last open again that with the most cells, the newest of several: it knows
-    best what they share."""
-    found: list[Finding] = []
-    over = False
+    """The finding with the most cells since the alert was last reopened, and the newest of several: it knows best what
+    the cells have in common."""
+    findings: list[Finding] = []
+    fixed = False
     for event in ordered:
         if event.finding:
-            found = [event.finding] if over else [*found, event.finding]
-            over = False
-        over = over or event.action is AlertAction.FIXED
-    return max(reversed(found), key=lambda one: len(one.cells))
+            findings = [event.finding] if fixed else [*findings, event.finding]
+            fixed = False
+        fixed = fixed or event.action is AlertAction.FIXED
+    return max(reversed(findings), key=lambda finding: len(finding.cells))
 
 
 def status_of(steps: Iterable[tuple[AlertAction, datetime | None]], now: datetime) -> Status:
-    """What actions lead to, given in their order, each with when it is over. What is fixed and grows is open: of what
-    was found since, nothing says that it is fixed. So is what was ignored until a moment that has come."""
+    """The status after actions in order, each with the time at which it expires. A fixed alert that grows is open: its
+    new cells may not be fixed. An ignored alert is open again once its time has come."""
     status: Status = "open"
-    over: datetime | None = None
+    expires: datetime | None = None
     for action, until in steps:
         if action in _STATUS:
-            status, over = _STATUS[action], until
+            status, expires = _STATUS[action], until
         elif action is AlertAction.GREW and status == "fixed":
             status = "open"
-    return "open" if over is not None and over <= now else status
+    return "open" if expires is not None and expires <= now else status
 
 
 def actions_in(status: Status) -> tuple[AlertAction, ...]:
@@ -253,18 +272,20 @@ def actions_in(status: Status) -> tuple[AlertAction, ...]:
 
 
 def _in_order(events: Iterable[AlertEvent]) -> list[AlertEvent]:
-    """Each once. Should two have taken the same number, the earlier has it, whichever arrived first."""
-    found: dict[int, AlertEvent] = {}
+    """The events in order, each once. If two have the same number, the earlier one counts, in any order of arrival."""
+    by_number: dict[int, AlertEvent] = {}
     for event in events:
-        known = found.setdefault(event.number, event)
-        if known != event:
-            found[event.number] = min(known, event, key=lambda one: (one.at, one.model_dump_json()))
-    return [event for _, event in sorted(found.items())]
+        earlier = by_number.setdefault(event.number, event)
+        if earlier != event:
+            by_number[event.number] = min(
+                earlier, event, key=lambda candidate: (candidate.at, candidate.model_dump_json())
+            )
+    return [event for _, event in sorted(by_number.items())]
 
 
-def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
-    """Of each case on a host kind what was found last; one that two specs measure counts once."""
-    cells = {(cell.case_id, cell.pool, cell.cpu_model): cell for finding in found for cell in finding.cells}
+def _cells(findings: Iterable[Finding]) -> tuple[AlertCell, ...]:
+    """The last cell of each case on a host kind; a cell that two specs measure counts once."""
+    cells = {(cell.case_id, cell.pool, cell.cpu_model): cell for finding in findings for cell in finding.cells}
     return tuple(cells.values())
 
 

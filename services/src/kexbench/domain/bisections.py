@@ -1,5 +1,5 @@
-"""A bisection: the search for the commit of a library that changed a cost. What was asked never changes; what somebody
-wants of it is a sequence of events. How far it is, its runs say."""
+"""A bisection: the search for the commit of a library that changed a cost. The request never changes. Later wishes
+and the result are a sequence of events, and the progress follows from the runs."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -11,14 +11,15 @@ from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.moments import Moment
+from kexbench.domain.plans import Instrument
 
 Outcome = Literal["found", "cannot say", "not measured"]
-"""How a search ends: with a commit, or several of which all but the last cannot be measured; with none that can be
-named; or because the ends gave no number."""
+"""The end of a search. `found`: a commit, or several of which only the last can be measured; `cannot say`: no commit
+can be named; `not measured`: the ends have no numbers."""
 
 
 class LineCommit(Frozen):
-    """What git tells of a commit of a line. `date` is when it was written, as in ISO 8601."""
+    """A commit of a commit range, as git has it. `date` is the author date in ISO 8601."""
 
     hash: str = Field(pattern=r"^[0-9a-f]{40}$")
     author: str
@@ -27,14 +28,14 @@ class LineCommit(Frozen):
 
 
 class Line(Frozen):
-    """The commits from the good end to the bad one, both included, each the first parent of the next."""
+    """The commit range from the good end to the bad one, both included, each the first parent of the next."""
 
     bisection_id: str
     commits: Annotated[tuple[LineCommit, ...], Field(min_length=1)]
 
 
 class Bisection(Frozen):
-    """The facts: what was asked, and by whom."""
+    """The request, and who made it."""
 
     bisection_id: str
     asked_at: Moment
@@ -45,36 +46,36 @@ class Bisection(Frozen):
     bad: str
     cases: tuple[Case, ...]
     pool: str
-    invocations: int = Field(description="of one measurement; the ends alone have twice as many")
+    invocations: int = Field(description="of one measurement; the run of the ends has twice as many")
+    instrument: Instrument = Instrument.TIME
 
     def ref(self, name: str) -> SubjectRef:
-        """The subject that a name of a commit means. Raises ValueError."""
+        """The subject of a commit's name. Raises ValueError."""
         return SubjectRef.parse(f"{self.library}@git:{self.address}#{name}")
 
     def run_id(self, number: int) -> str:
-        """Of one of its runs, in their order from 0, which measures the ends alone. Whoever asks for a run that there
-        is gets that one."""
+        """The id of a run, by its number from 0, which measures the ends alone. The same request gives the same run."""
         return f"once-{content_hash(['bisection', self.bisection_id, number], length=20)}"
 
 
 class BisectionEventKind(StrEnum):
     ASKED = "asked"
-    """For the first time, or for more builds than before."""
+    """Requested, for the first time or with more builds than before."""
     WAITS = "waits"
-    """It cannot go on until somebody resumes it."""
+    """The bisection cannot continue until somebody resumes it."""
     RESUMED = "resumed"
     CANCELLED = "cancelled"
     ENDED = "ended"
 
 
 class BisectionEvent(Frozen):
-    """One thing that somebody wanted of a bisection, or that it came to."""
+    """A request to a bisection, or its result."""
 
     bisection_id: str
     at: Moment
     kind: BisectionEventKind
     detail: str = ""
-    builds: int | None = Field(None, description="of `asked`: at most; null for as many as its commits take")
+    builds: int | None = Field(None, description="of `asked`: at most; null for as many as needed")
     outcome: Outcome | None = Field(None, description="of `ended`")
 
 
@@ -87,15 +88,13 @@ class CaseStep(Frozen):
     ratio: float
     low: float
     high: float
-    added: float | None = Field(
-        None, description="what the commit that was found adds to the good end's cost: 0.02 is 2%"
-    )
+    added: float | None = Field(None, description="what the found commit adds to the good end's cost: 0.02 is 2%")
 
 
 class ToldCommit(LineCommit):
     """A commit that may be the first bad one, or that cannot be measured."""
 
-    number: int = Field(description="in the line, from 0")
+    number: int = Field(description="in the commit range, from 0")
     probability: float = Field(description="that it is the first bad one")
     fails: str | None = Field(description="why it cannot be measured")
 
@@ -106,33 +105,34 @@ class End(Frozen):
 
 
 class BisectionAnswer(Frozen):
-    """What a bisection came to."""
+    """The result of a bisection."""
 
     verdict: Literal["found", "cannot say"]
-    says: str = Field(description="a sentence or two, with the remedy where there is no answer")
+    says: str = Field(description="the result in a sentence or two, with the remedy where there is no answer")
     probability: float | None
-    commits: tuple[ToldCommit, ...] = Field(description="those that it may be")
+    commits: tuple[ToldCommit, ...] = Field(description="commits that may be the first bad one")
     steps: tuple[CaseStep, ...]
     repository: str
     good: End
     bad: End
     searched: int = Field(description="commits")
     builds: int
-    failed: tuple[ToldCommit, ...] = Field(description="those that cannot be measured")
+    failed: tuple[ToldCommit, ...] = Field(description="commits that cannot be measured")
     measurements: int
     invocations: int
+    instrument: Instrument = Instrument.TIME
     run_ids: tuple[str, ...]
 
 
 BisectionState = Literal["asked", "searching", "waiting", "cancelled", Outcome]
-"""`asked`: its commits are looked for; `waiting`: for somebody to resume it."""
+"""`asked`: its commits are being listed; `waiting`: somebody has to resume it."""
 
 
 class WantedLine(Frozen):
-    """The commits of a bisection are to be found, by who has git."""
+    """A request to list the commits of a bisection, for a process that has git."""
 
     bisection_id: str
-    series: int = Field(description="counts how often it was asked for or resumed")
+    series: int = Field(description="counts requests and resumptions of the bisection")
     good: str = Field(description="a reference, such as openssl@git:https://…#openssl-3.5.0")
     bad: str
     pool: str

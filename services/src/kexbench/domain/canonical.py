@@ -1,4 +1,4 @@
-"""One canonical form of a value and one content hash of it, used by every deterministic id."""
+"""The canonical form of a value and its content hash, for all deterministic ids."""
 
 import hashlib
 import json

@@ -1,9 +1,10 @@
-"""A case: one point of the matrix. A field with a `Dimension` is that dimension's row: ids, labels, the order of cases,
+"""A case: one point of the matrix. A field with a `Dimension` defines that dimension: ids, labels, the order of cases,
 traits, the worker's words, matrices and filters follow from it. Values are in `dimensions`, rules in `possible`."""
 
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -11,48 +12,54 @@ from pydantic import AfterValidator, Field, model_validator
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
 from kexbench.domain.dimensions import (
-    HYBRID_GROUPS,
+    FALSE_POSITIVE_BITS,
     KINDS,
-    ML_DSA_KEYS,
-    MLKEM_GROUPS,
     NOTHING,
     Cipher,
+    ContextUse,
     Dimension,
+    Key,
     KeyExchange,
     Kind,
     Method,
     Protocol,
     Resumption,
+    Server,
+    Tickets,
     is_custom_dh,
     written,
 )
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import LIBRARIES
-from kexbench.domain.possible import impossible
+from kexbench.domain.possible import EVERY_CONNECTION, USUAL_CONCURRENCY, impossible
+from kexbench.domain.strength import has_post_quantum_authentication, has_post_quantum_key_exchange
 
 __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
-"""The worker's own limits."""
+TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 500, 2**24, 32, 1000
+PUNCTURES_MAX, FALSE_POSITIVE_BITS_MAX = 100_000, 32
+"""The worker's own limits, except for the punctures: a key for more takes more than a few minutes to make."""
 OCSP_MAX = 2**14 - 4
-"""What OpenSSL's client takes in TLS 1.2, with the status type and a length before it (RFC 6066, section 8)."""
+"""What OpenSSL's client accepts in TLS 1.2, after the status type and a length (RFC 6066, section 8)."""
 FIRST_FIELDS = ("protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher")
-"""The dimensions that every case has a value of. What came later is its variation."""
+"""The dimensions of every case. Later dimensions are its variation."""
 _RESUMED = {
     Resumption.SESSION_ID: "resumed by session id",
     Resumption.TICKET: "resumed by ticket",
     Resumption.PSK: "resumed with PSK",
     Resumption.PSK_DHE: "resumed with PSK and key share",
 }
+_CONTEXTS = {ContextUse.THREAD: "a context for each thread", ContextUse.CONNECTION: "a context for each connection"}
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
 def parse_peer(peer: str) -> tuple[str, SubjectRef]:
-    """`server:openssl@system` as the role that the peer plays and the subject that plays it. Raises ValueError."""
+    """`server:openssl@system` as the peer's role and its subject. Raises ValueError."""
     role, _, reference = peer.partition(":")
     if role not in ("client", "server"):
-        raise ValueError(f"{peer!r} is no peer; peers look like server:openssl@system or client:gnutls@debian/trixie")
+        raise ValueError(f"{peer!r} is not a peer; use server:openssl@system or client:gnutls@debian/trixie")
     return role, SubjectRef.parse(reference)
 
 
@@ -63,14 +70,14 @@ def _known_peer(peer: str) -> str:
 
 
 def _peer_part(peer: str) -> str:
-    """`server-openssl-debian-trixie`; a hash goes behind where characters that say something are lost."""
+    """`server-openssl-debian-trixie`; a hash is appended where meaningful characters are lost."""
     plain = re.sub(r"[^a-z0-9.]+", "-", peer.lower())
     lossless = re.fullmatch(r"[a-z0-9.:@/]+", peer)
     return plain if lossless else f"{plain}-{content_hash(peer, length=6)}"
 
 
 class Case(Frozen):
-    """One handshake to measure. Construct only possible ones: see `impossible`."""
+    """A kind of handshake to measure. Only possible cases can be constructed: see `impossible`."""
 
     protocol: Protocol
     key_exchange: KeyExchange
@@ -78,13 +85,13 @@ class Case(Frozen):
     group: str = Field(NOTHING, description="key exchange group, or - with key exchange RSA and default settings")
     rsa_bits: int = Field(0, ge=0, le=16_384, description="size of the certificate's RSA key in bits, or 0")
     curve: str = Field(NOTHING, description="curve of the certificate's EC key, or -")
-    # From here on a field is a dimension's row; ids and labels name them in this order, so a new one goes last.
+    # Each field from here on is a dimension. Ids and labels have them in this order, so add new ones at the end.
     chain_length: Annotated[
         int, Dimension("chain", "chain-{}", "chain of {}", "a chain of {} certificates", rank=2)
     ] = Field(1, ge=1, le=CHAIN_MAX, description="certificates that the server sends")
     client_authentication: Annotated[
         bool, Dimension("client authentication", "client-auth", "client certificate", "a client certificate", rank=3)
-    ] = Field(False, description="whether the client shows a certificate too")
+    ] = Field(False, description="whether the client sends a certificate too")
     resumption: Annotated[
         Resumption, Dimension("resumption", "{}", _RESUMED.__getitem__, None, rank=6, kind="resumption")
     ] = Field(Resumption.NONE, description="how a session is resumed")
@@ -97,21 +104,21 @@ class Case(Frozen):
     ] = Field(False, description="whether the server refuses early data that it may have seen before")
     hello_retry: Annotated[
         bool, Dimension("hello retry", "hello-retry", "HelloRetryRequest", "a HelloRetryRequest", rank=5)
-    ] = Field(False, description="whether the server has to ask for another key share")
+    ] = Field(False, description="whether the server requests another key share")
     ocsp_bytes: Annotated[
         int,
         Dimension("OCSP", "ocsp-{}", "OCSP response of {:,} bytes", "a stapled OCSP response", rank=4, in_setup=False),
     ] = Field(0, ge=0, le=OCSP_MAX, description="size of the stapled OCSP response, or 0 for none")
     fips: Annotated[bool, Dimension("FIPS", "fips", "FIPS", "FIPS", rank=1)] = Field(
-        False, description="whether OpenSSL's FIPS provider does everything, with nothing that is not approved"
+        False, description="whether OpenSSL's FIPS provider does everything, with approved algorithms only"
     )
     threads: Annotated[
         int, Dimension("several threads", "threads-{}", "{} threads", "several threads", rank=9, kind="threads")
-    ] = Field(1, ge=1, le=THREADS_MAX, description="threads that share one context")
+    ] = Field(1, ge=1, le=THREADS_MAX, description="threads that make handshakes at the same time")
     cpu_features: Annotated[
         CpuFeatures,
         Dimension("CPU features", "cpu-{}", "CPU features {}", "CPU features {}", rank=0, in_setup=False),
-    ] = Field(CpuFeatures.NATIVE, description="what the library may use of the CPU")
+    ] = Field(CpuFeatures.NATIVE, description="CPU features that the library may use")
     peer: Annotated[
         str,
         AfterValidator(_known_peer),
@@ -129,6 +136,142 @@ class Case(Frozen):
         description="the other side: server: or client: with a subject, or - where both are the subject",
         json_schema_extra={"pattern": _PEER},
     )
+    verification: Annotated[
+        bool, Dimension("verification", "verified", "verified", "verification", rank=11, kind="connection")
+    ] = Field(
+        False,
+        description="whether the client verifies the server's chain, host name and time, and the server its client's",
+    )
+    trust_anchors: Annotated[
+        int,
+        Dimension("trust anchors", "anchors-{}", "{} trust anchors", "more trust anchors", rank=12, kind="connection"),
+    ] = Field(1, ge=1, le=TRUST_ANCHORS_MAX, description="root certificates that a verifying side loads")
+    tickets: Annotated[
+        Tickets,
+        Dimension("tickets", "tickets-{}", "the library's tickets", "session tickets", rank=13, kind="connection"),
+    ] = Field(Tickets.NONE, description="tickets that a full handshake brings: none, or the library's default")
+    transfer_bytes: Annotated[
+        int,
+        Dimension("transfer", "transfer-{}", "transfer of {:,} bytes", "application data", rank=14, kind="connection"),
+    ] = Field(
+        0,
+        ge=0,
+        le=TRANSFER_MAX,
+        description="application data that the server sends after the handshake, before both sides close; 0 for none",
+    )
+    context: Annotated[
+        ContextUse,
+        Dimension("context", "context-{}", _CONTEXTS.__getitem__, _CONTEXTS.__getitem__, rank=15, kind="connection"),
+    ] = Field(ContextUse.SHARED, description="what shares configuration, certificate and key")
+    server: Annotated[
+        Server,
+        Dimension("server", "{}", "served by {}", "the web server {}", rank=16, kind="servers", in_setup=False),
+    ] = Field(Server.NONE, description="the web server that the library serves in, over sockets, or - for the worker")
+    concurrency: Annotated[
+        int,
+        Dimension(
+            "concurrency",
+            "concurrency-{}",
+            "connections at once: {}",
+            "another number of connections at once",
+            rank=17,
+            kind="servers",
+            in_setup=False,
+        ),
+    ] = Field(
+        USUAL_CONCURRENCY,
+        ge=1,
+        le=CONCURRENCY_MAX,
+        description="connections to the web server that are under way at once",
+    )
+    punctures: Annotated[
+        int,
+        Dimension(
+            "punctures",
+            "punctures-{}",
+            "a key for {:,} connections",
+            "punctured keys",
+            rank=18,
+            kind="zero-rtt",
+            in_setup=False,
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=PUNCTURES_MAX,
+        description="connections that a key of Bloom filter encryption is made for, or 0 for other key exchanges",
+    )
+    false_positive_bits: Annotated[
+        int,
+        Dimension(
+            "false positives",
+            "rate-{}",
+            "false-positive rate 2^-{}",
+            "false-positive rate 2^-{}",
+            rank=19,
+            kind="zero-rtt",
+            in_setup=False,
+        ),
+    ] = Field(
+        FALSE_POSITIVE_BITS,
+        ge=1,
+        le=FALSE_POSITIVE_BITS_MAX,
+        description="how seldom a key that served all its connections refuses one more: at a rate of 2 to the power "
+        "of minus this",
+    )
+    requests_per_connection: Annotated[
+        int,
+        Dimension(
+            "requests",
+            "requests-{}",
+            "{:,} requests per connection",
+            "several requests per connection",
+            rank=20,
+            kind="servers",
+            in_setup=False,
+        ),
+    ] = Field(
+        1,
+        ge=1,
+        le=REQUESTS_MAX,
+        description="HTTP requests that each connection to the web server makes, one after the other; each downloads "
+        "the transfer",
+    )
+    resumed_percent: Annotated[
+        int,
+        Dimension(
+            "resumed share",
+            "resumed-{}",
+            "resumed in {}% of connections",
+            "resumption in some connections",
+            rank=21,
+            kind="servers",
+            in_setup=False,
+        ),
+    ] = Field(
+        EVERY_CONNECTION,
+        ge=1,
+        le=EVERY_CONNECTION,
+        description="percentage of the connections to the web server that resume; the others make full handshakes",
+    )
+    ecdsa_percent: Annotated[
+        int,
+        Dimension(
+            "hybrid certificates",
+            "ecdsa-{}",
+            "{}% of connections with ECDSA P-256",
+            "an ECDSA certificate beside the RSA one",
+            rank=22,
+            kind="servers",
+            in_setup=False,
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=99,
+        description="percentage of the connections to the web server whose clients take its second certificate, by "
+        "ECDHE-ECDSA with P-256; the others make the case's key exchange; 0: the server has one certificate",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -138,14 +281,12 @@ class Case(Frozen):
 
     @property
     def case_id(self) -> str:
-        """A readable identity that is safe in a URL: `tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm`."""
-        key = self.key_name if self.rsa_bits or self.curve != NOTHING else NOTHING
-        parts = [part for part in (self.protocol, self.key_exchange, key, self.group, self.cipher) if part != NOTHING]
-        return "_".join([*parts, *(written(row.id, value) for row, value in varied(self))]).lower()
+        """A readable id that is safe in a URL: `tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm`."""
+        return _case_id(self)
 
     @property
     def label(self) -> str:
-        """What a person reads: `TLS 1.2 ECDHE-RSA, RSA 2048, P-256`; the usual cipher is left out."""
+        """The title for people: `TLS 1.2 ECDHE-RSA, RSA 2048, P-256`; the usual cipher is left out."""
         defaults = self.key_exchange.method is Method.DEFAULT and self.protocol is Protocol.DEFAULT
         first = f"{self.protocol.replace('TLSv', 'TLS ')} {self.key_exchange}"
         key = f"{self.key_exchange.key} {self.rsa_bits or self.curve}"
@@ -165,6 +306,8 @@ class Case(Frozen):
         """The name of the certificate's key among the key material: `rsa-2048`, `ecdsa-P-256`, `ed25519`."""
         parameter = str(self.rsa_bits) if self.rsa_bits else self.curve
         key = self.key_exchange.key.lower()
+        if self.key_exchange.key is Key.BFE:
+            return f"{key}-{self.punctures}-{self.false_positive_bits}"
         return key if parameter == NOTHING else f"{key}-{parameter}"
 
     @property
@@ -174,43 +317,70 @@ class Case(Frozen):
 
     @property
     def variation(self) -> dict[str, Any]:
-        """The fields beyond FIRST_FIELDS that differ from their defaults, as JSON has them."""
+        """The JSON fields beyond FIRST_FIELDS that differ from their defaults."""
         return self.model_dump(mode="json", exclude=set(FIRST_FIELDS), exclude_defaults=True)
 
     @property
     def leaves_a_choice(self) -> bool:
-        """Whether the library decides how much work is done: with default settings, and in psk whether its client makes
-        a key share that the server does not take."""
+        """Whether the library decides how much work is done: with default settings, and with psk, where its client may
+        make a key share that the server ignores."""
         return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
 
     @property
+    def is_whole_connection(self) -> bool:
+        """Whether its CPU time is that of a whole connection, not of the handshake: it transfers data, loads a context
+        for each connection, or has a web server."""
+        return self.transfer_bytes > 0 or self.context is ContextUse.CONNECTION or self.has_server
+
+    @property
+    def has_server(self) -> bool:
+        """Whether the library serves in a web server."""
+        return self.server is not Server.NONE
+
+    @property
+    def ecdsa_case(self) -> Self | None:
+        """What the clients negotiate that take the server's second certificate, or None if it has one only."""
+        if not self.ecdsa_percent:
+            return None
+        group = self.group if self.key_exchange.method is Method.ECDHE else "P-256"
+        other = {"key_exchange": KeyExchange.ECDHE_ECDSA, "group": group, "rsa_bits": 0, "curve": "P-256"}
+        return self.model_copy(update={**other, "ecdsa_percent": 0})
+
+    @property
     def environment(self) -> dict[str, str]:
-        """What the worker's environment needs beside the kit's own, so that the library sees the CPU of the case."""
+        """Environment variables of the worker besides the kit's own, so that the library sees the CPU of the case."""
         return ENVIRONMENTS[self.cpu_features]
 
     @property
+    def is_countable(self) -> bool:
+        """Whether instructions can be counted: one thread plays both roles."""
+        return self.threads == 1 and not self.peer_reference and not self.has_server
+
+    @property
     def peer_reference(self) -> str | None:
-        """The subject that plays the other side, `openssl@system`, or None where the subject plays both."""
+        """The subject of the other side, `openssl@system`, or None where the subject plays both sides."""
         return None if self.peer == NOTHING else str(parse_peer(self.peer)[1])
 
     @property
     def roles(self) -> str:
-        """What the subject plays: `both`, `client` or `server`."""
+        """The roles of the subject: `both`, `client` or `server`."""
         if self.peer == NOTHING:
             return "both"
         return "client" if parse_peer(self.peer)[0] == "server" else "server"
 
     def setup_fields(self) -> dict[str, str]:
-        """The words of the worker's `setup` request that follow from the case: all but `id` and the files."""
-        told = {name: getattr(self, name) for name in Case.model_fields if name not in _NOT_IN_SETUP}
-        words = {name: ("no", "yes")[value] if isinstance(value, bool) else str(value) for name, value in told.items()}
+        """The words of the worker's `setup` request, except `id` and the files."""
+        values = {name: getattr(self, name) for name in Case.model_fields if name not in _NOT_IN_SETUP}
+        words = {
+            name: ("no", "yes")[value] if isinstance(value, bool) else str(value) for name, value in values.items()
+        }
         return {**words, "roles": self.roles}
 
 
 DIMENSIONS: Mapping[str, Dimension] = {
     name: row for name, field in Case.model_fields.items() for row in field.metadata if isinstance(row, Dimension)
 }
-"""By field the rows of the dimensions that vary beyond FIRST_FIELDS."""
+"""The dimensions beyond FIRST_FIELDS, by field."""
 _DEFAULTS = {name: Case.model_fields[name].default for name in DIMENSIONS}
 _NOT_IN_SETUP = frozenset(name for name, row in DIMENSIONS.items() if not row.in_setup)
 _BY_RANK = sorted(DIMENSIONS, key=lambda name: DIMENSIONS[name].rank)
@@ -224,16 +394,24 @@ def varied(case: Case) -> Iterator[tuple[Dimension, Any]]:
 
 
 def kinds_of(case: Case) -> list[Kind]:
-    """What a case is offered under where people filter by its kind."""
+    """The kinds that people can filter a case by."""
     kinds = {row.kind for row, _ in varied(case)}
-    if case.group in (*HYBRID_GROUPS, *MLKEM_GROUPS) or case.key_exchange.key in ML_DSA_KEYS:
+    if has_post_quantum_key_exchange(case) or has_post_quantum_authentication(case):
         kinds.add("post-quantum")
     return [kind for kind in KINDS if kind in kinds] or ["plain"]
 
 
+@lru_cache(maxsize=4096)
+def _case_id(case: Case) -> str:
+    """Kept, because every row of a page names its case."""
+    key = case.key_name if case.rsa_bits or case.curve != NOTHING else NOTHING
+    parts = [part for part in (case.protocol, case.key_exchange, key, case.group, case.cipher) if part != NOTHING]
+    return "_".join([*parts, *(written(row.id, value) for row, value in varied(case))]).lower()
+
+
 def case_order(case: Case) -> tuple[int | str, ...]:
-    """Sorts cases by protocol, key exchange, then the numbers that a person would sort by; variations of a case stand
-    behind it, and what is listed in an enum is in its order."""
+    """Sorts cases by protocol, key exchange, then numbers as a person would. Variations of a case come after it. Enum
+    values keep the order of the enum."""
     first = [getattr(case, name) for name in ("protocol", "key_exchange", "rsa_bits", "curve")]
     values = [*first, len(case.group), case.group, case.cipher, *(getattr(case, name) for name in _BY_RANK)]
     return tuple(list(type(value)).index(value) if isinstance(value, Enum) else value for value in values)

@@ -1,4 +1,4 @@
-"""Commits of watched repositories: what triggers runs, and what became of each of their specs."""
+"""Commits of watched repositories, which trigger runs, and the result for each of their specs."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from kexbench.domain.numbers import Count, Finite
 from kexbench.domain.repositories import RepositoryName
 
 NO_COMMIT = "0" * 40
-"""What a branch leads to that isn't there yet, as git writes it."""
+"""The hash that git writes for a branch that doesn't exist yet."""
 CommitHash = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 PATH_MAX = 400
 SpecPath = Annotated[str, Field(min_length=1, max_length=PATH_MAX)]
@@ -21,7 +21,7 @@ _PULL_REQUEST = "pull request "
 
 
 def branch_of(pull_request: int) -> str:
-    """What stands for the branch of a pull request's head. No branch can be called so: git allows no spaces."""
+    """A name in place of a branch for a pull request's head. No branch can have it: git allows no spaces."""
     return f"{_PULL_REQUEST}{pull_request}"
 
 
@@ -43,32 +43,32 @@ class Commit(Frozen):
 
 
 class Reason(StrEnum):
-    """Why a spec of a commit is measured: it changed, or the catalogue has a new version of what it tracks."""
+    """Why a spec of a commit is measured: it changed, or the catalogue has a new version that it tracks."""
 
     SPEC = "spec"
     LIBRARY = "library"
 
 
 class DryRun(Frozen):
-    """A spec planned and not measured: what its run would be, if it were queued now."""
+    """A spec that was planned but not measured, with the expected run if it were queued now."""
 
     cases: Count
     jobs: Count
     minutes: dict[str, Finite] = Field(description="of machine time by pool, roughly")
-    runs_ahead: Count = Field(description="in the queue, that it would wait for")
-    minutes_ahead: Finite = Field(description="of measuring what is left of those, roughly")
+    runs_ahead: Count = Field(description="queued runs that would run first")
+    minutes_ahead: Finite = Field(description="of measuring that these still need, roughly")
     detects: Finite | None = Field(
-        description="the smallest change that it is expected to find, as a share; null where that is not known"
+        description="the expected smallest detectable change, as a share; null where unknown"
     )
     mixed_pools: tuple[str, ...] = Field(
-        (), description="its pools whose nodes are not comparable, so that each kind of host has fewer numbers"
+        (), description="pools whose nodes are not comparable, so that each host kind has fewer numbers"
     )
 
 
 class SpecFault(Frozen):
-    """What is wrong at a place of a file, with the remedy."""
+    """A fault at a place of a file, with the remedy."""
 
-    file: str = Field(description="empty of faults that earlier releases stored: their text names the place")
+    file: str = Field(description="empty in faults of earlier releases, whose text has the place")
     line: Count
     column: Count
     text: str
@@ -79,12 +79,12 @@ class SpecFault(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _of_earlier_releases(cls, data: Any) -> Any:
-        """Theirs are stored as text."""
+        """Earlier releases stored text."""
         return {"file": "", "line": 1, "column": 1, "text": data} if isinstance(data, str) else data
 
 
 class Check(Frozen):
-    """What became of one spec of a commit: a run, a dry run, or faults that say why there is neither."""
+    """The result for one spec of a commit: a run, a dry run, or the faults that prevented both."""
 
     path: SpecPath
     reason: Reason
@@ -94,9 +94,9 @@ class Check(Frozen):
 
 
 class HandledCommit(Frozen):
-    """A commit that needs no more looking at; the newest of a branch is how far it was looked through."""
+    """A commit that was processed; the newest of a branch says how far the branch was processed."""
 
     commit: Commit
     handled_at: Moment
     checks: tuple[Check, ...] = ()
-    note: str = Field("", description="why nothing of it is measured, where that isn't plain")
+    note: str = Field("", description="why nothing is measured, where that isn't obvious")

@@ -1,8 +1,7 @@
-"""What a library stands on: other libraries in its kit, and the compiler it was built with. Pure.
+"""The components of a library: other libraries in its kit, and the compiler that built it. Pure.
 
-An upgrade of a distribution changes these along with the library, and part of the gain or loss may be theirs. So they
-are named beside each step. They are no part of the build profile's id: two releases of a distribution would never
-compare then.
+An upgrade of a distribution changes these too, and part of a change of cost may be theirs, so each step names them.
+They are not part of the build profile's id. Otherwise two releases of a distribution could never be compared.
 """
 
 import re
@@ -20,13 +19,13 @@ _PACKAGES = {
     "libc": re.compile(r"glibc|libc6"),
     "zlib": re.compile(r"zlib|zlib1g"),
 }
-"""By component the packages that it is in, as Debian and the builds here name them."""
+"""The packages of each component, as Debian and the builds here name them."""
 _NOT_KNOWN = frozenset({"distribution", "unknown", "none", ""})
-"""What a build profile says of a compiler that nobody knows. Debian strips its name from libraries."""
+"""Values of a build profile for an unknown compiler. Debian strips its name from libraries."""
 
 
 class ComponentChange(Frozen):
-    """A component that is of another version after a step."""
+    """A component that has another version after a step."""
 
     component: str = Field(examples=["nettle"])
     before: str = Field(description="its version", examples=["3.8.1"])
@@ -39,19 +38,19 @@ class ComponentChange(Frozen):
 
 
 def components_of(packages: Iterable[tuple[str, str]], compiler: str) -> dict[str, str]:
-    """Versions by component, of a kit's packages (name, version) and its build profile's compiler. What is not known
-    is left out. Distributions' revisions and repackings are left out of the versions."""
-    named = dict(packages)
-    found = {}
+    """Versions by component, from a kit's packages (name, version) and its build profile's compiler. Unknown ones are
+    left out. The versions have no revisions or repacking suffixes of distributions."""
+    package_versions = dict(packages)
+    components = {}
     for component, pattern in _PACKAGES.items():
-        versions = [upstream_version(version) for name, version in named.items() if pattern.fullmatch(name)]
+        versions = [upstream_version(version) for name, version in package_versions.items() if pattern.fullmatch(name)]
         if versions:
-            found[component] = versions[0]
-    return found if compiler in _NOT_KNOWN else {**found, COMPILER: compiler}
+            components[component] = versions[0]
+    return components if compiler in _NOT_KNOWN else {**components, COMPILER: compiler}
 
 
 def changed_components(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ComponentChange, ...]:
-    """Those that both are known to have, of different versions."""
+    """Components that are known on both sides and differ in version."""
     return tuple(
         ComponentChange(component=component, before=before[component], after=after[component])
         for component in (*_PACKAGES, COMPILER)
@@ -61,5 +60,5 @@ def changed_components(before: Mapping[str, str], after: Mapping[str, str]) -> t
 
 def components_words(changes: Iterable[ComponentChange]) -> str:
     """`with nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0`; empty where nothing changed."""
-    told = ", ".join(change.words for change in changes)
-    return f"with {told}" if told else ""
+    words = ", ".join(change.words for change in changes)
+    return f"with {words}" if words else ""

@@ -1,4 +1,4 @@
-"""The values of a case's dimensions, as the words of the worker's protocol, and what a row says of a dimension."""
+"""The values of a case's dimensions, as in the worker's protocol, and the description of a dimension."""
 
 import re
 from collections.abc import Callable
@@ -7,37 +7,40 @@ from enum import StrEnum
 from typing import Any, Literal, get_args
 
 NOTHING = "-"
-"""The value of a dimension that a case does not have, the same word as in the worker's protocol."""
-Kind = Literal["plain", "resumption", "post-quantum", "threads", "peers", "other"]
+"""The value of a dimension that a case does not have, as in the worker's protocol."""
+Kind = Literal["plain", "resumption", "post-quantum", "connection", "zero-rtt", "threads", "peers", "servers", "other"]
 KINDS: dict[Kind, str] = {
     "plain": "Plain handshakes only",
     "resumption": "Resumption",
     "post-quantum": "Post-quantum",
+    "connection": "Whole connections",
+    "zero-rtt": "Forward-secure 0-RTT",
     "threads": "Threads",
     "peers": "Two libraries",
+    "servers": "Web servers",
     "other": "Other variations",
 }
-"""What pages filter cases by, with titles. A case can be of several kinds; a plain one is of no other."""
+"""Kinds of cases that pages filter by, with titles. A case can have several kinds, except plain cases."""
 Form = str | Callable[[Any], str]
-"""How a value is written: a format string, or a function where that is not enough."""
+"""How to write a value: a format string, or a function where that is not enough."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """What is said of a case whose value in this dimension is not the default. Stands beside the field's type, limits,
-    default and description, which are the rest of the row."""
+    """How a case is described whose value in this dimension is not the default. The field itself has the type, limits,
+    default and description."""
 
     name: str
     id: Form
-    """The part of the case id. Once measured it must not change: stored rows and links have it."""
+    """The part of the case id. It must not change once measured, since stored rows and links contain it."""
     label: Form
     trait: Form | None
-    """What cells share, as in `what they share is …`; None where `analysis.traits` says it itself."""
+    """What cells have in common, as in `common factor: …`; None where `analysis.traits` words it itself."""
     rank: int
-    """Cases are sorted by the dimension of the lowest rank first."""
+    """Cases are sorted first by the dimension with the lowest rank."""
     kind: Kind = "other"
     in_setup: bool = True
-    """Whether the worker's `setup` request has the value as a word."""
+    """Whether the worker's `setup` request includes the value."""
 
 
 def written(form: Form, value: Any) -> str:
@@ -48,20 +51,24 @@ class Protocol(StrEnum):
     TLS_1_2 = "TLSv1.2"
     TLS_1_3 = "TLSv1.3"
     DEFAULT = "default"
+    BFE_0RTT = "BFE-0RTT-1"
+    QUIC_V1 = "QUICv1"
 
 
 class Method(StrEnum):
-    """How the secret is agreed on: the part of a key exchange before its hyphen."""
+    """How the secret is agreed on: the part of a key exchange before the hyphen."""
 
     RSA = "RSA"
     DHE = "DHE"
     ECDHE = "ECDHE"
     MLKEM = "MLKEM"
     DEFAULT = "default"
+    BFE = "BFE"
 
 
 class Key(StrEnum):
-    """The certificate's key: the part of a key exchange behind its hyphen."""
+    """The certificate's key: the part of a key exchange after the hyphen. `BFE` is the key of Bloom filter encryption,
+    which has no certificate."""
 
     RSA = "RSA"
     RSA_PSS = "RSA-PSS"
@@ -71,15 +78,17 @@ class Key(StrEnum):
     ML_DSA_44 = "ML-DSA-44"
     ML_DSA_65 = "ML-DSA-65"
     ML_DSA_87 = "ML-DSA-87"
+    BFE = "BFE"
 
 
+CERTIFICATE_KEYS = tuple(key for key in Key if key is not Key.BFE)
 RSA_KEYS = (Key.RSA, Key.RSA_PSS)
 ML_DSA_KEYS = (Key.ML_DSA_44, Key.ML_DSA_65, Key.ML_DSA_87)
 
 
 class KeyExchange(StrEnum):
-    """`RSA`, or every method with every key. A test holds this list to the two above; an enum has to be written out
-    for a type checker to know its members."""
+    """`RSA`, `BFE`, or every other method with every certificate's key. The list is written out for type checkers, and
+    a test compares it with the two above."""
 
     RSA = "RSA"
     DHE_RSA = "DHE-RSA"
@@ -114,6 +123,7 @@ class KeyExchange(StrEnum):
     DEFAULT_ML_DSA_44 = "default-ML-DSA-44"
     DEFAULT_ML_DSA_65 = "default-ML-DSA-65"
     DEFAULT_ML_DSA_87 = "default-ML-DSA-87"
+    BFE = "BFE"
 
     @property
     def method(self) -> Method:
@@ -121,7 +131,7 @@ class KeyExchange(StrEnum):
 
     @property
     def key(self) -> Key:
-        return Key(self.partition("-")[2] or Key.RSA)
+        return Key.BFE if self is KeyExchange.BFE else Key(self.partition("-")[2] or Key.RSA)
 
 
 class Cipher(StrEnum):
@@ -132,7 +142,7 @@ class Cipher(StrEnum):
 
 
 class Resumption(StrEnum):
-    """`session-id` and `ticket` are TLS 1.2's, `psk` (without a key share) and `psk-dhe` (with one) TLS 1.3's."""
+    """TLS 1.2 has `session-id` and `ticket`. TLS 1.3 has `psk` (without a key share) and `psk-dhe` (with one)."""
 
     NONE = "none"
     SESSION_ID = "session-id"
@@ -141,21 +151,50 @@ class Resumption(StrEnum):
     PSK_DHE = "psk-dhe"
 
 
+class Tickets(StrEnum):
+    """Session tickets of a full handshake: none, or as many as the library issues by default."""
+
+    NONE = "none"
+    DEFAULT = "default"
+
+
+class ContextUse(StrEnum):
+    """What shares a context, that is configuration, certificate and key: all threads, one thread, or one connection."""
+
+    SHARED = "shared"
+    THREAD = "thread"
+    CONNECTION = "connection"
+
+
+class Server(StrEnum):
+    """The program that the library serves in: the worker, or a web server. A web server's version and build options are
+    part of its value: another version would be another value, whose series starts anew (docs/adr/0031)."""
+
+    NONE = "-"
+    NGINX = "nginx"
+    HTTPD = "httpd"
+    HAPROXY = "haproxy"
+
+
 PSK_RESUMPTIONS = (Resumption.PSK, Resumption.PSK_DHE)
 
 EllipticGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519", "X448"]
 HybridGroup = Literal["X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024"]
 MlkemGroup = Literal["MLKEM512", "MLKEM768", "MLKEM1024"]
+PairingGroup = Literal["BLS12-381"]
 DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096", "ffdhe6144", "ffdhe8192"]
 Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
-"""Of an ECDSA certificate's key."""
+"""Curves of an ECDSA certificate's key."""
 EC_GROUPS: tuple[EllipticGroup, ...] = get_args(EllipticGroup)
 HYBRID_GROUPS: tuple[HybridGroup, ...] = get_args(HybridGroup)
 MLKEM_GROUPS: tuple[MlkemGroup, ...] = get_args(MlkemGroup)
+PAIRING_GROUPS: tuple[PairingGroup, ...] = get_args(PairingGroup)
 DH_GROUPS: tuple[DhGroup, ...] = get_args(DhGroup)
 CURVES: tuple[Curve, ...] = get_args(Curve)
 DH_BITS = (1024, 1536, 1776, 2048, 2432, 3072)
-"""Sizes of custom Diffie-Hellman parameters that are shipped, so that all installations use the same."""
+"""Sizes of the custom Diffie-Hellman parameters. They are shipped, so that all installations use the same ones."""
+FALSE_POSITIVE_BITS = 10
+"""The usual rate of a Bloom filter, as a power of two: 2^-10."""
 RSA_BITS_MIN, RSA_BITS_MAX = 1024, 8192
 _CUSTOM_DH = re.compile(r"dh-([1-9][0-9]{2,4})")
 _WORKER_DH_BITS = range(512, 8193)
@@ -167,16 +206,18 @@ def custom_dh_group(dh_bits: int) -> str:
 
 
 def is_custom_dh(group: str) -> bool:
-    found = _CUSTOM_DH.fullmatch(group)
-    return found is not None and int(found[1]) in _WORKER_DH_BITS
+    match = _CUSTOM_DH.fullmatch(group)
+    return match is not None and int(match[1]) in _WORKER_DH_BITS
 
 
 def group_fits(group: str, method: Method) -> bool:
-    """Whether a key exchange of this method can be done in the group; `-` fits where the method has none."""
+    """Whether this method can use the group; `-` fits methods without groups."""
     if method is Method.DHE:
         return group in DH_GROUPS or is_custom_dh(group)
     if method is Method.ECDHE:
         return group in EC_GROUPS or group in HYBRID_GROUPS
     if method is Method.MLKEM:
         return group in MLKEM_GROUPS
+    if method is Method.BFE:
+        return group in PAIRING_GROUPS
     return group == NOTHING

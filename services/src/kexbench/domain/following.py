@@ -1,4 +1,4 @@
-"""Branches of libraries that specs follow: how far each was looked through, and what was asked for."""
+"""Library branches that specs follow: how far each was processed, and which runs were requested."""
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ class LibraryBranch(Frozen):
     branch: str = Field(min_length=1, max_length=255)
 
     def reference(self, commit: str) -> str:
-        """Of the subject that one of its commits is."""
+        """The reference of a commit as a subject."""
         return f"{self.library}@git:{self.address}#{commit}"
 
 
@@ -31,7 +31,7 @@ class Following(Frozen):
 
 
 class AskedCommit(Frozen):
-    """A commit of the library whose run was asked for, and the commit beside which it is measured."""
+    """A commit of the library whose run was requested, and the commit that it is compared with."""
 
     commit: CommitHash
     base: CommitHash | None = Field(description="null where none is known to build")
@@ -39,12 +39,12 @@ class AskedCommit(Frozen):
 
 
 class FollowedCommit(Frozen):
-    """How far a branch was looked through; the newest of a following counts."""
+    """How far a branch was processed; the newest entry of a following counts."""
 
     following: Following
     commit: CommitHash
-    number: Count = Field(description="by first parents from where following began, which is 0")
-    base: CommitHash | None = Field(description="the last commit that was measured, or where following began")
-    asked: AskedCommit | None = Field(None, description="this commit, where it was asked for")
-    faults: tuple[SpecFault, ...] = Field((), description="why it was not")
+    number: Count = Field(description="position by first parents; the first followed commit is 0")
+    base: CommitHash | None = Field(description="the last measured commit, or the first followed one")
+    asked: AskedCommit | None = Field(None, description="this commit, where its run was requested")
+    faults: tuple[SpecFault, ...] = Field((), description="why its run was not requested")
     handled_at: Moment

@@ -1,4 +1,4 @@
-"""Which forge a repository lives at, and with which token it is spoken to."""
+"""The forge of a repository, and the token for it."""
 
 import re
 from pathlib import Path
@@ -16,16 +16,16 @@ _PART = r"[A-Za-z0-9_.-]+"
 
 
 class ForgeConfig(Frozen):
-    """`none`: a repository that no forge is asked about; the rest is left out then."""
+    """`none`: a repository without a forge; all other fields are left out."""
 
     kind: Kind
-    url: str | None = Field(None, description="of its API; default: that of github.com or gitlab.com")
-    repository: str = Field("", description="owner/name; at GitLab the whole path of the project")
+    url: str | None = Field(None, description="address of its API; default for github.com and gitlab.com")
+    repository: str = Field("", description="owner/name; on GitLab the full path of the project")
     token_file: Path | None = Field(None, description="read for each request, so that it can be renewed")
 
     @property
     def api(self) -> str:
-        """The address that paths are put behind."""
+        """The base address of the API."""
         return (self.url or _PUBLIC[self.kind]).rstrip("/")
 
     @field_validator("url")
@@ -34,9 +34,9 @@ class ForgeConfig(Frozen):
         parts = urlsplit(url or "https://host")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError("must be an address such as https://git.example.org/api/v1")
-        _ = parts.port  # which raises where it is none
+        _ = parts.port  # raises where it is invalid
         if parts.username is not None:
-            raise ValueError("must not hold a user or password: the token has a file of its own")
+            raise ValueError("must not contain a user or password: put the token in its own file")
         return url
 
     @model_validator(mode="after")
@@ -50,7 +50,7 @@ class ForgeConfig(Frozen):
         path = urlsplit(self.api)
         of_github = self.kind == "github" and (path.hostname or "").startswith("api.")
         if not of_github and not path.path.endswith(_ENDS[self.kind]):
-            raise ValueError(f"the url of the API of {self.kind} ends with {_ENDS[self.kind]}, not as {self.api}")
+            raise ValueError(f"the url of {self.kind}'s API must end with {_ENDS[self.kind]}, not {self.api}")
         parts = "{1,20}" if self.kind == "gitlab" else "{1}"
         if not re.fullmatch(rf"{_PART}(/{_PART}){parts}", self.repository):
             form = "group/project, with all groups" if self.kind == "gitlab" else "owner/name"

@@ -1,4 +1,4 @@
-"""What the models of the formats have in common."""
+"""The base of all models of formats."""
 
 from pydantic import BaseModel, ConfigDict
 

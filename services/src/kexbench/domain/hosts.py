@@ -1,4 +1,4 @@
-"""What was recorded of the machine a job ran on, and what makes two machines comparable."""
+"""The recorded facts of a machine, and what makes two machines comparable."""
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
@@ -11,9 +11,9 @@ from kexbench.domain.numbers import Count, Finite, Large
 
 
 class HostFacts(Frozen):
-    """What was recorded of a machine. An unknown fact is None, never a guess."""
+    """The recorded facts of a machine. An unknown fact is None, never a guess."""
 
-    cpu_model: str = Field(description="its name; of an Arm core without a known one, implementer and part")
+    cpu_model: str = Field(description="its name; for an unknown Arm core, implementer and part")
     architecture: str
     cpu_family: str | None = Field(None, description="family/model; on Arm implementer/part, such as 0x41/0xd40")
     cpu_stepping: str | None = Field(None, description="on Arm variant and revision, such as r1p1")
@@ -23,24 +23,24 @@ class HostFacts(Frozen):
     governor: str | None = None
     turbo: bool | None = None
     smt: bool | None = None
-    virtualisation: str | None = Field(None, description="what the virtual machine runs on; `none` on bare metal")
+    virtualisation: str | None = Field(None, description="the hypervisor; `none` on bare metal")
     kernel: str
     memory_bytes: Large
 
     @property
     def cpu(self) -> str:
-        """The model, and the microcode where it is known."""
+        """The model, and the microcode if known."""
         return f"{self.cpu_model}, microcode {self.microcode}" if self.microcode else self.cpu_model
 
     @property
     def host_id(self) -> str:
-        """Equal for machines that are alike in every recorded fact."""
+        """Equal for machines whose recorded facts are all equal."""
         return content_hash(self.model_dump(mode="json"))
 
 
 class HostTrait(StrEnum):
-    """What hosts are told apart by, as people read it: in this order, since lists are narrow and machines of one name
-    seldom differ in what stands last."""
+    """The traits that distinguish hosts, as shown to people. The order matters, since lists are narrow: machines of one
+    model seldom differ in the last ones."""
 
     CPU = "CPU"
     MICROCODE = "microcode"
@@ -53,9 +53,9 @@ class HostTrait(StrEnum):
 
 
 def comparable(host: HostFacts) -> dict[HostTrait, str]:
-    """What two hosts must have in common for their numbers to be compared, in words; what is not known of a host is
-    left out. A kernel's patch level, the memory and a node's name are not among it: a node that was recycled is the
-    same kind of host. This is the only place that decides so."""
+    """What two hosts must have in common for their numbers to be compared, as text; unknown traits are left out. The
+    kernel's patch level, memory and node name do not count: a recycled node has the same host kind. Only this function
+    decides that."""
     on_or_off = {True: "on", False: "off"}
     traits = {
         HostTrait.CPU: host.cpu_model,
@@ -71,20 +71,20 @@ def comparable(host: HostFacts) -> dict[HostTrait, str]:
 
 
 def kind_of(host: HostFacts) -> str:
-    """The comparable identity of a host as one text: equal for hosts whose numbers may be compared, in one pool."""
+    """The host kind as one text: equal for hosts of a pool whose numbers may be compared."""
     return ", ".join(comparable(host).values())
 
 
-def meant_by(told: str, kinds: Collection[str]) -> tuple[str, ...]:
-    """The kinds that a text means: that kind, or else all that begin with its traits, since earlier releases and old
-    links tell fewer."""
-    return (told,) if told in kinds else tuple(kind for kind in kinds if kind.startswith(f"{told}, "))
+def meant_by(text: str, kinds: Collection[str]) -> tuple[str, ...]:
+    """The host kinds that a text means: exactly that kind, or all that begin with its traits, since earlier releases
+    and old links have fewer."""
+    return (text,) if text in kinds else tuple(kind for kind in kinds if kind.startswith(f"{text}, "))
 
 
 def differing(hosts: Iterable[HostFacts]) -> tuple[HostTrait, ...]:
-    """The traits in which some hosts are not alike."""
-    found = list(hosts)
-    return tuple(trait for trait in HostTrait if len({trait_of(host, trait) for host in found}) > 1)
+    """The traits in which some hosts differ."""
+    all_hosts = list(hosts)
+    return tuple(trait for trait in HostTrait if len({trait_of(host, trait) for host in all_hosts}) > 1)
 
 
 def trait_of(host: HostFacts, trait: HostTrait) -> str:
@@ -101,17 +101,17 @@ def _virtualisation(host: HostFacts) -> str | None:
 
 
 LITTLE_STEAL = 0.01
-"""Of the time: more that a hypervisor gives to others is worth a warning."""
+"""Share of the time. A warning is due if the hypervisor gives more of it to others."""
 IDLE_SIBLING = 0.05
-"""Of the time: what the kernel does on a CPU that nobody uses stays far below."""
+"""Share of the time. The kernel's own work on an unused CPU stays far below."""
 
 
 class HostLoad(Frozen):
-    """How busy the machine was during an invocation; shares are of all CPU time in between."""
+    """The load of the machine during an invocation, as shares of all CPU time in that period."""
 
     load_average_1m: Finite
     steal_share: Finite | None = Field(
-        None, description="0 to 1; time of the CPU that measures which the hypervisor gave to others"
+        None, description="0 to 1; time of the measuring CPU that the hypervisor gave to others"
     )
     busy_share: Finite | None = Field(None, description="0 to 1")
     sibling_busy_share: Finite | None = Field(

@@ -1,4 +1,4 @@
-"""What a kit is: the reference of its subject, how it was built, and the manifest that identifies it."""
+"""Kits: the reference of a subject, the build profile, and the manifest that identifies a kit."""
 
 import re
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.components import components_of
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
+from kexbench.domain.libraries import LIBRARIES, MADE_UP, REAL, Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import commit_key, version_key
@@ -17,7 +17,7 @@ from kexbench.domain.versions import commit_key, version_key
 __all__ = ["Library"]
 
 KIT_PLACEHOLDER = "{kit}"
-"""Stands in a manifest's environment for the folder the kit lies in."""
+"""The kit's folder in a manifest's environment."""
 
 
 def _inside_the_kit(path: str) -> str:
@@ -35,14 +35,14 @@ SOURCE_PATTERN = (
     rf"|prefix:{_PATH}"
     rf"|(?:tarball|git):(?:https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?)?{_PATH}#[A-Za-z0-9][A-Za-z0-9._/+=-]*)$"
 )
-"""Words with slashes between them; or `prefix:` and an absolute path; or `tarball:` or `git:`, an absolute path or an
-address, `#`, and what is meant of it. Never `..` as a part of a path, a blank or an empty part."""
+"""Words separated by slashes; or `prefix:` and an absolute path; or `tarball:` or `git:`, an absolute path or an
+address, `#`, and a hash or ref. Blanks, empty parts and `..` in paths are not allowed."""
 
 
 class BuildProfile(Frozen):
-    """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
+    """How a kit was built. Series of different profiles never join, since relinking alone changes timings."""
 
-    provider: str = Field(description="where the binaries or their sources are from, such as debian or crate")
+    provider: str = Field(description="origin of the binaries or their sources, such as debian or crate")
     linkage: Literal["shared", "static"] = "shared"
     compiler: str = Field(description="of the library; `distribution` for a distribution's binaries")
     flags: str = Field(description="of the library's build; `distribution` for a distribution's binaries")
@@ -56,7 +56,7 @@ class BuildProfile(Frozen):
 
     @property
     def label(self) -> str:
-        """What a person reads: `debian shared x86_64`; flags only where they are known and the builder's own choice."""
+        """The title for people: `debian shared x86_64`, with flags where they are known and the builder's choice."""
         own = [word for word in (self.compiler, self.flags) if word not in ("distribution", "none", "unknown")]
         return " ".join([self.provider, self.linkage, *own, self.architecture])
 
@@ -74,13 +74,13 @@ class SubjectRef(Frozen):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raises ValueError with what is wrong, in words for the person who wrote it."""
+        """Raises ValueError with a text for the person who wrote the reference."""
         library, at, source = text.partition("@")
         if not at:
-            raise ValueError(f"{text!r} names no source; write it as {library or 'openssl'}@system")
+            raise ValueError(f"{text!r} has no {_missing_part(text)}")
         if library not in LIBRARIES:
-            raise ValueError(f"unknown library {library!r}; there are {', '.join(LIBRARIES)}")
-        _check_source(library, source)  # first, since pydantic would put words of its own before the reason
+            raise ValueError(f"unknown library {library!r}; there are {', '.join(REAL)}")
+        _check_source(library, source)  # first, since pydantic would put its own text before the reason
         return cls.model_validate({"library": library, "source": source})
 
     @property
@@ -90,12 +90,18 @@ class SubjectRef(Frozen):
 
     @property
     def variant(self) -> Variant:
-        """How the source is built differently on purpose."""
+        """The variant of the source."""
         return self._split[1]
 
     @property
+    def repository_and_name(self) -> tuple[str, str]:
+        """For a git source: the repository's address, and the branch, tag or commit."""
+        address, _, name = self.origin.removeprefix("git:").partition("#")
+        return address, name
+
+    @property
     def told_version(self) -> str | None:
-        """The version that the source names itself, or None where that depends on what the source has now."""
+        """The version in the source's name, or None where the version depends on what the source has now."""
         return self.origin.removeprefix("crate/") if self.origin.startswith("crate/") else None
 
     @property
@@ -113,35 +119,44 @@ _EXAMPLES = {
 }
 
 
+def _missing_part(text: str) -> str:
+    """What a reference without `@` lacks, with the remedy."""
+    if text in LIBRARIES:
+        return f"source; write it as {text}@system"
+    if text == "system" or "/" in text or ":" in text:
+        return f"library; write it as {REAL[0]}@{text}"
+    return f"source; write it like {REAL[0]}@system"
+
+
 def _check_source(library: str, source: str) -> None:
     if len(source) > SOURCE_MAX_LENGTH:
-        raise ValueError(f"{source[:40]!r}… is not a source; it has more than {SOURCE_MAX_LENGTH} characters")
+        raise ValueError(f"{source[:40]!r}… is not a source: it has more than {SOURCE_MAX_LENGTH} characters")
     if not re.fullmatch(SOURCE_PATTERN, source):
         for kind, example in _EXAMPLES.items():
             if source.startswith(kind):
                 raise ValueError(f"{source!r} is not a source; {example}")
         raise ValueError(f"{source!r} is not a source; sources look like system or debian/trixie")
-    if library not in MADE_UP:  # whose settings look like variants
+    if library not in MADE_UP:  # settings of made-up libraries look like variants
         split_variant(source)
 
 
 class Package(Frozen):
-    """What gave files to a kit: a distribution's package, or an archive of sources."""
+    """A package of a distribution, or an archive of sources, with files of a kit."""
 
     name: str
     version: str
-    sha256: Sha256 | None = Field(description="of the file that was fetched; null when there was none to fetch")
+    sha256: Sha256 | None = Field(description="of the fetched file; null if none was fetched")
 
 
 class Licence(Frozen):
-    """Under which licences a kit can be passed on, as SPDX expressions."""
+    """The licences for distributing a kit, as SPDX expressions."""
 
     library: str
-    bundled: dict[str, str] = Field({}, description="by file of the kit or package; what isn't known is left out")
+    bundled: dict[str, str] = Field({}, description="by file of the kit or package; unknown ones are left out")
 
 
 class Launch(Frozen):
-    """How to start a kit's worker: nothing of the caller's environment is to be added."""
+    """How to start a kit's worker. The caller's environment must not be added."""
 
     arguments: tuple[str, ...]
     environment: dict[str, str]
@@ -149,17 +164,17 @@ class Launch(Frozen):
 
 
 class KitManifest(Frozen):
-    """All that decides what a kit measures. Equal contents have equal ids, wherever and whenever made."""
+    """Everything that decides what a kit measures. Equal contents have equal ids, wherever and whenever built."""
 
     format_version: Literal[1] = 1
     kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
     library: Library
     version: str = Field(description="as the library reports it, without a distribution's revision")
-    version_key: str = Field(description="sorts as text in version order, commits of one version by their history")
+    version_key: str = Field(description="sorts as text by version, and commits of a version by history")
     source: str
     build_profile: BuildProfile
     worker: tuple[str, ...] = Field(min_length=1, description="arguments; paths are relative to the kit's folder")
-    arguments: tuple[str, ...] = Field((), description="more arguments, such as the fake backend's settings")
+    arguments: tuple[str, ...] = Field((), description="further arguments, such as settings of the fake backend")
     environment: dict[str, str] = Field(description=f"the worker's whole environment; {KIT_PLACEHOLDER} is the folder")
     packages: tuple[Package, ...] = ()
     worker_compiler: str
@@ -167,27 +182,27 @@ class KitManifest(Frozen):
     worker_source_sha256: Sha256
     files: dict[RelativePath, Sha256] = Field(min_length=1, description="every file but the manifest itself")
     heap_counter: RelativePath | None = Field(
-        None, description="the shared object to preload when the heap is to be counted; null in kits from before it"
+        None, description="shared object to preload for counting the heap; null in older kits"
     )
 
-    configure: tuple[str, ...] = Field((), description="words for the library's own configuration, where it was built")
-    fips: bool = Field(False, description="whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it")
-    licence: Licence | None = Field(None, description="null in kits from before it")
-    commit: LibraryCommit | None = Field(None, description="that it was built from; null where it is of no commit")
+    configure: tuple[str, ...] = Field((), description="configuration words of a library that was built from sources")
+    fips: bool = Field(False, description="whether it has OpenSSL's FIPS module, with its ossl-modules/fips.cnf")
+    licence: Licence | None = Field(None, description="null in older kits")
+    commit: LibraryCommit | None = Field(None, description="the source commit; null where there is none")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.version_key != _order(self.version, self.commit):
-            raise ValueError(f"version_key {self.version_key!r} is not that of version {self.version!r}")
+            raise ValueError(f"version_key {self.version_key!r} does not match version {self.version!r}")
         if self.heap_counter is not None and self.heap_counter not in self.files:
             raise ValueError(f"heap_counter {self.heap_counter!r} is not among the kit's files")
         if self.kit_id != (expected := _identity(self.model_dump(mode="json"))):
-            raise ValueError(f"kit_id {self.kit_id} doesn't match the manifest's contents, which give {expected}")
+            raise ValueError(f"kit_id {self.kit_id} does not match the manifest's contents, which give {expected}")
         return self
 
     @classmethod
     def sealed(cls, **fields: Any) -> Self:
-        """A manifest with `kit_id` and `version_key` worked out from the other fields."""
+        """A manifest with `kit_id` and `version_key` computed from the other fields."""
         blank = {**fields, "kit_id": "0" * 16, "version_key": _order(fields["version"], fields.get("commit"))}
         draft = cls.model_construct(**blank)
         return cls.model_validate({**blank, "kit_id": _identity(draft.model_dump(mode="json"))})
@@ -198,26 +213,25 @@ class KitManifest(Frozen):
 
     @property
     def components(self) -> dict[str, str]:
-        """What the library stands on, each with its version: nettle, GMP, libc, zlib and its compiler, where known."""
-        return components_of(((one.name, one.version) for one in self.packages), self.build_profile.compiler)
+        """Versions of the library's components: nettle, GMP, libc, zlib and the compiler, where known."""
+        packages = ((package.name, package.version) for package in self.packages)
+        return components_of(packages, self.build_profile.compiler)
 
     @property
     def folder_name(self) -> str:
-        """Readable first, unique by the id: `openssl-3.5.7-0123456789abcdef`."""
+        """A readable name, unique by the id: `openssl-3.5.7-0123456789abcdef`."""
         return f"{self.library}-{self.version}-{self.kit_id}"
 
     def launch(self, kit: PurePath, material: PurePath, *more: str, count_heap: bool = False) -> Launch:
-        """How to start the worker of the kit that lies in `kit`. Both folders must be absolute.
-
-        `count_heap` makes the worker count its heap, which costs time: not for what is timed. Raises ValueError.
-        """
+        """How to start the worker of the kit in the folder `kit`. Both folders must be absolute. `count_heap` makes the
+        worker count its heap, which costs time, so don't use it for timing. Raises ValueError."""
         if not (kit.is_absolute() and material.is_absolute()):
             raise ValueError("the folders of kit and material must be absolute: the worker starts inside the kit")
-        environment = {name: value.replace(KIT_PLACEHOLDER, str(kit)) for name, value in self.environment.items()}
+        environment = self._environment(kit)
         if count_heap:
             if self.heap_counter is None:
                 raise ValueError(f"kit {self.kit_id} has no heap counter: add {self.ref} again")
-            # Relative, as the worker is: of an absolute path the loader would split one with a blank or a colon.
+            # Relative, since the loader would split an absolute path with a blank or a colon.
             environment["LD_PRELOAD"] = self.heap_counter
         return Launch(
             arguments=(
@@ -232,13 +246,23 @@ class KitManifest(Frozen):
             folder=str(kit),
         )
 
+    def launch_program(self, kit: PurePath, program: PurePath, *arguments: str) -> Launch:
+        """How to start another program with the libraries of the kit in the folder `kit`, which must be absolute."""
+        loader = (str(kit / self.worker[0]), *self.worker[1:-1]) if len(self.worker) > 1 else ()
+        return Launch(
+            arguments=(*loader, str(program), *arguments), environment=self._environment(kit), folder=str(kit)
+        )
+
+    def _environment(self, kit: PurePath) -> dict[str, str]:
+        return {name: value.replace(KIT_PLACEHOLDER, str(kit)) for name, value in self.environment.items()}
+
 
 def _order(version: str, commit: LibraryCommit | None) -> str:
     return commit_key(version, commit.committed_at, commit.authored_at) if commit else version_key(version)
 
 
 _WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False, "licence": None, "commit": None}
-"""Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
+"""Later fields with their neutral values, which are left out of the hash, so that older manifests keep their ids."""
 
 
 def _identity(manifest: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""The libraries that are measured, one row each: what a library is called, and how it is found, packaged and built.
+"""The measured libraries, one row each: the name of a library, and how it is found, packaged and built.
 
-Whoever needs to know something of a library reads its row. What else belongs to one is found by its name: the recipe
-that builds it in `kits/build_NAME.py`, and the worker's backend in `backend_NAME.c` and `backend_NAME.mk`.
+All facts about a library are in its row. Two other parts have its name: the recipe that builds it,
+`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`.
 """
 
 import re
@@ -9,54 +9,60 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kexbench.domain.dimensions import Protocol, Server
+
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where a build tree or an installation has the library."""
+    """Where the library is in a build tree or an installation."""
 
     main_header: str
     version: re.Pattern[str]
-    """In the main header."""
+    """Matches the version in the main header."""
     built_headers: tuple[str, ...] = ()
     built_libraries: tuple[str, ...] = ()
     """Folders of a build tree. Those of an installation are the same for all libraries."""
     names: tuple[str, ...]
-    """Of the library's own files, in link order."""
+    """Names of the library's own files, in link order."""
     relinked_too: tuple[str, ...] = ()
-    """What a relink links from objects besides, since a handshake's time goes there too."""
+    """Other libraries that a relink links from objects, since handshakes spend time in them too."""
     static_alone: bool = False
-    """Whether the static library will do without a shared one, which names the other libraries that it leans on."""
+    """Whether the static library suffices. Otherwise the shared one is needed, which names its dependencies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packages:
-    """Its packages in distributions. Debian's runtime package is found among the dependencies of the development
-    package, since its name changes with the ABI."""
+    """The library's packages in distributions. The name of Debian's runtime package changes with the ABI, so it is
+    looked up in the dependencies of the development package."""
 
     debian: str
     debian_runtime: re.Pattern[str]
     debian_source: str
     debian_fips: str | None = None
+    debian_headers: Mapping[str, str] = field(default_factory=dict)
+    """Further folders of headers that the worker needs, each with its package."""
     fedora: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryRow:
     title: str
-    """As people write it."""
+    """The name as people write it."""
     licence: str
     """An SPDX expression."""
     older_licence: tuple[int, str] | None = None
     """The licence of versions before this major one."""
+    only_protocol: Protocol | None = None
+    """None for libraries that speak TLS."""
     made_up: bool = False
-    """Lives in virtual time, and has settings where others have variants."""
+    """Runs in virtual time, and has settings in place of variants."""
     layout: Layout | None = None
     packages: Packages | None = None
     version_files: Mapping[str, re.Pattern[str] | Callable[[str], str | None]] = field(default_factory=dict)
-    """By file of its sources, the most telling first, what finds their version in the file's text. The built library
-    reports the same, with `-dev` between two releases, so two commits may be of one version."""
+    """Source files, the most reliable first, and how to find the version in each. The built library reports the same
+    version, with `-dev` between two releases, so several commits may have one version."""
     components: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    """By component that it stands on the packages that this is in, as Debian and the builds here name them."""
+    """The packages of each component, as Debian and the builds here name them."""
 
     def licence_of(self, version: str) -> str:
         if self.older_licence and int(version.partition(".")[0]) < self.older_licence[0]:
@@ -69,17 +75,17 @@ _OPENSSL_HEADER = re.compile(r'OPENSSL_VERSION_TEXT\s+"OpenSSL (\S+)')
 
 
 def _openssl_since_3(text: str) -> str | None:
-    """As Configure puts it together: 3.6.0, 3.6.0-dev, 3.5.0-alpha1, 3.1.2+quic."""
-    found = dict(_ASSIGNMENT.findall(text))
-    if not all(found.get(name) for name in ("MAJOR", "MINOR", "PATCH")):
+    """The version as Configure composes it: 3.6.0, 3.6.0-dev, 3.5.0-alpha1, 3.1.2+quic."""
+    fields = dict(_ASSIGNMENT.findall(text))
+    if not all(fields.get(name) for name in ("MAJOR", "MINOR", "PATCH")):
         return None
-    tag, metadata = found.get("PRE_RELEASE_TAG"), found.get("BUILD_METADATA")
-    number = f"{found['MAJOR']}.{found['MINOR']}.{found['PATCH']}"
+    tag, metadata = fields.get("PRE_RELEASE_TAG"), fields.get("BUILD_METADATA")
+    number = f"{fields['MAJOR']}.{fields['MINOR']}.{fields['PATCH']}"
     return number + (f"-{tag}" if tag else "") + (f"+{metadata}" if metadata else "")
 
 
-Library = Literal["openssl", "gnutls", "fake"]
-"""The names of the rows, written out for a type checker to know them."""
+Library = Literal["openssl", "gnutls", "ngtcp2", "bfe", "fake"]
+"""The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
         title="OpenSSL",
@@ -110,8 +116,8 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             built_headers=("lib/includes",),
             built_libraries=("lib/.libs",),
             names=("libgnutls",),
-            # The other libraries stay shared: their archives hold the same helpers as its own, and every object is
-            # linked, so these would be defined twice.
+            # The other libraries stay shared. Every object is linked, and their archives have the same helpers as
+            # GnuTLS, which would be defined twice.
             relinked_too=("libhogweed", "libnettle", "libgmp"),
         ),
         packages=Packages(
@@ -126,12 +132,46 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             "gmp": re.compile(r"gmp|libgmp\d+(?:t64)?"),
         },
     ),
+    "ngtcp2": LibraryRow(
+        title="ngtcp2",
+        licence="MIT",
+        only_protocol=Protocol.QUIC_V1,
+        layout=Layout(
+            main_header="ngtcp2/version.h",
+            version=re.compile(r'NGTCP2_VERSION\s+"(\S+)"'),
+            names=("libngtcp2_crypto_gnutls", "libngtcp2"),
+        ),
+        packages=Packages(
+            debian="libngtcp2-crypto-gnutls-dev",
+            debian_runtime=re.compile(r"libngtcp2-crypto-gnutls\d"),
+            debian_source="ngtcp2",
+            debian_headers={"ngtcp2": "libngtcp2-dev", "gnutls": "libgnutls28-dev"},
+            fedora="ngtcp2-crypto-gnutls-devel",
+        ),
+    ),
+    "bfe": LibraryRow(title="Bloom filter encryption", licence="Apache-2.0", only_protocol=Protocol.BFE_0RTT),
     "fake": LibraryRow(title="fake", licence="Apache-2.0", made_up=True),
 }
 LAYOUTS = {name: row.layout for name, row in LIBRARIES.items() if row.layout}
-"""Of the libraries that can be found on a machine."""
+"""Layouts of the libraries that can be found on a machine."""
 PACKAGES = {name: row.packages for name, row in LIBRARIES.items() if row.packages}
-"""Of the libraries that distributions have."""
+"""Packages of the libraries that distributions have."""
 VERSION_FILES = {name: row.version_files for name, row in LIBRARIES.items() if row.version_files}
-"""Of the libraries that are built from their sources."""
+"""Version files of the libraries that are built from sources."""
 MADE_UP = frozenset(name for name, row in LIBRARIES.items() if row.made_up)
+SERVED_LIBRARY: Library = "openssl"
+"""The only library that web servers are built with."""
+_SERVED_BEFORE = {Server.HAPROXY: 4}
+"""The major version of that library from which on a web server does not compile."""
+REAL = tuple(name for name in LIBRARIES if name not in MADE_UP)
+
+
+def not_built_with(server: Server, library: Library, version: str) -> str | None:
+    """Why a web server can't be built with a version of a library, or None if it can."""
+    title = LIBRARIES[SERVED_LIBRARY].title
+    if library != SERVED_LIBRARY:
+        return f"{server} can't be built with {library}, only with {title}"
+    before = _SERVED_BEFORE.get(server)
+    if before is not None and int(version.partition(".")[0]) >= before:
+        return f"{server} can't be built with {title} {version}, only with versions before {before}.0"
+    return None

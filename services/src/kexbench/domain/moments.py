@@ -1,4 +1,4 @@
-"""Points in time as the formats carry them: with an offset, and within what the store's timestamps hold."""
+"""Points in time as in the formats: with an offset, and within the range of the store's timestamps."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -23,14 +23,14 @@ def _in_utc(text: str) -> str:
 
 
 def moment_of(seconds: int) -> datetime:
-    """Of a clock that may say anything: the nearest that the formats can carry."""
+    """The moment of a clock's seconds, or the nearest one that the formats can represent."""
     try:
-        found = datetime.fromtimestamp(seconds, UTC)
+        moment = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         return LATEST
-    return min(max(found, EARLIEST), LATEST)
+    return min(max(moment, EARLIEST), LATEST)
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
 UtcText = Annotated[str, AfterValidator(_in_utc)]
-"""ISO 8601, kept as it was written."""
+"""ISO 8601, kept as written."""

@@ -1,7 +1,6 @@
-"""Notifications: what people are told of alerts, where, and how often that was tried.
+"""Notifications of alerts, their channels, and the attempts to send them.
 
-What was said is kept as it was written, and every try is kept beside it; what is due follows from both
-(`notify/outbox.py`).
+Texts are stored as written, along with every attempt. Due messages follow from both (`notify/outbox.py`).
 """
 
 from enum import StrEnum
@@ -15,18 +14,19 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 SAID_MAX = 1000
-"""Of what a channel answers."""
+"""Maximum length of a channel's answer."""
 ChannelName = Annotated[str, Field(pattern=CHANNEL_NAME)]
 
 
 class Happening(StrEnum):
-    """What people are told of. All but two are what an event does to an alert."""
+    """What people are notified of. All except two are actions of alert events."""
 
     RAISED = "raised"
     GREW = "grew"
     FIXED = "fixed"
+    EXPLAINED = "explained"
     STALE = "stale"
-    """Raised, of something that is no longer measured."""
+    """Raised for a spec without new results."""
     ACKNOWLEDGED = "acknowledged"
     CONFIRMED = "confirmed"
     IGNORED = "ignored"
@@ -36,13 +36,13 @@ class Happening(StrEnum):
     NOTED = "noted"
     DUE = "due"
     IMPROVED = "improved"
-    """Something costs less: no alert, told in digests only."""
+    """Something costs less: not an alert, sent only in digests."""
 
 
-AT_ONCE = (Happening.RAISED, Happening.FIXED, Happening.STALE)
-"""What a channel tells that says nothing else."""
-BY_DAY = (Happening.RAISED, Happening.GREW, Happening.FIXED, Happening.STALE, Happening.IMPROVED)
-"""The same of one that has a digest."""
+AT_ONCE = (Happening.RAISED, Happening.EXPLAINED, Happening.FIXED, Happening.STALE)
+"""The default events of a channel without a digest."""
+BY_DAY = (*AT_ONCE, Happening.GREW, Happening.IMPROVED)
+"""The default events of a channel with a digest."""
 
 
 def happening_of(event: AlertEvent) -> Happening:
@@ -51,32 +51,32 @@ def happening_of(event: AlertEvent) -> Happening:
 
 
 class ChannelRule(Frozen):
-    """What is told at a channel, and when. Its address is a secret, which only the sender reads."""
+    """What a channel sends, and when. Its address is a secret, which only the sender reads."""
 
     name: ChannelName
     events: tuple[Happening, ...] = AT_ONCE
-    digest_hour: int | None = Field(None, ge=0, le=23, description="UTC; null: everything is told as it happens")
-    most_per_hour: int = Field(20, ge=1, description="messages; what is more waits")
+    digest_hour: int | None = Field(None, ge=0, le=23, description="UTC; null: events are sent immediately")
+    most_per_hour: int = Field(20, ge=1, description="messages; further events wait")
 
     @model_validator(mode="after")
     def _is_quiet(self) -> Self:
         if Happening.IMPROVED in self.events and self.digest_hour is None:
-            raise ValueError("`improved` is told in a digest only: say digest: daily")
+            raise ValueError("`improved` is sent only in a digest: set digest: daily")
         return self
 
 
 class Link(Frozen):
     text: str
-    path: str = Field(description="of the pages, from their root")
+    path: str = Field(description="path of a page, from the root")
 
 
 class Notification(Frozen):
-    """One thing that happened, as it is told at one channel. Its id follows from both, so that it is written once."""
+    """One event for one channel. The id follows from both, so that each notification is stored once."""
 
     notification_id: str
-    channel: str = Field(description="there need be none of this name")
+    channel: str = Field(description="its name; the channel may not exist")
     happening: Happening
-    alert_id: str = Field(description="empty where it is of no alert")
+    alert_id: str = Field(description="empty where there is no alert")
     number: int = Field(description="of the alert's event")
     created_at: Moment = Field(description="when it happened")
     title: str
@@ -91,24 +91,23 @@ class Notification(Frozen):
 
 class SendingState(StrEnum):
     BEGUN = "begun"
-    """Nobody knows whether it arrived. Said before anything is sent."""
+    """Recorded before sending. It is not known if the message arrived."""
     SENT = "sent"
     FAILED = "failed"
 
 
 class Sending(Frozen):
-    """One try to send a message: one notification, or several together. Told twice, before and after, with the same
-    moment."""
+    """An attempt to send a message with one or more notifications. Recorded before and after, with the same time."""
 
-    message_id: str = Field(description="the same whenever these notifications are tried together")
+    message_id: str = Field(description="the same for each attempt with these notifications")
     channel: str
     notification_ids: tuple[str, ...] = Field(min_length=1)
     at: Moment = Field(description="when it began")
     state: SendingState
-    said: str = Field("", max_length=SAID_MAX, description="of what failed: the reason, in words and without secrets")
+    said: str = Field("", max_length=SAID_MAX, description="why it failed, without secrets")
 
     @staticmethod
     def id_of(notification_ids: tuple[str, ...]) -> str:
-        """A notification by itself lends its message its id."""
+        """A message with one notification has its id."""
         alone = len(notification_ids) == 1
         return notification_ids[0] if alone else content_hash(sorted(notification_ids))

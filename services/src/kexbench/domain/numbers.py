@@ -1,4 +1,4 @@
-"""Numbers as the formats carry them: finite, and within what the store's columns hold."""
+"""Numbers as in the formats: finite, and within the range of the store's columns. And counts as text."""
 
 from typing import Annotated
 
@@ -8,4 +8,9 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 AttemptNumber = Annotated[int, Field(ge=1, le=2**16 - 1)]
 Count = Annotated[int, Field(ge=0, le=2**32 - 1)]
 Large = Annotated[int, Field(ge=0, le=2**63 - 1)]
-"""Of bytes or nanoseconds."""
+"""Bytes or nanoseconds."""
+
+
+def counted(number: int, word: str) -> str:
+    """`1 case`, `1,200 cases`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")

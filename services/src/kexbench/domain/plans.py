@@ -9,32 +9,45 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.numbers import Count, Finite, Large
+from kexbench.domain.samples import Side
 
 HARNESS_VERSION = 3
-"""Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
+"""Incremented when the measurement method changes, so that old and new numbers are not compared silently."""
 BATCHES = 40
-"""Of a subject in an invocation, where a spec says nothing of it."""
+"""Default batches of a subject in an invocation."""
 BATCH_NS = 2_000_000
-"""What a batch takes at least. Longer ones meet more of the machine's changes of speed, shorter ones spend more on the
-handshake that refills the caches."""
+"""Minimum length of a batch. Longer ones see more changes of the machine's speed. Shorter ones spend a larger share on
+the handshake that refills the caches."""
+
+SERVED_BATCH_NS = 100_000_000
+"""Minimum length of a batch with a web server. It must be long compared with its ends, at which fewer connections are
+under way than in between, and have enough connections for percentiles."""
 
 SENTINEL = "sentinel"
-"""The reference of the frozen subject that is measured along in every block."""
+"""The reference of the frozen subject in every block."""
 
 
 class Isolation(StrEnum):
-    """Whether a job wants CPUs for itself."""
+    """Whether a job needs CPUs of its own."""
 
     EXCLUSIVE = "exclusive"
     BEST_EFFORT = "best-effort"
 
 
+class Instrument(StrEnum):
+    """What decides whether a cost changed."""
+
+    TIME = "time"
+    INSTRUCTIONS = "instructions"
+    """Counted by callgrind, function by function. It needs no quiet machine."""
+
+
 class PlannedSubject(Frozen):
-    """A library from a source; its exact version is known once its kit is on the shelf."""
+    """A library from a source. Its exact version is known once its kit is in the kit store."""
 
     library: str
     source: str
-    declared_version: str | None = Field(None, description="the version the catalogue promises, as a prefix")
+    declared_version: str | None = Field(None, description="the catalogue's version, as a prefix")
 
     @property
     def reference(self) -> str:
@@ -55,15 +68,20 @@ class Measure(Frozen):
     batches: Count
     batch_ns: Large
     max_duration_s: Count
-    resolve: Finite | None = Field(None, description="the change that shall be told, as a share, or null")
-    sentinel: bool = Field(True, description="whether a workload that never changes is measured along")
+    resolve: Finite | None = Field(None, description="the smallest change to detect, as a share, or null")
+    sentinel: bool = Field(True, description="whether the sentinel, which never changes, is measured too")
     isolation: Isolation = Field(
-        Isolation.EXCLUSIVE, description="what CPUs a job wants; enforced on a cluster, not on a machine by itself"
+        Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
+    instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
+
+    def batch_ns_of(self, case: Case) -> int:
+        """The minimum length of a batch of a case."""
+        return max(self.batch_ns, SERVED_BATCH_NS) if case.has_server else self.batch_ns
 
 
 class Job(Frozen):
-    """What one node runs in one go: a range of invocations of some cases, each case's subjects in blocks."""
+    """What one node measures in one go: a range of invocations of some cases, each with its subjects in blocks."""
 
     job_id: str
     pool: str
@@ -74,18 +92,18 @@ class Job(Frozen):
 
     @property
     def count(self) -> int:
-        """How many invocations the job makes in all: of every case, with every block."""
+        """The total invocations of the job: of every case, with every block."""
         return self.invocations * len(self.blocks) * len(self.case_ids)
 
     @property
     def numbers(self) -> range:
-        """The numbers of each case's invocations: the blocks of one pass are numbered one after the other."""
+        """The numbers of each case's invocations. The blocks of a pass have consecutive numbers."""
         first, blocks = self.first_invocation, len(self.blocks)
         return range(first * blocks, (first + self.invocations) * blocks)
 
 
 class ReferenceRow(Frozen):
-    """A published figure beside which a case is set."""
+    """A published figure to compare a case with."""
 
     case_id: str
     rate: Finite = Field(gt=0, description="published handshakes per second")
@@ -97,12 +115,27 @@ class ReferenceTable(Frozen):
     rows: tuple[ReferenceRow, ...]
 
 
+class ReferenceRatio(Frozen):
+    """A published ratio of two cases' rates."""
+
+    case_id: str
+    relative_to: str = Field(description="the case id that it is divided by")
+    ratio: Finite = Field(gt=0, description="of the rates; above 1 is faster")
+
+
+class ReferenceRatios(Frozen):
+    title: str
+    side: Side = Field("both", description="whose CPU time is compared")
+    rows: tuple[ReferenceRatio, ...]
+
+
 class Reference(Frozen):
-    """Published tables that a spec repeats, so that a report can set both side by side."""
+    """Published figures that a spec repeats, so that a report can show both side by side."""
 
     title: str
-    notes: str = Field("", description="what is known of why figures differ")
-    tables: tuple[ReferenceTable, ...]
+    notes: str = Field("", description="known reasons why figures differ")
+    tables: tuple[ReferenceTable, ...] = ()
+    ratios: tuple[ReferenceRatios, ...] = ()
 
 
 class Plan(Frozen):
@@ -121,12 +154,12 @@ class Plan(Frozen):
     jobs: tuple[Job, ...]
     estimated_s: Finite
     reference: Reference | None = None
-    sentinel: str | None = Field(None, description="the subject that the frozen kit was made from, or null for none")
-    peers: tuple[PlannedSubject, ...] = Field((), description="what plays the other side in cases with a peer")
+    sentinel: str | None = Field(None, description="the subject of the frozen kit, or null for none")
+    peers: tuple[PlannedSubject, ...] = Field((), description="the other sides in cases with a peer")
 
     @property
     def invocations(self) -> int:
-        """How many invocations the plan makes in all."""
+        """The total invocations of the plan."""
         return sum(job.count for job in self.jobs)
 
     def case(self, case_id: str) -> Case:
@@ -134,16 +167,21 @@ class Plan(Frozen):
 
 
 def plan_id_of(plan: Plan) -> str:
-    """The identity of a plan: a hash of everything else in it. Fields that came after the first release count only
-    where they say something, so that a plan without them keeps its id."""
+    """The id of a plan: a hash of all its other fields. Fields that were added after the first release count only where
+    they are not neutral, so that older plans keep their ids."""
     content: dict[str, Any] = plan.model_dump(mode="json", exclude={"plan_id"})
     content["cases"] = [
         {**case.model_dump(mode="json", include=set(FIRST_FIELDS)), **case.variation} for case in plan.cases
     ]
-    for later, neutral in (("resolve", None), ("sentinel", True), ("isolation", Isolation.EXCLUSIVE)):
+    for later, neutral in (
+        *(("resolve", None), ("sentinel", True)),
+        *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
+    ):
         if content["measure"][later] == neutral:
             del content["measure"][later]
     for later in ("peers", "sentinel"):
         if not content[later]:
             del content[later]
+    if plan.reference and not plan.reference.ratios:
+        del content["reference"]["ratios"]
     return content_hash(content)

@@ -1,7 +1,7 @@
-"""What a kit's worker was found to do: features, each proven by a handshake, and what the library does by default.
+"""The capabilities of a kit's worker: features, each proven by a handshake, and the library's defaults.
 
-What is tried is a list of cases, so that a feature has no name or rule of its own: it is a field of a case and that
-field's value. What a probe tells of time is a single look and no measurement.
+A probe tries a list of cases, so a feature needs no name of its own: it is a field of a case and the field's value.
+Times in a probe come from a single attempt and are not measurements.
 """
 
 from typing import Literal
@@ -9,9 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, Resumption
-from kexbench.domain.dimensions import RSA_KEYS, Key, Method, group_fits
+from kexbench.domain.dimensions import CERTIFICATE_KEYS, RSA_KEYS, Key, Method, group_fits
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.samples import Negotiated, OutcomeKind
 
 Dimension = Literal[
@@ -25,18 +26,20 @@ _GROUPS = (
 _CIPHERS = (Cipher.AES_128_GCM, Cipher.AES_256_GCM, Cipher.CHACHA20_POLY1305)
 _RSA_BITS, _CURVE = 2048, "P-256"
 _BYTES = 1024
+_PUNCTURES = 20
+"""A key that is made in a moment, with room for the handshakes of a probe."""
 
 
 class ProbeFailed(Exception):
-    """A worker that can't be asked: it doesn't start, or keeps ending."""
+    """A worker that can't be probed: it doesn't start, or keeps ending."""
 
 
 class ProbeCutShort(ProbeFailed):
-    """Somebody outside ended the worker, for example by deleting its pod. That says nothing about the kit."""
+    """The worker was ended from outside, for example by deleting its pod. That says nothing about the kit."""
 
 
 class Finding(Frozen):
-    """What came of trying a case."""
+    """The result of trying a case."""
 
     case_id: str
     result: Literal["supported"] | OutcomeKind
@@ -49,19 +52,19 @@ class Finding(Frozen):
 
     @property
     def why(self) -> str:
-        """The reason with the library's own words, for people."""
+        """The reason for people, with the library's own text."""
         return ": ".join(text for text in (self.reason, self.detail) if text) or self.result
 
 
 class Feature(Finding):
-    """Whether a library can do something. `value` is that of the case's field `dimension`."""
+    """Whether a library supports a feature: the value `value` of the case's field `dimension`."""
 
     dimension: Dimension
     value: str
 
     @property
     def label(self) -> str:
-        """What a person reads: `X25519`, `RSA-PSS`, `early data`, `FIPS`."""
+        """The title for people: `X25519`, `RSA-PSS`, `early data`, `FIPS`."""
         if self.dimension == "key_exchange":
             return KeyExchange(self.value).key
         words = {"early_data_bytes": "early data", "ocsp_bytes": "OCSP stapling", "fips": "FIPS"}
@@ -69,7 +72,7 @@ class Feature(Finding):
 
 
 class DefaultHandshake(Finding):
-    """What the library does when nothing but the certificate is given. Numbers are null where it isn't supported."""
+    """What the library does if only the certificate is given. Numbers are null where it isn't supported."""
 
     negotiated: Negotiated | None = None
     client_bytes: float | None = Field(None, ge=0, description="on the wire, mean of some handshakes")
@@ -81,7 +84,7 @@ class DefaultHandshake(Finding):
 
 
 class KitProbe(Frozen):
-    """What one kit's worker did on one machine. No part of the kit's identity."""
+    """What a kit's worker did on one machine. It is not part of the kit's identity."""
 
     format_version: Literal[1] = 1
     library: Library
@@ -90,12 +93,12 @@ class KitProbe(Frozen):
     defaults: tuple[DefaultHandshake, ...]
 
     def of(self, case: Case) -> Finding:
-        """What came of a case that was tried. Raises StopIteration for any other."""
-        return next(found for found in self.features if found.case_id == case.case_id)
+        """The result of a case. Raises StopIteration for a case that was not tried."""
+        return next(feature for feature in self.features if feature.case_id == case.case_id)
 
 
 def _case(protocol: Protocol = Protocol.TLS_1_3, key: Key = Key.RSA, group: str = "P-256", **more: object) -> Case:
-    """A full handshake with what every library has, but for what is asked for."""
+    """A full handshake with features of every library, except for the given ones."""
     method = next(method for method in Method if group_fits(group, method))
     certificate = {"rsa_bits": _RSA_BITS} if key in RSA_KEYS else {}
     curve = {"curve": _CURVE} if key is Key.ECDSA else {}
@@ -104,7 +107,22 @@ def _case(protocol: Protocol = Protocol.TLS_1_3, key: Key = Key.RSA, group: str 
 
 
 FULL_HANDSHAKES = (_case(Protocol.TLS_1_2), _case(Protocol.TLS_1_3))
-"""What every kit has to make before it is admitted."""
+"""Of TLS libraries."""
+_BFE = Case(
+    protocol=Protocol.BFE_0RTT,
+    key_exchange=KeyExchange.BFE,
+    group="BLS12-381",
+    early_data_bytes=_BYTES,
+    punctures=_PUNCTURES,
+)
+
+
+def full_handshakes(library: Library) -> tuple[Case, ...]:
+    """The handshakes that a kit must support to be admitted."""
+    protocol = LIBRARIES[library].only_protocol
+    return FULL_HANDSHAKES if protocol is None else (_BFE if protocol is Protocol.BFE_0RTT else _case(protocol),)
+
+
 DEFAULTS = tuple(
     Case(protocol=Protocol.DEFAULT, key_exchange=key_exchange, cipher=Cipher.DEFAULT, rsa_bits=bits, curve=curve)
     for key_exchange, bits, curve in (
@@ -114,18 +132,27 @@ DEFAULTS = tuple(
 )
 
 
-def tried(*, fips: bool) -> tuple[tuple[Dimension, Case], ...]:
-    """Every feature that is looked for, as the field that it is about and the case that proves it."""
-    tls_1_2, psk_dhe = Protocol.TLS_1_2, Resumption.PSK_DHE
-    found: list[tuple[Dimension, Case]] = [("protocol", case) for case in FULL_HANDSHAKES]
-    found += [("group", _case(group=group)) for group in _GROUPS]
-    found += [("key_exchange", _case(key=key)) for key in Key]
-    found += [("cipher", _case(cipher=cipher)) for cipher in _CIPHERS]
-    found += [("resumption", _case(tls_1_2, resumption=kind)) for kind in (Resumption.SESSION_ID, Resumption.TICKET)]
-    found += [("resumption", _case(resumption=kind)) for kind in (Resumption.PSK, psk_dhe)]
-    # GnuTLS takes early data only so.
-    found.append(("early_data_bytes", _case(resumption=psk_dhe, early_data_bytes=_BYTES, anti_replay=True)))
-    found.append(("ocsp_bytes", _case(ocsp_bytes=_BYTES)))
+def defaults(library: Library) -> tuple[Case, ...]:
+    """The cases that leave everything but the certificate to the library."""
+    return DEFAULTS if LIBRARIES[library].only_protocol is None else ()
+
+
+def tried(library: Library = "openssl", *, fips: bool) -> tuple[tuple[Dimension, Case], ...]:
+    """The features to probe, each as its field and the case that proves it."""
+    only = LIBRARIES[library].only_protocol
+    if only is Protocol.BFE_0RTT:
+        return (("protocol", _BFE),)
+    usual, tls_1_2, psk_dhe = only or Protocol.TLS_1_3, Protocol.TLS_1_2, Resumption.PSK_DHE
+    older = (Resumption.SESSION_ID, Resumption.TICKET) if only is None else ()
+    cases: list[tuple[Dimension, Case]] = [("protocol", case) for case in full_handshakes(library)]
+    cases += [("group", _case(usual, group=group)) for group in _GROUPS]
+    cases += [("key_exchange", _case(usual, key=key)) for key in CERTIFICATE_KEYS]
+    cases += [("cipher", _case(usual, cipher=cipher)) for cipher in _CIPHERS]
+    cases += [("resumption", _case(tls_1_2, resumption=kind)) for kind in older]
+    cases += [("resumption", _case(usual, resumption=kind)) for kind in (Resumption.PSK, psk_dhe)]
+    # GnuTLS accepts early data only with anti-replay.
+    cases.append(("early_data_bytes", _case(usual, resumption=psk_dhe, early_data_bytes=_BYTES, anti_replay=True)))
+    cases.append(("ocsp_bytes", _case(usual, ocsp_bytes=_BYTES)))
     if fips:
-        found.append(("fips", _case(fips=True)))
-    return tuple(found)
+        cases.append(("fips", _case(fips=True)))
+    return tuple(cases)

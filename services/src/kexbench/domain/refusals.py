@@ -1,19 +1,19 @@
-"""Why something that was asked for is not done."""
+"""Why a request is refused."""
 
 from enum import StrEnum
 
 
 class RefusalReason(StrEnum):
     MISSING = "missing"
-    """There is nothing of that name."""
+    """Nothing has that name."""
     CONFLICT = "conflict"
-    """Not as things are now."""
+    """The current state does not allow it."""
     UNUSABLE = "unusable"
-    """Not as it was asked for."""
+    """The request itself is invalid."""
 
 
 class Refusal(Exception):
-    """Code decides on the reason; what is wrong and what puts it right is for people."""
+    """Code decides by the reason; detail and remedy are for people."""
 
     def __init__(self, reason: RefusalReason, detail: str, remedy: str | None = None) -> None:
         super().__init__(detail)

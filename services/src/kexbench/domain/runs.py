@@ -16,7 +16,7 @@ from kexbench.domain.plans import Isolation, Job, Plan
 
 
 class RunState(StrEnum):
-    """In the order of a run's life. One that a command measures itself starts as `running`."""
+    """In the order of a run's life."""
 
     QUEUED = "queued"
     BUILDING = "building"
@@ -28,14 +28,13 @@ class RunState(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to happen by itself."""
+        """Whether the run has not ended."""
         return self not in (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
 
 
 class Trigger(StrEnum):
-    """Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first."""
+    """Who requested a run."""
 
-    COMMAND_LINE = "command-line"
     API = "api"
     SCHEDULE = "schedule"
     COMMIT = "commit"
@@ -44,45 +43,55 @@ class Trigger(StrEnum):
     BISECTION = "bisection"
     BACKFILL = "backfill"
     CONFIRMATION = "confirmation"
+    EXPLANATION = "explanation"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Trigger | None":
+        """Commands of earlier releases measured runs without queuing them."""
+        return cls.API if value == "command-line" else None
 
     @property
     def is_watched(self) -> bool:
-        """Whether what such a run finds may raise an alert. A pull request's is told to its authors, and a bisection,
-        a backfill and a confirmation look where somebody knows already, or at what is past."""
-        return self not in (Trigger.PULL_REQUEST, Trigger.BISECTION, Trigger.BACKFILL, Trigger.CONFIRMATION)
+        """Whether such a run may raise alerts. Results of a pull request go to its authors. The others measure
+        changes that are already known or past."""
+        return self in (Trigger.API, Trigger.SCHEDULE, Trigger.COMMIT, Trigger.LIBRARY)
 
 
 class RunReason(StrEnum):
-    """Why a run is in its state, as far as anything is decided by it. What people read is the event's detail."""
+    """Why a run is in its state, for decisions in code. People read the event's detail."""
 
     SUBMITTED = "submitted"
-    """Its jobs were handed to the cluster."""
+    """The jobs were submitted to the cluster."""
     BUILDS_KITS = "builds kits"
     WAITS_FOR_RUN = "waits for a run"
     GOES_ON = "goes on"
-    """What was waited for is there."""
+    """The wait is over."""
     TROUBLED = "troubled"
-    """Something holds it up; `about` says what, one key for each trouble."""
+    """Something blocks the run; `about` has one key for each problem."""
     SUPERSEDED = "superseded"
     UNBUILDABLE = "does not build"
-    """Sources do not compile, or what was compiled of them does not work; `about` are their references."""
+    """Sources do not compile, or the result does not work; `about` has their references."""
     SOURCES_UNAVAILABLE = "sources cannot be had"
     DISK_FULL = "disk full"
     TOO_LITTLE_MEMORY = "too little memory"
     KITS_FAILED = "kits failed"
-    """For another reason than their sources."""
+    """Kits failed for another reason than their sources."""
     GIVEN_UP = "given up"
-    """It was held up for too long."""
+    """The run was blocked for too long."""
     NO_POOL = "no such pool"
     JOBS_FAILED = "jobs failed"
     RUNNER_FAILED = "runner failed"
+    BY_COMMAND = "by command"
+    """A command runs it, so Ctrl-C ends it."""
     PROCESS_ENDED = "process ended"
+    OUT_OF_TIME = "out of time"
+    """Measuring reached the spec's `maxDuration`."""
     DISTURBED = "disturbed"
-    """Readers of the service may show in its numbers."""
+    """Readers of the service may have affected the numbers."""
 
 
 class Purpose(StrEnum):
-    """What a command measures for: the history of versions, or a question of its own."""
+    """The purpose of a command's run: the history of versions, or a separate question."""
 
     HISTORY = "history"
     SEARCH = "search"
@@ -91,8 +100,8 @@ class Purpose(StrEnum):
 
 
 class Run(Frozen):
-    """The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
-    it itself both is one. From then on nothing of it changes."""
+    """The facts of a run. It is announced with its plan, and started once its kits are known. It never changes after
+    that."""
 
     format_version: Count = 1
     run_id: str
@@ -100,19 +109,17 @@ class Run(Frozen):
     trigger: Trigger
     spec_text: str
     plan: Plan
-    kits: dict[str, KitManifest] = Field(description="by the subject's reference in the plan; none before the start")
-    host: HostFacts | None = Field(
-        description="of a machine that measures by itself; on a cluster attempts have theirs"
-    )
+    kits: dict[str, KitManifest] = Field(description="by the subject's reference in the plan; empty before the start")
+    host: HostFacts | None = Field(description="outside a cluster; on a cluster each attempt has its own")
     material: dict[str, MaterialFiles] = Field(description="content-addressed key material, by case id")
-    commit: Commit | None = Field(None, description="that triggered it")
+    commit: Commit | None = Field(None, description="the commit that triggered it")
     spec_path: SpecPath | None = Field(None, description="of the spec within the commit")
 
     purpose: Purpose = Purpose.HISTORY
 
     @property
     def is_aside(self) -> bool:
-        """Whether it answers a question of its own, so that its numbers are no part of any overview."""
+        """Whether it answers a separate question, so that overviews leave its numbers out."""
         return self.purpose is not Purpose.HISTORY or self.trigger in (Trigger.BISECTION, Trigger.BACKFILL)
 
     @property
@@ -120,18 +127,12 @@ class Run(Frozen):
         return bool(self.kits)
 
     @property
-    def was_queued(self) -> bool:
-        """Whether it waited for its turn, so that whoever sees to the queue goes on with it."""
-        return self.trigger is not Trigger.COMMAND_LINE
-
-    @property
     def is_watched(self) -> bool:
-        """Whether it may raise alerts, as far as can be told without reading its spec, which would have to name them
-        in `alerts:`."""
+        """Whether it may raise alerts, without parsing its spec, which would need `alerts:`."""
         return self.trigger.is_watched and "alerts" in self.spec_text
 
     def announced(self) -> "Run":
-        """As it was before its start."""
+        """The run as it was before its start."""
         return self.model_copy(update={"kits": {}, "host": None, "material": {}})
 
     def job(self, job_id: str) -> Job | None:
@@ -139,13 +140,13 @@ class Run(Frozen):
 
 
 class JobAttempt(Frozen):
-    """One try at a job on a cluster, announced by its pod before anything is measured."""
+    """An attempt at a job on a cluster, announced by its pod before it measures."""
 
     run_id: str
     job_id: str
     attempt: AttemptNumber
     host: HostFacts
-    isolation: Isolation = Field(description="what CPUs the pod was found to have")
+    isolation: Isolation = Field(description="whether the pod has CPUs of its own")
     node: str
     pod: str
     pod_uid: str = Field(min_length=1)
@@ -153,19 +154,19 @@ class JobAttempt(Frozen):
 
 
 class RunEvent(Frozen):
-    """One change of a run's state; the newest event is the state. `detail` is for people, nothing is decided by it."""
+    """A change of a run's state; the newest event is the state. `detail` is for people, never for decisions."""
 
     run_id: str
     at: Moment
     state: RunState
     detail: str = ""
-    reason: RunReason | None = Field(None, description="null where nothing is decided by it, and of earlier releases")
-    about: tuple[str, ...] = Field((), description="what the reason is about: references that do not build, a run")
+    reason: RunReason | None = Field(None, description="null where no decision needs it, and in earlier releases")
+    about: tuple[str, ...] = Field((), description="what the reason refers to: references that do not build, a run")
 
     @model_validator(mode="before")
     @classmethod
     def _of_earlier_releases(cls, data: Any) -> Any:
-        """Folders of runs hold events of theirs, which had a field for what does not build alone."""
+        """Their events, stored in folders of runs, had a separate field for references that do not build."""
         if isinstance(data, dict) and "unbuilt" in data:
             data = dict(data)
             if unbuilt := data.pop("unbuilt"):

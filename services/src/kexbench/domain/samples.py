@@ -1,4 +1,4 @@
-"""What one invocation of one case yields: samples (numbers) and outcomes (why there is no number)."""
+"""The results of one invocation of a case: samples (numbers) and outcomes (why there is no number)."""
 
 import math
 from enum import StrEnum
@@ -19,13 +19,17 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.moments import UtcText
 from kexbench.domain.numbers import AttemptNumber, Count, Finite
+from kexbench.domain.profiles import Profile
 
 
 class Metric(StrEnum):
-    """What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes.
+    """What is measured, per handshake, with the unit last. A batch's total is divided by its handshakes. Some cases
+    have the CPU time of the whole connection as theirs (`Case.is_whole_connection`).
 
-    The first block comes from timed batches, the second from an untimed pass (workers/handshake/PROTOCOL.md,
-    "What is examined"): one value an invocation that has such a pass.
+    The first block comes from timed batches; percentiles are of a batch's connections to a web server. The second
+    comes from an untimed pass, which gives one value for each invocation that has one (workers/handshake/PROTOCOL.md,
+    "What is examined"). The third is counted by callgrind, in runs whose instrument it is; instructions of the second
+    come from the CPU's own counters.
     """
 
     CPU_NS = "cpu_ns"
@@ -36,6 +40,17 @@ class Metric(StrEnum):
     FIRST_NS = "first_ns"
     CLIENT_BYTES = "client_bytes"
     SERVER_BYTES = "server_bytes"
+    CLIENT_OBJECTS_CPU_NS = "client_objects_cpu_ns"
+    SERVER_OBJECTS_CPU_NS = "server_objects_cpu_ns"
+    CLIENT_TRANSFER_CPU_NS = "client_transfer_cpu_ns"
+    SERVER_TRANSFER_CPU_NS = "server_transfer_cpu_ns"
+    CONNECTION_CPU_NS = "connection_cpu_ns"
+    CLIENT_CONNECTION_CPU_NS = "client_connection_cpu_ns"
+    SERVER_CONNECTION_CPU_NS = "server_connection_cpu_ns"
+    HANDSHAKE_P50_NS = "handshake_p50_ns"
+    HANDSHAKE_P99_NS = "handshake_p99_ns"
+    RESPONSE_P50_NS = "response_p50_ns"
+    RESPONSE_P99_NS = "response_p99_ns"
 
     CLIENT_RECORDS = "client_records"
     SERVER_RECORDS = "server_records"
@@ -54,10 +69,32 @@ class Metric(StrEnum):
     CLIENT_CACHE_MISSES = "client_cache_misses"
     SERVER_CACHE_MISSES = "server_cache_misses"
 
+    COUNTED_INSTRUCTIONS = "counted_instructions"
+    CLIENT_COUNTED_INSTRUCTIONS = "client_counted_instructions"
+    SERVER_COUNTED_INSTRUCTIONS = "server_counted_instructions"
+    OBJECTS_COUNTED_INSTRUCTIONS = "objects_counted_instructions"
 
-SPOILT_BY_PREEMPTION = frozenset({Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.FIRST_NS})
-"""What a batch does not know whose thread was preempted: ticks and wall clock hold the time of others. Its CPU time
-it knows."""
+
+SPOILT_BY_PREEMPTION = frozenset(
+    {
+        Metric.CLIENT_CPU_NS,
+        Metric.SERVER_CPU_NS,
+        Metric.WALL_NS,
+        Metric.FIRST_NS,
+        Metric.CLIENT_OBJECTS_CPU_NS,
+        Metric.SERVER_OBJECTS_CPU_NS,
+        Metric.CLIENT_TRANSFER_CPU_NS,
+        Metric.SERVER_TRANSFER_CPU_NS,
+        Metric.CLIENT_CONNECTION_CPU_NS,
+        Metric.SERVER_CONNECTION_CPU_NS,
+    }
+)
+"""Metrics that a preempted batch cannot provide, since ticks and wall clock include the time of other programs. CPU
+time remains valid."""
+
+
+Side = Literal["both", "client", "server"]
+"""CPU time of both sides together, or of one."""
 
 
 class OutcomeKind(StrEnum):
@@ -69,28 +106,29 @@ class OutcomeKind(StrEnum):
 
 
 Disturbed = Literal["disturbed"]
-"""Why some numbers of an invocation are missing that has others. It is no outcome: nothing failed."""
+"""Why an invocation lacks some of its numbers. It is not an outcome, since nothing failed."""
 
 
 SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
-"""Signals that end a worker because somebody wants it to end; no library crashes by one of them."""
+"""Signals that end a worker on purpose; they are never a library's crash."""
 _FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for number in SIGNALS_FROM_OUTSIDE)
 
 MIN_CLEAN_BATCHES = 3
 """Fewer batches of an invocation in which the thread was not preempted make no sample of what preemption spoils."""
-DISTURBED_REASON = f"other programs ran in between: fewer than {MIN_CLEAN_BATCHES} batches are known to be undisturbed"
+DISTURBED_REASON = (
+    f"other programs ran during the measurement, so fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
+)
 ABSENT = math.nan
-"""A batch that does not know a value; `null` in JSON. Batches keep their places, since rounds are paired by them."""
+"""The value of a batch that has none; `null` in JSON. Batches keep their places, which pair the rounds."""
 
 
 def _number_or_absent(value: object, parse: ValidatorFunctionWrapHandler) -> float:
-    """Null is the one way to write an absent value. What a document calls NaN is another object than ABSENT, and
-    refused."""
+    """Null is the only way to write an absent value. NaN in a document is another object than ABSENT and rejected."""
     if value is None or value is ABSENT:
         return ABSENT
     number: float = parse(value)
     if not math.isfinite(number) or number < 0:
-        raise ValueError("must be a number from 0, or null where the batch does not know it")
+        raise ValueError("must be a number from 0, or null where the batch has none")
     return number
 
 
@@ -110,25 +148,24 @@ class Sample(Frozen):
     metric: Metric
     values: tuple[Value, ...] = Field(
         min_length=1,
-        description="one value a batch, in the order they were run; null where the batch does not know it, since its "
-        "thread was preempted",
+        description="one value per batch, in the order of the batches; null where the thread was preempted",
     )
     level: Finite | None = Field(
         None,
         ge=0,
-        description="what a handshake cost over all batches that know it: their totals by their handshakes; null where "
-        "the median of the batches stands for it",
+        description="cost of a handshake over all batches with a value: total divided by handshakes; null where the "
+        "median of the batches is used",
     )
 
     @property
     def cost(self) -> float:
-        """What stands for the whole invocation, in the unit of the metric."""
+        """The value of the whole invocation, in the unit of the metric."""
         return median(value for value in self.values if not math.isnan(value)) if self.level is None else self.level
 
     @model_validator(mode="after")
     def _has_a_number(self) -> Self:
         if all(map(math.isnan, self.values)):
-            raise ValueError("a sample has at least one number; leave it out where no batch knows any")
+            raise ValueError("a sample needs at least one number; leave it out where no batch has one")
         return self
 
 
@@ -142,29 +179,38 @@ class Outcome(Frozen):
 
 
 class Negotiated(Frozen):
-    """What both sides agreed on, as the library reported it and the worker verified it: `-` for what there is not,
-    None for what nobody can tell. The fields with defaults are unknown of invocations that were made before them."""
+    """What both sides agreed on, reported by the library and verified by the worker: `-` for nothing, None for unknown.
+    Fields with defaults are unknown in older invocations."""
 
     protocol: str | None
     cipher: str | None
     group: str | None
     signature: str | None
     peer_key: str | None
-    peer_key_bits: Count = Field(description="0 for keys that come in one size")
+    peer_key_bits: Count = Field(description="0 for keys of a fixed size")
     resumed: bool
-    client_key: str | None = Field(None, description="of the certificate that the client showed")
-    chain_length: Count | None = Field(None, description="certificates that the client got")
-    ocsp_bytes: Count | None = Field(None, description="of the stapled response that the client got")
+    client_key: str | None = Field(None, description="of the client's certificate")
+    chain_length: Count | None = Field(None, description="certificates that the client received")
+    ocsp_bytes: Count | None = Field(None, description="of the stapled response that the client received")
     early_data_bytes: Count | None = Field(None, description="that the server accepted")
     hello_retry: int | None = Field(None, ge=0, le=1)
     client_signature: str | None = Field(None, description="the scheme of the client's CertificateVerify")
     extended_master_secret: int | None = Field(None, ge=0, le=1, description="of TLS 1.2")
     key_shares: Count | None = Field(None, description="in the client's first message")
-    tickets: Count | None = Field(None, description="that a TLS 1.3 server sent after the handshake")
+    tickets: Count | None = Field(
+        None,
+        description="that a TLS 1.3 server sent after the handshake; with default tickets, that the client took in",
+    )
+    verified_length: Count | None = Field(
+        None, description="certificates from the server's to the trust anchor that the client verified; 0: not verified"
+    )
+    client_verified_length: Count | None = Field(None, description="the same of the client's, verified by the server")
+    transferred_bytes: Count | None = Field(None, description="application data that the client received unchanged")
+    transfer_records: Count | None = Field(None, description="that held it")
 
 
 class Timer(Frozen):
-    """What a worker knew of its clocks when it started: what reading them costs, and whether they are real."""
+    """A worker's clocks at its start: the cost of reading them, and whether they are real."""
 
     tick_source: str
     tick_cost_ns: Finite
@@ -173,9 +219,9 @@ class Timer(Frozen):
 
 
 class Invocation(Frozen):
-    """All that one set of fresh worker processes yielded: the statistical unit and the unit of upload.
+    """All results of one set of fresh worker processes: the statistical unit and the unit of upload.
 
-    Complete or absent: nothing reads or writes a part of one.
+    It is complete or absent: nothing reads or writes a part of it.
     """
 
     format_version: Count = 1
@@ -188,17 +234,20 @@ class Invocation(Frozen):
     host_load: HostLoad
     started_at: UtcText = Field(description="ISO 8601, UTC")
     discarded_batches: Count = Field(0, description="batches repeated after an involuntary context switch")
-    preempted_batches: Count = Field(0, description="batches kept although the thread was preempted in them")
+    preempted_batches: Count = Field(0, description="batches kept although the thread was preempted")
     negotiated: dict[str, Negotiated] = Field(description="by subject")
     timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]
     outcomes: tuple[Outcome, ...]
+    profiles: dict[str, tuple[Profile, ...]] = Field(
+        {}, description="counted instructions by function, by subject; of a case's first invocation"
+    )
 
     @property
     def usable_samples(self) -> tuple[Sample, ...]:
-        """Runners of earlier releases, which gave no levels, wrote down what preemption spoils like everything else,
-        and not in which batches. To CPU time they gave a share of the ticks that others had a part in. Of their
-        invocations with preempted batches all of it is left out."""
+        """Runners of earlier releases, which gave no levels, did not mark preempted batches, and derived CPU time from
+        ticks that include other programs. So affected metrics are left out of their invocations with preempted
+        batches."""
         earlier = any(sample.metric is Metric.CPU_NS and sample.level is None for sample in self.samples)
         if not (earlier and self.preempted_batches):
             return self.samples
@@ -206,6 +255,6 @@ class Invocation(Frozen):
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether somebody outside ended a worker. Runners drop such an invocation today; earlier ones kept it as a
-        crash, of which this text is all that tells."""
+        """Whether a worker was ended from outside. Today runners drop such an invocation. Earlier ones kept it as a
+        crash, which only this text reveals."""
         return any(outcome.kind is OutcomeKind.CRASHED and outcome.reason in _FROM_OUTSIDE for outcome in self.outcomes)

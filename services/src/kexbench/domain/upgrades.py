@@ -1,4 +1,4 @@
-"""An upgrade: one version of a library and a later one, compared in every cell that has both."""
+"""An upgrade: two versions of a library, compared in every cell that has both."""
 
 from typing import Literal
 
@@ -7,19 +7,36 @@ from pydantic import Field
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
-from kexbench.domain.samples import Metric
+from kexbench.domain.plans import Instrument
+from kexbench.domain.profiles import CountedSide
+from kexbench.domain.samples import Metric, Side
 
-Side = Literal["both", "client", "server"]
-"""Whose CPU time: of both sides together, or of one."""
+__all__ = ["Side"]
+
 SIDES: dict[Side, Metric] = {"both": Metric.CPU_NS, "client": Metric.CLIENT_CPU_NS, "server": Metric.SERVER_CPU_NS}
+COUNTED: dict[CountedSide, Metric] = {
+    "client": Metric.CLIENT_COUNTED_INSTRUCTIONS,
+    "server": Metric.SERVER_COUNTED_INSTRUCTIONS,
+    "objects": Metric.OBJECTS_COUNTED_INSTRUCTIONS,
+}
+"""The metric of each part that is counted apart."""
+SIDES_OF: dict[Instrument, dict[Side, Metric]] = {
+    Instrument.TIME: SIDES,
+    Instrument.INSTRUCTIONS: {
+        "both": Metric.COUNTED_INSTRUCTIONS,
+        "client": COUNTED["client"],
+        "server": COUNTED["server"],
+    },
+}
+"""The metrics that decide, by the run's instrument."""
 CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart"]
-"""`unlike`: the two did not do the same; `apart`: they were measured in different runs that share no subject. Of both
-nothing is said of their costs."""
+"""`unlike`: the two did not do the same work; `apart`: they were measured in different runs that share no subject. In
+both cases the costs are not compared."""
 NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart"})
 
 
 class UpgradeEnd(Frozen):
-    """A version as it was measured: one source, one build profile."""
+    """A measured version: one source, one build profile."""
 
     subject: str = Field(description="unique name", examples=["openssl@3.5.7~debian/trixie~1f3c"])
     version: str
@@ -29,7 +46,7 @@ class UpgradeEnd(Frozen):
 
 
 class Move(Frozen):
-    """The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more."""
+    """The cost after the upgrade relative to the cost before, with its 95% confidence interval: 1.02 is 2% more."""
 
     ratio: float
     low: float
@@ -37,9 +54,21 @@ class Move(Frozen):
 
 
 class SideMove(Move):
-    """Of one side, with a verdict by the rule that both sides together have theirs by."""
+    """The move of one side, with a verdict by the same rule as for both sides together."""
 
-    verdict: CellVerdict = Field(description="with the false discoveries of this side's cells in check")
+    verdict: CellVerdict = Field(description="with the false discovery rate of this side's cells controlled")
+
+
+SpreadVerdict = Literal["more", "less", "unresolved"]
+
+
+class SpreadMove(Frozen):
+    """How much costs vary from invocation to invocation before and after the upgrade, as shares: 0.01 is 1%."""
+
+    before: float
+    after: float
+    q: float = Field(description="the false discovery rate at which it would count as changed")
+    verdict: SpreadVerdict
 
 
 class UpgradeCell(Frozen):
@@ -49,54 +78,61 @@ class UpgradeCell(Frozen):
     title: str
     pool: str
     cpu_model: str
-    verdict: CellVerdict = Field(description="of both sides together, with the false discoveries of all cells in check")
+    verdict: CellVerdict = Field(description="of both sides together, with the false discovery rate controlled")
     move: Move | None = Field(description="of both sides together; null with fewer than three invocations")
     client: SideMove | None
     server: SideMove | None
     q: float | None = Field(description="the false discovery rate at which it would count as moved")
-    resolves: float | None = Field(description="the smallest change that so many invocations detect, as a share")
+    resolves: float | None = Field(description="the smallest detectable change with these invocations, as a share")
+    spread: SpreadMove | None = Field(None, description="null with fewer than six invocations")
     paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs or runs")
     before_ns: float | None = Field(description="CPU time of a handshake, both sides: median over invocations")
     after_ns: float | None
-    invocations: int = Field(description="of the comparison; the fewer of the two where they are not paired")
+    server_before_ns: float | None = Field(
+        None,
+        description="CPU time that a whole connection costs the server: median over invocations; null where not "
+        "measured, or where the versions were measured in different runs",
+    )
+    server_after_ns: float | None = None
+    invocations: int = Field(description="of the comparison; the smaller number where they are not paired")
     disturbed: int = Field(
         0,
-        description="invocations of one version that do not tell the client and the server apart, since other programs "
-        "ran in between; of the version that has more of them",
+        description="invocations without separate numbers of client and server, since other programs ran in between; "
+        "of the version that has more of them",
     )
     run_ids: tuple[str, ...] = Field(description="one, or two where the versions were measured in different runs")
-    warnings: tuple[str, ...] = Field(description="why the two are not quite alike")
+    warnings: tuple[str, ...] = Field(description="why the two are not fully comparable")
     components: tuple[ComponentChange, ...] = Field(
-        (), description="what the library stands on that changed along with it, so that a move may be theirs"
+        (), description="components that changed together with the library, and may have caused the move"
     )
 
 
 class Factor(Frozen):
-    """A value of a dimension of the matrix that explains the moves: cells that have it moved, others did not."""
+    """A value of a dimension that explains the moves: cells with it moved, others did not."""
 
     dimension: str = Field(examples=["key exchange", "certificate key", "protocol", "group", "resumption", "side"])
     value: str = Field(examples=["DHE-RSA"])
     side: Side
-    ratio: float = Field(description="of cells that have it, relative to those that have not")
+    ratio: float = Field(description="of cells with it, relative to cells without it")
     low: float
     high: float
-    cells: int = Field(description="that have it")
+    cells: int = Field(description="cells with it")
     explained: float = Field(description="the share of all cells' variation that it accounts for")
-    words: str = Field("", description="as in `what they share is …`", examples=["an RSA certificate"])
+    words: str = Field("", description="as in `common factor: …`", examples=["an RSA certificate"])
     alike: tuple[str, ...] = Field(
-        (), description="what exactly the same cells have as well, so that nothing tells the two apart"
+        (), description="other values of exactly the same cells, so that either may be the cause"
     )
-    moved: int = Field(0, description="of the cells that have it, those that moved its way")
+    moved: int = Field(0, description="cells with it that moved in the same direction")
 
 
 class MissingCell(Frozen):
-    """A case that one of the two versions has no number of."""
+    """A case without a number for one of the two versions."""
 
     case_id: str
     title: str
     pool: str
     cpu_model: str
-    version: str = Field(description="that has none")
+    version: str = Field(description="the version without a number")
     reason: str
 
 
@@ -104,13 +140,13 @@ class UpgradeReport(Frozen):
     library: Library
     before: UpgradeEnd
     after: UpgradeEnd
-    relevant: float = Field(description="changes below this share are not called moved, however sure they are")
-    sentence: str = Field(description="what became of the costs, and what the moves share")
+    relevant: float = Field(description="changes below this share do not count, however certain")
+    sentence: str = Field(description="how the costs changed, and the common factors")
     cells: tuple[UpgradeCell, ...] = Field(description="in the order of the matrix, then host kinds")
-    factors: tuple[Factor, ...] = Field(description="what explains most first; none where nothing moved")
+    factors: tuple[Factor, ...] = Field(description="the one that explains most first; empty where nothing moved")
     missing: tuple[MissingCell, ...]
-    defaults: tuple[str, ...] = Field(description="what those get who configure nothing, where that has changed")
-    security: tuple[str, ...] = Field(description="what the versions after `before`, up to `after`, mend")
+    defaults: tuple[str, ...] = Field(description="changed defaults")
+    security: tuple[str, ...] = Field(description="security fixes in the versions after `before`, up to `after`")
 
     def count(self, verdict: CellVerdict) -> int:
         return sum(cell.verdict == verdict for cell in self.cells)

@@ -1,8 +1,7 @@
 """Variants of a source: the same library, built differently on purpose. `system+relink=3`, `crate/3.5.5+no-asm`.
 
-Flags are words for the library's own configuration, where it is built from its sources. The others are what the
-measurement itself is measured with: a relink shows what code layout alone moves, a burn is a slowdown of known
-size, a copy shows how far a kit differs from itself.
+Flags configure a library that is built from sources. The others test the measurement itself: a relink shows the effect
+of code layout alone, a burn is a slowdown of known size, and a copy shows how far a kit differs from itself.
 """
 
 import re
@@ -16,8 +15,8 @@ _RANGES = {"relink": range(1, 100), "burn": range(50_001), "copy": range(2, 10)}
 
 @dataclass(frozen=True)
 class Variant:
-    """`relink` seeds the order of a static link; `burn` is what every timed turn costs more, in millionths; `copy` is
-    the same files under another name, so that a kit can stand beside itself. `flags` in the order they were written."""
+    """`relink` seeds the order of a static link. `burn` is the extra cost of every timed turn, in millionths. `copy` is
+    the same files under another name, to compare a kit with itself. `flags` keep their order."""
 
     relink: int | None = None
     burn: int | None = None
@@ -26,11 +25,11 @@ class Variant:
 
 
 def split_variant(source: str) -> tuple[str, Variant]:
-    """The source without its variants, and these. Raises ValueError in words for the person who wrote them."""
+    """The source without its variants, and the variants. Raises ValueError with a text for people."""
     match = _SUFFIX.fullmatch(source)
     if match is None:
         return source, Variant()
-    found: dict[str, int] = {}
+    settings: dict[str, int] = {}
     flags: list[str] = []
     for text in match["variants"].split("+")[1:]:
         name, equals, value = text.partition("=")
@@ -39,11 +38,11 @@ def split_variant(source: str) -> tuple[str, Variant]:
                 raise ValueError(f"the flag {text} is given twice")
             flags.append(text)
             continue
-        known = _RANGES.get(name)
-        if known is None or not _NUMBER.fullmatch(value) or int(value) not in known:
+        allowed = _RANGES.get(name)
+        if allowed is None or not _NUMBER.fullmatch(value) or int(value) not in allowed:
             ranges = ", ".join(f"{name}={values[0]} to {values[-1]}" for name, values in _RANGES.items())
             raise ValueError(f"unknown variant {text!r}; there are {ranges}")
-        if name in found:
+        if name in settings:
             raise ValueError(f"the variant {name} is given twice")
-        found[name] = int(value)
-    return match["origin"], Variant(**found, flags=tuple(flags))
+        settings[name] = int(value)
+    return match["origin"], Variant(**settings, flags=tuple(flags))

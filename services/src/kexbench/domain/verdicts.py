@@ -1,16 +1,17 @@
-"""What a run says of the subjects that it compared: in numbers, and in one sentence."""
+"""The result of a run for the subjects that it compared, in numbers and in one sentence."""
 
 from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import UpgradeCell
 
 RELEVANT = 0.005
-"""Differences below half a percent are not called a change, however sure they are, where no spec says otherwise."""
+"""Default share below which differences are not called changes, however certain."""
 LARGEST = 20
-"""Of the cells that moved so many are named."""
+"""At most so many moved cells are named."""
 
 
 class MovedCell(Frozen):
@@ -29,11 +30,15 @@ class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
     compared: int = Field(description="all cells that were compared")
-    unresolved: int = Field(description="those of them that nothing can be said of")
-    more: int = Field(description="those that cost relevantly more")
+    unresolved: int = Field(description="compared cells without a clear result")
+    more: int = Field(description="cells that cost relevantly more")
     less: int
-    largest: tuple[MovedCell, ...] = Field(description="of those that moved some, the furthest first")
-    trouble: str = Field(description="why the run has not all that it should; empty where it has")
+    largest: tuple[MovedCell, ...] = Field(description="the largest moves, in order")
+    culprits: tuple[Culprit, ...] = Field(
+        (),
+        description="functions that the increases are in, the largest share first; only if instructions were counted",
+    )
+    trouble: str = Field(description="why results are missing; empty where the run is complete")
     sentence: str
 
     @property
@@ -42,8 +47,8 @@ class RunVerdict(Frozen):
 
 
 def run_verdict(cells: Sequence[tuple[tuple[str, str], UpgradeCell]], trouble: str = "") -> RunVerdict:
-    """The verdict of a run that compared these cells, each with the names of its two subjects. What is not judged is
-    not compared."""
+    """The verdict of a run that compared these cells, each with the names of its two subjects. Cells without a move
+    don't count as compared."""
     compared = [(names, cell, cell.move) for names, cell in cells if cell.move]
     moved = [
         MovedCell(
@@ -63,34 +68,43 @@ def run_verdict(cells: Sequence[tuple[tuple[str, str], UpgradeCell]], trouble: s
 
 
 def judged(compared: int, unresolved: int, moved: Collection[MovedCell], trouble: str = "") -> RunVerdict:
-    """The verdict of a run of which these cells moved."""
-    changes = [cell.change for cell in moved]
+    """The verdict of a run in which these cells moved."""
     return RunVerdict(
         compared=compared,
         unresolved=unresolved,
-        more=sum(change > 0 for change in changes),
-        less=sum(change <= 0 for change in changes),
+        more=sum(cell.change > 0 for cell in moved),
+        less=sum(cell.change <= 0 for cell in moved),
         largest=tuple(sorted(moved, key=lambda cell: abs(cell.change), reverse=True)[:LARGEST]),
         trouble=trouble,
-        sentence=_sentence(compared, unresolved, changes) + (" (incomplete)" if trouble else ""),
+        sentence=_sentence(compared, unresolved, moved) + (" (incomplete)" if trouble else ""),
     )
 
 
-def _sentence(compared: int, unresolved: int, changes: list[float]) -> str:
+def _sentence(compared: int, unresolved: int, moved: Collection[MovedCell]) -> str:
     """Short enough for a commit status."""
     if not compared:
-        return "there is nothing to compare"
+        return "nothing to compare"
     unsure = f"; {unresolved:,} unresolved" if unresolved else ""
-    of_all = f"of {compared:,} cell{'' if compared == 1 else 's'}"
-    if not changes:
-        return f"nothing moved relevantly, {of_all}{unsure}"
-    more = [change for change in changes if change > 0]
-    less = [change for change in changes if change <= 0]
-    told = [f"{_costs(len(more))} more (up to {max(more):+.1%})"] if more else []
-    if less:
-        told.append(f"{_costs(len(less))} less (up to {min(less):+.1%})")
-    return f"{of_all}, {' and '.join(told)}{unsure}"
+    count = f"{compared:,} comparison{'' if compared == 1 else 's'}"
+    if not moved:
+        return f"no significant change in {count}{unsure}"
+    slower = [cell for cell in moved if cell.change > 0]
+    faster = [cell for cell in moved if cell.change <= 0]
+    parts = [f"slower{share_words(len(slower), compared, 'comparison')}{_sizes(slower)}"] if slower else []
+    if faster:
+        share = f" in {len(faster):,}" if slower else share_words(len(faster), compared, "comparison")
+        parts.append(f"faster{share}{_sizes(faster)}")
+    return ", ".join(parts) + unsure
 
 
-def _costs(number: int) -> str:
-    return f"{number:,} {'costs' if number == 1 else 'cost'}"
+def _sizes(cells: Collection[MovedCell]) -> str:
+    """Sizes without names of cases, since a forge would interpret markup in them."""
+    largest = max((cell.change for cell in cells), key=abs)
+    return f" ({largest:+.1%})" if len(cells) == 1 else f" (up to {largest:+.1%})"
+
+
+def share_words(number: int, total: int, noun: str) -> str:
+    """` in 3 of 120 cases`, ` in all 3 cases`, ` in both cases`; empty for one of one."""
+    if number < total:
+        return f" in {number:,} of {total:,} {noun}s"
+    return f" in all {total:,} {noun}s" if total > 2 else f" in both {noun}s" if total == 2 else ""

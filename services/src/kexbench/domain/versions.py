@@ -1,13 +1,13 @@
-"""One order for the versions of every library: OpenSSL's letters, pre-releases and plain numbers.
+"""One order for the versions of all libraries: OpenSSL's letters, pre-releases and plain numbers.
 
-A key is text whose byte order is the order of the versions, because the database sorts it as text.
+A key is text whose byte order is the order of the versions, since the database sorts it as text.
 
     version     = numbers, then letters or not, then any "-word" (pre-release), "-number" or "+word" (later)
-    key         = one token a piece, and "+" at the end
+    key         = one token per part, and "+" at the end
 
-Each token begins with a mark, and the marks' byte order is the meaning:
+Each token begins with a mark, and the byte order of the marks is the order of versions:
 `!` pre-release  <  `+` end  <  `-` letters and later additions  <  `.` one more number.
-A number is written with its count of digits before it (`3` -> `13`, `10` -> `210`), so 9 sorts below 10.
+A number is preceded by its count of digits (`3` -> `13`, `10` -> `210`), so 9 sorts below 10.
 """
 
 import re
@@ -18,14 +18,14 @@ _HEAD = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)(?P<letters>[a-z]*)")
 _TAIL = re.compile(r"(?P<separator>[-+.])(?P<word>[a-z0-9]+)")
 _WORD_AND_NUMBER = re.compile(r"([a-z]+)(\d+)")
 _DEVELOPMENT = ("dev", "git")
-"""Snapshots from before the first pre-release; their names would sort after `alpha`."""
+"""Snapshots before the first pre-release, although their names would sort after `alpha`."""
 
 
 def version_key(version: str) -> str:
-    """Text that sorts by bytes as versions do: `1.1.1w` -> `11.11.11-w+`, `4.0.0-beta1` -> `14.10.10!beta.11+`.
+    """Text whose byte order is that of versions: `1.1.1w` -> `11.11.11-w+`, `4.0.0-beta1` -> `14.10.10!beta.11+`.
 
-    Leading zeros of a number are ignored. Raises ValueError when the version doesn't begin with a
-    number or holds a character that no version has.
+    Leading zeros of a number are ignored. Raises ValueError if the version doesn't begin with a number, or has a
+    character that no version has.
     """
     text = version.lower()
     head = _HEAD.match(text)
@@ -45,8 +45,8 @@ def version_key(version: str) -> str:
 
 
 def commit_key(version: str, committed_at: datetime, authored_at: datetime) -> str:
-    """Text that sorts a commit of a version behind the version itself, and by its place in history: by when it came to
-    its branch; of commits that came together, which a rebase makes, by when they were written. Raises ValueError."""
+    """Text that sorts a commit after the version itself, and by history: by the time of committing, then by the time
+    of writing, since a rebase commits many at once. Raises ValueError."""
     moments = (moment.astimezone(UTC) for moment in (committed_at, authored_at))
     return version_key(version) + ".".join(f"{moment:%Y%m%d%H%M%S}" for moment in moments)
 
@@ -72,9 +72,8 @@ def is_pre_release(version: str) -> bool:
 def upstream_version(debian_version: str) -> str:
     """The upstream part of a Debian version: `1:3.5.4-1~deb13u1` -> `3.5.4`, `4.0.0~beta1-1` -> `4.0.0-beta1`.
 
-    A revision begins with a digit, so that an upstream version such as `4.0.0-alpha1` stays as it is.
-    What Debian adds behind a `+` or as `.dfsg` tells how the source was repacked and is left out, but `+really1.3.1`
-    is what the version really is.
+    A revision begins with a digit, so an upstream version such as `4.0.0-alpha1` is unchanged. Debian's additions after
+    a `+` or as `.dfsg` describe the repacking and are left out, except that `+really1.3.1` is the actual version.
     """
     without_epoch = debian_version.partition(":")[2] or debian_version
     upstream, hyphen, revision = without_epoch.rpartition("-")

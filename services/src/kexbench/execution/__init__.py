@@ -1,1 +1,1 @@
-"""Runs the jobs of a plan: here on this machine, one after the other."""
+"""Runs the jobs of a plan on this machine, one after the other."""

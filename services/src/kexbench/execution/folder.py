@@ -1,12 +1,12 @@
-"""The folder of a run on this machine: its facts, tickets, results and events, each written whole.
+"""The folder of a run on this machine: its facts, job inputs, results and events, each written whole.
 
 run.json              the facts, written before anything is measured
 events.ndjson         changes of state, appended
 results/JOB.1.ndjson  invocations, appended by the runner
-worker.log            what workers said on standard error
-measuring.log         what the process said that measured it for the queue
+worker.log            standard error of the workers
+measuring.log         output of the process that measured it for the queue
 delivered             exists once the store has everything
-lock                  held by whoever measures or delivers
+lock                  held by the process that measures or delivers the run
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from kexbench.runner.results import DamagedFile, append_line, parsed_lines, read
 
 _REMEDY = "restore it from a backup, or move its folder out of the folder of runs"
 ATTEMPT = 1
-"""A resumed job goes on in the same attempt: its results file says what is done."""
+"""A resumed job continues the same attempt: its results file records what is done."""
 
 
 class RunFolder:
@@ -37,8 +37,8 @@ class RunFolder:
     def measuring_log(self) -> Path:
         return self.path / "measuring.log"
 
-    def ticket(self, job: Job) -> Path:
-        return self.path / "tickets" / f"{job.job_id}.json"
+    def job_input(self, job: Job) -> Path:
+        return self.path / "job-inputs" / f"{job.job_id}.json"
 
     def results(self, job: Job) -> Path:
         return self.path / "results" / f"{job.job_id}.{ATTEMPT}.ndjson"
@@ -49,10 +49,6 @@ class RunFolder:
     def exists(self) -> bool:
         return (self.path / "run.json").exists()
 
-    def discard(self) -> None:
-        """Of a run that somebody else has started: it is no run's folder any more."""
-        (self.path / "run.json").unlink()
-
     def run(self) -> Run:
         """Raises DamagedFile."""
         path = self.path / "run.json"
@@ -62,12 +58,12 @@ class RunFolder:
 
     def invocations(self, run: Run) -> list[Invocation]:
         """Raises DamagedFile."""
-        found = []
+        invocations = []
         for job in run.plan.jobs:
             for invocation in read_results(self.results(job)):
                 self._check(self.results(job), invocation.run_id)
-                found.append(invocation)
-        return found
+                invocations.append(invocation)
+        return invocations
 
     def add_event(self, event: RunEvent) -> None:
         append_line(self.path / "events.ndjson", event.model_dump_json().encode())
@@ -75,14 +71,14 @@ class RunFolder:
     def events(self) -> list[RunEvent]:
         """Raises DamagedFile."""
         path = self.path / "events.ndjson"
-        events = parsed_lines(RunEvent, path, "delete that line; what it said of the run's state is lost")
+        events = parsed_lines(RunEvent, path, "delete that line; its change of the run's state is lost")
         for event in events:
             self._check(path, event.run_id)
         return events
 
     def _check(self, path: Path, run_id: str) -> None:
         if run_id != self.path.name:
-            raise DamagedFile(path, f"is of run {run_id}, but lies in the folder of run {self.path.name}", _REMEDY)
+            raise DamagedFile(path, f"belongs to run {run_id}, but is in the folder of run {self.path.name}", _REMEDY)
 
     def is_delivered(self) -> bool:
         return (self.path / "delivered").exists()
@@ -91,7 +87,7 @@ class RunFolder:
         write_whole(self.path / "delivered", b"")
 
     def reopen(self) -> None:
-        """A resumed run has more to deliver."""
+        """A resumed run has more results to deliver."""
         (self.path / "delivered").unlink(missing_ok=True)
 
     @contextmanager
@@ -105,9 +101,15 @@ class RunFolder:
                 return
             yield True
 
+    def is_held(self) -> bool:
+        """Whether a process measures or delivers the run."""
+        if not self.path.is_dir():
+            return False
+        with self.locked() as is_ours:
+            return not is_ours
+
 
 def run_folders(root: Path) -> list[RunFolder]:
-    """All folders under `root` that hold a run, or what was measured of one, oldest first: run ids begin with their
-    time."""
+    """All folders under `root` that hold a run or its results, oldest first, because run ids begin with their time."""
     holding = {path.parent for name in ("run.json", "results") for path in root.glob(f"*/{name}")}
     return [RunFolder(path) for path in sorted(holding)]

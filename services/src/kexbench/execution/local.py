@@ -1,35 +1,37 @@
-"""Runs one job on this machine: writes its ticket, starts the runner, relays its progress."""
+"""Runs one job on this machine: writes its job input, starts the runner, relays its progress."""
 
 import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from kexbench.domain.dimensions import Server
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.execution.folder import ATTEMPT, RunFolder
 from kexbench.execution.measuring import MeasuringLock
 from kexbench.files import write_whole
-from kexbench.runner.ticket import JobOrder, Ticket
-
-_CANCELLED = 3
+from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
+from kexbench.runner.job_input import JobInput, JobOrder
 
 
 class JobEnd(Enum):
     FINISHED = "finished"
     CANCELLED = "cancelled"
+    OUT_OF_TIME = "out of time"
     FAILED = "failed"
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the parts lie that a runner needs."""
+    """The folders that a runner needs."""
 
     kits: dict[str, Path]
     material: Path
+    servers: dict[str, dict[Server, Path]] = field(default_factory=dict)
 
 
 def run_job(
@@ -40,13 +42,13 @@ def run_job(
     on_progress: Callable[[str, int], None],
     lock: MeasuringLock | None = None,
 ) -> JobEnd:
-    """Measure a job, or what is left of it. `on_progress` gets the case id and the number of invocations done. The
-    runner holds `lock` as well: ended with this process only after its invocation, it keeps others waiting till then.
+    """Measure the invocations that a job lacks. `on_progress` gets the case id and the number of finished invocations.
+    The runner holds `lock` as well: if this process ends first, others still wait until the runner ends.
 
-    Ctrl-C reaches the runner too, which finishes the invocation under way; a second one ends it at once.
+    Ctrl-C reaches the runner too, which finishes the current invocation; a second one ends it at once.
     """
-    write_whole(folder.ticket(job), ticket_of(folder, run, job, places).model_dump_json().encode())
-    command = [sys.executable, "-m", "kexbench.runner", str(folder.ticket(job)), str(folder.log)]
+    write_whole(folder.job_input(job), job_input_of(folder, run, job, places).model_dump_json().encode())
+    command = [sys.executable, "-m", "kexbench.runner", str(folder.job_input(job)), str(folder.log)]
     with (
         folder.log.open("ab") as log,
         subprocess.Popen(
@@ -62,7 +64,8 @@ def run_job(
         except BaseException:
             runner.kill()
             raise
-    return {0: JobEnd.FINISHED, _CANCELLED: JobEnd.CANCELLED}.get(runner.returncode, JobEnd.FAILED)
+    ends = {0: JobEnd.FINISHED, CANCELLED: JobEnd.CANCELLED, OUT_OF_TIME: JobEnd.OUT_OF_TIME}
+    return ends.get(runner.returncode, JobEnd.FAILED)
 
 
 def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], None]) -> None:
@@ -73,8 +76,15 @@ def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], No
     runner.wait()
 
 
-def ticket_of(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
-    """All that the runner of a job is told; the same for a resumed run."""
-    assert run.host is not None, "this machine measures by itself"
+def job_input_of(folder: RunFolder, run: Run, job: Job, places: Places) -> JobInput:
+    """The input of a job's runner; the same for a resumed run."""
+    assert run.host is not None, "a run on this machine has a host"
     order = JobOrder.of(run, job)
-    return order.ticket(places.kits, places.material, folder.results(job), attempt=ATTEMPT, host_id=run.host.host_id)
+    return order.job_input(
+        places.kits,
+        places.material,
+        folder.results(job),
+        attempt=ATTEMPT,
+        host_id=run.host.host_id,
+        servers=places.servers,
+    )

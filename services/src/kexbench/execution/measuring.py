@@ -1,4 +1,4 @@
-"""One measurement at a time: the lock of whoever measures in a home, and the process that measures a queued run."""
+"""One measurement at a time: the lock of a home for measuring, and the process that measures a queued run."""
 
 import os
 import signal
@@ -14,36 +14,36 @@ from kexbench.execution.folder import RunFolder
 from kexbench.kits.locks import locked
 
 INTERRUPTED = 130
-"""Exit status of a process that was asked to end."""
+"""Exit status of a process that was asked to stop."""
 
 
 @dataclass(frozen=True)
 class MeasuringLock:
-    """Held by every process that has the descriptor open, until the last one ends."""
+    """Held as long as any process has the descriptor open."""
 
     descriptor: int
 
 
 @contextmanager
 def measuring(home: Path, what: str, on_wait: Callable[[str], None]) -> Iterator[MeasuringLock]:
-    """Holds `measuring.lock`; waits as long as another process does. `what` says to others what is measured, `on_wait`
-    is told whom this waits for."""
+    """Holds `measuring.lock`; waits while another process holds it. `what` describes the measurement to others.
+    `on_wait` gets a description of the current holder."""
     with locked(home / "measuring.lock", on_wait, does=f"measures {what}") as descriptor:
         yield MeasuringLock(descriptor)
 
 
 class MeasuringProcess:
-    """`kexbench run --queued RUN`, which ends after the invocation under way once nobody holds its standard input."""
+    """`kexbench run --queued RUN`, which ends after the current invocation once its standard input is closed."""
 
     def __init__(self, folder: RunFolder, on_end: Callable[[], None], cpus: Collection[int]) -> None:
-        """On these CPUs, whatever this process keeps to. Raises OSError where no process can be started. `on_end` is
-        called in a thread of its own."""
+        """Runs on these CPUs, whatever the affinity of this process. Raises OSError if no process can be started.
+        `on_end` is called in a separate thread."""
         self.run_id = folder.path.name
         self.log = folder.measuring_log
         self.was_asked_to_end = False
         folder.path.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log, _thread_on(cpus):
-            # A process group of its own: Ctrl-C reaches the service alone, which then ends this one in order.
+            # A separate process group: Ctrl-C reaches only the service, which then ends this process in order.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "kexbench.cli", "run", "--queued", self.run_id],
                 stdin=subprocess.PIPE,
@@ -64,7 +64,7 @@ class MeasuringProcess:
         self._process.stdin.close()
 
     def kill(self) -> None:
-        """With its runner, whose workers end by themselves then."""
+        """Also kills its runner, whose workers then end by themselves."""
         os.killpg(self._process.pid, signal.SIGKILL)
 
     def _watch(self, on_end: Callable[[], None]) -> None:
@@ -74,7 +74,7 @@ class MeasuringProcess:
 
 @contextmanager
 def _thread_on(cpus: Collection[int]) -> Iterator[None]:
-    """What this thread starts meanwhile begins on these CPUs."""
+    """Processes that this thread starts inside the context begin on these CPUs."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:
@@ -84,11 +84,11 @@ def _thread_on(cpus: Collection[int]) -> Iterator[None]:
 
 
 def end_with_standard_input() -> None:
-    """In a measuring process: once standard input is closed, or whoever held its other end is gone, this process and
-    its runner are interrupted as by Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a service in the background may have it ignored
+    """In a measuring process: once the other end of standard input is closed, this process and its runner are
+    interrupted as by Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background service may ignore it
     if os.getpgrp() != os.getpid():
-        return  # started by hand among other processes
+        return  # started by hand, in a group with other processes
     threading.Thread(target=_wait_for_the_end, name="standard input", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""What a store lost, stored again from the folders of runs."""
+"""Restores lost data of a store from the folders of runs."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -9,31 +9,30 @@ from kexbench.runner.results import DamagedFile
 from kexbench.store.port import Store
 
 FROM_RUNS = frozenset({"runs", "run_events", "samples", "outcomes", "invocations"})
-"""Tables whose rows the folders of runs hold as well."""
+"""Tables whose rows are also in the folders of runs."""
 BY_ITSELF = frozenset({"hosts", "schema_migrations"})
-"""Tables that opening a store fills."""
+"""Tables that are filled when a store opens."""
 
 
 def restore(store: Store, folders: Iterable[RunFolder]) -> list[str]:
-    """Store again what a store lost, as far as folders hold it; what to tell people, nothing where it lost nothing.
-    Raises StoreError, after which it is done again the next time."""
+    """Store lost data again, as far as folders hold it. Returns messages for people, empty if nothing was lost. Raises
+    StoreError; the next call then repeats it."""
     lost = store.lost_parts()
     folders = list(folders)
     if not lost:
         return _restore_missing_runs(store, folders)
     tables = ", ".join(f"{count} of {table}" for table, count in sorted(lost.items()))
-    told = [f"the store had damaged parts and lost them ({tables}), as a power cut leaves them"]
+    messages = [f"the store lost damaged parts ({tables}), probably after a power cut"]
     if FROM_RUNS & lost.keys():
-        told += _stored_again(store, folders)
+        messages += _stored_again(store, folders)
     if elsewhere := sorted(lost.keys() - FROM_RUNS - BY_ITSELF):
-        told.append(f"what {', '.join(elsewhere)} lost is in no folder: put back a backup of the store if you need it")
+        messages.append(f"no folder has the lost rows of {', '.join(elsewhere)}: restore a backup if you need them")
     store.forget_lost_parts()
-    return told
+    return messages
 
 
 def _restore_missing_runs(store: Store, folders: Iterable[RunFolder]) -> list[str]:
-    """A store that was moved away, or lost its files without a trace, is damaged nowhere and has not what it
-    acknowledged."""
+    """A store that was moved away or lost complete files has no damaged part, but lacks what it acknowledged."""
     stored = store.run_ids()
     missing = [folder for folder in folders if folder.is_delivered() and folder.path.name not in stored]
     if not missing:
@@ -42,29 +41,29 @@ def _restore_missing_runs(store: Store, folders: Iterable[RunFolder]) -> list[st
 
 
 def _stored_again(store: Store, folders: Iterable[RunFolder]) -> list[str]:
-    told, runs = [], 0
+    messages, runs = [], 0
     with store.storing_again():
         for folder in folders:
             try:
                 _store_again(store, folder)
                 runs += 1
             except DamagedFile as error:
-                told.append(f"run {folder.path.name} is not stored again: {error}")
+                messages.append(f"run {folder.path.name} was not restored: {error}")
     again = "1 run was" if runs == 1 else f"{runs} runs were"
-    return [*told, f"{again} stored again from the folder of runs; what other machines measured is lost"]
+    return [*messages, f"{again} restored from the folder of runs; results of other machines are lost"]
 
 
 def _store_again(store: Store, folder: RunFolder) -> None:
     run = folder.run()
     invocations, events = folder.invocations(run), folder.events()
     store.add_run(run)
-    known = {(event.at, event.state) for event in store.events(run.run_id)}
+    stored = {(event.at, event.state) for event in store.events(run.run_id)}
     for event in events:
-        if (event.at, event.state) not in known:
+        if (event.at, event.state) not in stored:
             store.add_event(event)
     for invocation in invocations:
         store.add_invocation(run, invocation)
-    if not known and folder.is_delivered() and events and events[-1].state.is_open:
-        # Else a run of the queue that was cancelled would be measured again: only the store knew of that.
-        detail = f"how it ended was lost with the store; kexbench runs resume {run.run_id} goes on"
+    if not stored and folder.is_delivered() and events and events[-1].state.is_open:
+        # Without this, a cancelled run of the queue would be measured again: only the store knew its end.
+        detail = f"its end was lost with the store; kexbench runs resume {run.run_id} continues it"
         store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=RunState.FAILED, detail=detail))

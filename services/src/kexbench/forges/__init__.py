@@ -1,6 +1,6 @@
-"""Forges: where a watched repository lives, how people are told there, and what its webhooks say.
+"""Forges, which host watched repositories: statuses, comments, pull requests and webhooks.
 
-No client library: each of the three is asked at most eight endpoints, which httpx does as plainly.
+httpx is enough instead of client libraries, since at most eight endpoints of each forge are used.
 """
 
 from kexbench.domain.forges import ForgeConfig
@@ -13,7 +13,7 @@ __all__ = ["CommitStatus", "Forge", "ForgeConfig", "ForgeError", "NoForge", "Pul
 
 
 def forge_of(config: ForgeConfig) -> Forge:
-    """The adapter that a repository's configuration asks for. Speaks to nobody yet."""
+    """The adapter for a repository's configuration. Sends no request yet."""
     match config.kind:
         case "github":
             return GitHub(config)

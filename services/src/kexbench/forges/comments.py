@@ -1,4 +1,4 @@
-"""How a comment of ours is found again: by a first line that nobody sees."""
+"""Marks our comments with a first line that is not displayed, to find them again."""
 
 from urllib.parse import quote
 
@@ -12,13 +12,13 @@ def marked(key: str, body: str) -> str:
 
 
 def is_marked(key: str, text: str) -> bool:
-    """Only the first line counts: what a spec's author wrote may stand further down."""
+    """Only the first line counts, since text of a spec's author may follow."""
     return text.startswith(marker(key))
 
 
-def same_text(one: str, other: str) -> bool:
-    """Whether people see the same. Forges keep line ends and what trails in their own way."""
-    return _lines(one) == _lines(other)
+def same_text(first: str, second: str) -> bool:
+    """Whether both look the same. Forges change line ends and trailing blanks."""
+    return _lines(first) == _lines(second)
 
 
 def _lines(text: str) -> list[str]:

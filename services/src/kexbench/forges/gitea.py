@@ -1,6 +1,6 @@
-"""Gitea, and Forgejo. Its API was made after GitHub's: paths, bodies and answers are the same as far as they are used.
+"""Gitea, and Forgejo. The API is modelled on GitHub's: all that is used here has the same paths, bodies and answers.
 
-https://docs.gitea.com/api: repository and issue. Descriptions have no limit there; they are cut to what its page shows.
+https://docs.gitea.com/api: repository and issue. Descriptions have no limit; they are cut to what the page shows.
 """
 
 from collections.abc import Mapping

@@ -46,7 +46,7 @@ class _Pull(BaseModel):
 
 
 class GitHub:
-    """What another forge does differently with the same paths and bodies is said in the class's words."""
+    """The class attributes are what another forge with the same paths and bodies does differently."""
 
     name: ClassVar[str] = "GitHub"
     scheme: ClassVar[str] = "Bearer"
@@ -61,7 +61,7 @@ class GitHub:
     to_read: ClassVar[str] = "'Pull requests: read'"
     to_know_itself: ClassVar[str] = "to see its own user"
     has_apps: ClassVar[bool] = True
-    """Whether a token may be that of an app, which is no user."""
+    """Whether a token may belong to an app instead of a user."""
 
     def __init__(self, config: ForgeConfig) -> None:
         assert config.token_file is not None, "the configuration was checked"
@@ -69,25 +69,25 @@ class GitHub:
         self._repository = f"/repos/{config.repository}"
 
     def set_status(self, commit: str, status: CommitStatus) -> None:
-        """Looks first: each one sent is kept, a thousand of a context at most."""
-        wanted, sha = status.cut(self.description_max), quote(commit, safe="")
-        if astuple(wanted) in self._statuses(sha):
+        """Reads before it writes: every status sent is kept, and each context holds at most 1,000."""
+        short, sha = status.cut(self.description_max), quote(commit, safe="")
+        if astuple(short) in self._statuses(sha):
             return
         body = {
-            "state": wanted.state,
-            "context": wanted.context,
-            "description": wanted.description,
-            "target_url": wanted.url,
+            "state": short.state,
+            "context": short.context,
+            "description": short.description,
+            "target_url": short.url,
         }
         self._rest.send("POST", f"{self._repository}/statuses/{sha}", self.to_set_statuses, body)
 
     def put_comment(self, pull_request: int, key: str, body: str) -> None:
-        text, known = marked(key, body), self._comment(pull_request, key)
-        if known is None:
+        text, comment = marked(key, body), self._comment(pull_request, key)
+        if comment is None:
             path = f"{self._repository}/issues/{pull_request}/comments"
             self._rest.send("POST", path, self.to_comment, {"body": text})
-        elif not same_text(known.body or "", text):
-            path = f"{self._repository}/issues/comments/{known.id}"
+        elif not same_text(comment.body or "", text):
+            path = f"{self._repository}/issues/comments/{comment.id}"
             self._rest.send("PATCH", path, self.to_comment, {"body": text})
 
     def has_comment(self, pull_request: int, key: str) -> bool:
@@ -101,24 +101,24 @@ class GitHub:
         )
 
     def _statuses(self, sha: str) -> Iterator[tuple[str, str, str, str]]:
-        """The last of each context, in the order of CommitStatus."""
+        """The last status of each context, with the fields in the order of CommitStatus."""
         path = f"{self._repository}/commits/{sha}/status"
         for page in self._rest.pages(_Combined, path, self.to_set_statuses, self.page):
-            for one in page.statuses or ():
-                yield one.context, one.state, one.description or "", one.target_url or ""
+            for status in page.statuses or ():
+                yield status.context, status.state, status.description or "", status.target_url or ""
 
     def _comment(self, pull_request: int, key: str) -> _Comment | None:
-        """The first of this key that we wrote ourselves."""
+        """Our first comment with this key."""
         path = f"{self._repository}/issues/{pull_request}/comments"
         pages = self._rest.pages(list[_Comment], path, self.to_comment, self.page)
-        found = [one for page in pages for one in page if is_marked(key, one.body or "")]
-        if not found:
+        comments = [comment for page in pages for comment in page if is_marked(key, comment.body or "")]
+        if not comments:
             return None
-        ourselves = self._login()
-        return next((one for one in found if one.user and self._is_ours(one.user, ourselves)), None)
+        login = self._login()
+        return next((comment for comment in comments if comment.user and self._is_ours(comment.user, login)), None)
 
     def _login(self) -> str | None:
-        """Who the token is of; None where it is an app's, which may not ask."""
+        """The user of the token, or None for an app's token, which may not read it."""
         try:
             return self._rest.get(_User, "/user", self.to_know_itself).login
         except ForgeError as error:
@@ -126,6 +126,6 @@ class GitHub:
                 return None
             raise
 
-    def _is_ours(self, author: _User, ourselves: str | None) -> bool:
-        """An app's comments are those of a bot, which nobody can be who merely comments."""
-        return author.type == "Bot" if ourselves is None else author.login == ourselves
+    def _is_ours(self, author: _User, login: str | None) -> bool:
+        """An app's comments have a bot as their author. A person can't comment as a bot."""
+        return author.type == "Bot" if login is None else author.login == login

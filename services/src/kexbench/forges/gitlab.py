@@ -48,39 +48,39 @@ class GitLab:
         self._project = f"/projects/{quote(config.repository, safe='')}"
 
     def set_status(self, commit: str, status: CommitStatus) -> None:
-        """Looks first: GitLab adds a job to the pipeline for each that follows one that has ended, and refuses to
-        make pending what is so. What is pending can be told anew once, as running; then not before it ends."""
-        wanted, sha = status.cut(DESCRIPTION_MAX), quote(commit, safe="")
-        state, known = _STATES[wanted.state], self._status(sha, wanted.context)
-        if known is not None:
-            if state == "pending" and known.status == "running":
+        """Reads before it writes: after an ended status, GitLab adds a job to the pipeline. It refuses pending after
+        pending, so a pending text can be updated only once, as running."""
+        short, sha = status.cut(DESCRIPTION_MAX), quote(commit, safe="")
+        state, last = _STATES[short.state], self._status(sha, short.context)
+        if last is not None:
+            if state == "pending" and last.status == "running":
                 return
-            same = (known.status, known.description or "", known.target_url or "")
-            if same == (state, wanted.description, wanted.url):
+            shown = (last.status, last.description or "", last.target_url or "")
+            if shown == (state, short.description, short.url):
                 return
-            if state == known.status == "pending":
+            if state == last.status == "pending":
                 state = "running"
         body = {
             "state": state,
-            "name": wanted.context,
-            "description": wanted.description,
-            "target_url": wanted.url,
+            "name": short.context,
+            "description": short.description,
+            "target_url": short.url,
         }
         self._rest.send("POST", f"{self._project}/statuses/{sha}", _TO_SET_STATUSES, body)
 
     def put_comment(self, pull_request: int, key: str, body: str) -> None:
-        text, known = marked(key, body), self._note(pull_request, key)
+        text, note = marked(key, body), self._note(pull_request, key)
         path = f"{self._project}/merge_requests/{pull_request}/notes"
-        if known is None:
+        if note is None:
             self._rest.send("POST", path, _TO_COMMENT, {"body": text})
-        elif not same_text(known.body, text):
-            self._rest.send("PUT", f"{path}/{known.id}", _TO_COMMENT, {"body": text})
+        elif not same_text(note.body, text):
+            self._rest.send("PUT", f"{path}/{note.id}", _TO_COMMENT, {"body": text})
 
     def has_comment(self, pull_request: int, key: str) -> bool:
         return self._note(pull_request, key) is not None
 
     def pull_requests(self) -> tuple[PullRequest, ...]:
-        """Those without a commit yet are left out."""
+        """Merge requests without a commit are left out."""
         query = {**_PAGE, "state": "opened"}
         pages = self._rest.pages(list[_MergeRequest], f"{self._project}/merge_requests", _TO_READ, query)
         return tuple(
@@ -99,13 +99,13 @@ class GitLab:
     def _status(self, sha: str, context: str) -> _Status | None:
         path = f"{self._project}/repository/commits/{sha}/statuses"
         pages = self._rest.pages(list[_Status], path, _TO_SET_STATUSES, {**_PAGE, "name": context})
-        return max((one for page in pages for one in page), key=lambda one: one.id, default=None)
+        return max((status for page in pages for status in page), key=lambda status: status.id, default=None)
 
     def _note(self, pull_request: int, key: str) -> _Note | None:
         path = f"{self._project}/merge_requests/{pull_request}/notes"
         pages = self._rest.pages(list[_Note], path, _TO_COMMENT, {**_PAGE, "sort": "asc"})
-        found = [one for page in pages for one in page if is_marked(key, one.body)]
-        if not found:
+        notes = [note for page in pages for note in page if is_marked(key, note.body)]
+        if not notes:
             return None
-        ourselves = self._rest.get(_User, "/user", _TO_COMMENT)
-        return next((one for one in found if one.author == ourselves), None)
+        user = self._rest.get(_User, "/user", _TO_COMMENT)
+        return next((note for note in notes if note.author == user), None)

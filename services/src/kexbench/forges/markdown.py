@@ -1,7 +1,7 @@
-"""Text of other people's inside our Markdown: shown as it is, and nothing else.
+"""Other people's text in our Markdown, displayed literally.
 
-It goes into code spans: there no forge reads mentions, references, links, HTML or commands. What would end a span or a
-table's cell is shown by a look-alike; escapes for these differ between forges.
+It goes into code spans, where no forge interprets mentions, references, links, HTML or commands. Characters that would
+end a span or a table cell are replaced by look-alikes, because forges escape them differently.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,12 @@ _LOOK_ALIKES = str.maketrans({"`": "'", "|": "¦"})
 
 
 def one_line(text: str) -> str:
-    """Without control characters."""
+    """The text on one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def counted(number: int, word: str) -> str:
-    """`1 case`, `1,200 cases`."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
-
-
 def code(text: str) -> str:
-    """On one line and of some length."""
+    """A code span on one line, cut to LONGEST characters."""
     line = one_line(text.translate(_LOOK_ALIKES))
     if not line:
         return "–"
@@ -29,7 +24,7 @@ def code(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns whose head ends with a colon are of numbers."""
+    """A head that ends with a colon makes a column of numbers, aligned right."""
     titles = [title.rstrip(":") for title in head]
     rules = ["---:" if title.endswith(":") else "---" for title in head]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, rules, *rows))

@@ -1,16 +1,16 @@
-"""What a forge is asked for, and how it says no."""
+"""The interface of a forge, and its error."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
 State = Literal["pending", "success", "failure", "error"]
-"""`failure`: what was asked for is bad news. `error`: it could not be done."""
+"""`failure`: the result is bad. `error`: there is no result."""
 
 
 @dataclass(frozen=True)
 class CommitStatus:
-    """`context` tells the statuses of one commit apart; a new one replaces that of the same context."""
+    """`context` identifies a status of a commit. A new status replaces the one with the same context."""
 
     context: str
     state: State
@@ -18,15 +18,15 @@ class CommitStatus:
     url: str
 
     def cut(self, most: int) -> "CommitStatus":
-        """With a description of at most so many characters, on one line."""
+        """With the description on one line, cut to `most` characters."""
         line = " ".join(self.description.split())
         return replace(self, description=line if len(line) <= most else f"{line[: most - 1].rstrip()}…")
 
 
 @dataclass(frozen=True)
 class PullRequest:
-    """An open one. `commit` is its head, of a `branch` of that repository or of a fork; `ref` leads to it in the
-    repository that it is proposed to, wherever it comes from."""
+    """An open pull request. `commit` is its head, on a `branch` of the repository or of a fork. `ref` names the head in
+    the repository itself in both cases."""
 
     number: int
     branch: str
@@ -36,8 +36,8 @@ class PullRequest:
 
 
 class ForgeError(Exception):
-    """What the forge refused, where, and what puts it right. `again_at`: when to ask again; None where that is of no
-    use before somebody has acted. `status` is that of the answer, None where there was none."""
+    """What the forge refused, where, and the remedy. `again_at`: when to retry, or None if a retry is useless until
+    somebody fixes the cause. `status`: the HTTP status, or None if there was no answer."""
 
     def __init__(
         self, what: str, where: str, remedy: str, *, status: int | None = None, again_at: datetime | None = None
@@ -48,27 +48,27 @@ class ForgeError(Exception):
 
 
 class Forge(Protocol):
-    """One repository of a forge. All can be repeated: what people see already is not sent again. Raises ForgeError."""
+    """One repository of a forge. Methods raise ForgeError. A repeated call sends nothing that is shown already."""
 
     def set_status(self, commit: str, status: CommitStatus) -> None:
-        """Show a status at a commit."""
+        """Set a status of a commit."""
         ...
 
     def put_comment(self, pull_request: int, key: str, body: str) -> None:
-        """Have one comment of this key, which says just this: it is edited in place."""
+        """Create the comment with this key, or edit it in place."""
         ...
 
     def has_comment(self, pull_request: int, key: str) -> bool:
-        """Whether there is one of this key, and of ours."""
+        """Whether we wrote a comment with this key."""
         ...
 
     def pull_requests(self) -> tuple[PullRequest, ...]:
-        """The open ones."""
+        """The open pull requests."""
         ...
 
 
 class NoForge:
-    """A repository without anybody to tell, such as a bare one on a disk."""
+    """For a repository without a forge, such as a bare one on a disk."""
 
     def set_status(self, commit: str, status: CommitStatus) -> None: ...
 

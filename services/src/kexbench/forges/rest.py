@@ -1,7 +1,7 @@
-"""Requests to a forge: with a token that is read anew each time, page by page, and refusals in words.
+"""Requests to a forge, page by page. The token is read before each request. Refusals become errors with a remedy.
 
-Forges are on the internet, so unlike our own API they are reached as this machine reaches it: through the proxy that
-the environment names, trusting what the system trusts. Redirects are not followed; they would take the token along.
+Forges are on the internet, so requests to them, unlike those to our own API, use the environment's proxy and the
+system's certificates. Redirects are not followed, since they would send the token elsewhere.
 """
 
 import re
@@ -22,12 +22,12 @@ Found = TypeVar("Found")
 PAGES_MAX = 50
 _TIMEOUT_S = 30.0
 _LATER = timedelta(minutes=1)
-"""When to ask again where the forge doesn't say; what GitHub asks for at least."""
+"""How long to wait if the forge doesn't say; the minimum that GitHub requires."""
 _LONGEST = 300
 
 
 class Rest:
-    """`forge` is its name for people, `scheme` what stands before the token."""
+    """`forge`: its name for people. `scheme`: the authorization scheme of the token."""
 
     def __init__(self, forge: str, url: str, token_file: Path, scheme: str, headers: Mapping[str, str]) -> None:
         self._forge = forge
@@ -35,30 +35,30 @@ class Rest:
         self._token_file = token_file
         self._scheme = scheme
         self._headers = {"Accept": "application/json", "User-Agent": "kexbench", **headers}
-        self._trusted = ssl.create_default_context()
+        self._tls = ssl.create_default_context()
 
     def get(self, kind: type[Found], path: str, right: str) -> Found:
-        """`right` is what the token needs for it, in the forge's words."""
-        return self._parsed(kind, self._ask("GET", path, right))
+        """`right`: the permission that the token needs, in the forge's words."""
+        return self._parsed(kind, self._request("GET", path, right))
 
     def pages(self, kind: type[Found], path: str, right: str, query: Mapping[str, str]) -> Iterator[Found]:
-        """One page after the other, as they are wanted."""
-        wanted = dict(query)
+        """Requests each page only when the caller needs it."""
+        parameters = dict(query)
         for _ in range(PAGES_MAX):
-            response = self._ask("GET", path, right, query=wanted)
-            if response.content:  # Gitea may say that there is nothing by saying nothing
+            response = self._request("GET", path, right, query=parameters)
+            if response.content:  # Gitea may send an empty body if there is nothing
                 yield self._parsed(kind, response)
-            following = _next_page(response)
-            if following is None:
+            next_page = _next_page(response)
+            if next_page is None:
                 return
-            wanted |= following
+            parameters |= next_page
         where = f"GET {self._url}{path}"
-        raise ForgeError(f"{self._forge} has more than {PAGES_MAX} pages", where, "close what is no longer needed")
+        raise ForgeError(f"{self._forge} has more than {PAGES_MAX} pages", where, "close entries that are not needed")
 
     def send(self, method: str, path: str, right: str, body: Mapping[str, str]) -> None:
-        self._ask(method, path, right, body=body)
+        self._request(method, path, right, body=body)
 
-    def _ask(
+    def _request(
         self,
         method: str,
         path: str,
@@ -76,73 +76,73 @@ class Rest:
                 json=body,
                 headers={**self._headers, "Authorization": f"{self._scheme} {token}"},
                 timeout=_TIMEOUT_S,
-                verify=self._trusted,
+                verify=self._tls,
             )
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             what = f"{self._forge} can't be reached: {_line(reason, token)}"
-            remedy = "look at the network, the proxy and the url"
+            remedy = "check the network, the proxy and the url"
             raise ForgeError(what, where, remedy, again_at=datetime.now(UTC) + _LATER) from None
         if response.is_success:
             return response
         raise self._refusal(response, where, right, token)
 
     def _refusal(self, response: httpx.Response, where: str, right: str, token: str) -> ForgeError:
-        status, said = response.status_code, _line(_said(response), token)
-        what = f"{self._forge} answered {status}" + (f" ({said})" if said else "")
-        again_at = again_after(status, response.headers, said, datetime.now(UTC))
+        status, message = response.status_code, _line(_message(response), token)
+        what = f"{self._forge} answered {status}" + (f" ({message})" if message else "")
+        again_at = again_after(status, response.headers, message, datetime.now(UTC))
         if again_at is not None:
-            return ForgeError(what, where, f"ask again at {again_at:%H:%M:%S} UTC", status=status, again_at=again_at)
+            return ForgeError(what, where, f"retry at {again_at:%H:%M:%S} UTC", status=status, again_at=again_at)
         return ForgeError(what, where, self._remedy(status, right), status=status)
 
     def _remedy(self, status: int, right: str) -> str:
         if status == 401:
-            return f"put a token that is valid into {self._token_file}"
+            return f"write a valid token into {self._token_file}"
         if status == 403:
-            return f"give the token in {self._token_file} the right {right}"
+            return f"give the token in {self._token_file} the permission {right}"
         if status == 404:
-            return f"is the repository's name right, and has the token in {self._token_file} the right {right}?"
+            return f"check the repository's name, and that the token in {self._token_file} has the permission {right}"
         if 300 <= status < 400:
-            return "the repository or the forge has moved: configure where it is now"
-        return "look at what it says; it will be refused again"
+            return "the repository or the forge has moved: configure its new address"
+        return "fix the cause that the answer states; a retry is useless"
 
     def _parsed(self, kind: type[Found], response: httpx.Response) -> Found:
         try:
             return TypeAdapter(kind).validate_json(response.content)
         except ValidationError as error:
             fault = error.errors(include_input=False)[0]
-            place = ".".join(map(str, fault["loc"])) or "its beginning"
-            what = f"{self._forge} answered in a form that is not its own ({fault['msg']}, at {place})"
+            place = ".".join(map(str, fault["loc"])) or "the beginning"
+            what = f"the answer is not one of {self._forge}'s API ({fault['msg']}, at {place})"
             where = f"GET {response.url.copy_with(query=None)}"
-            raise ForgeError(what, where, "is the url that of its API?", status=response.status_code) from None
+            raise ForgeError(what, where, "check that the url is its API's", status=response.status_code) from None
 
     def _token(self) -> str:
-        """Its content is in no error: it may be the right one with a letter too many."""
+        """Errors don't quote the file's content, since it may be the token with a typing error."""
         try:
             token = self._token_file.read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not plain text"
-            raise ForgeError("the token can't be read", f"{self._token_file}: {reason}", "write one there") from None
+            where = f"{self._token_file}: {error.strerror if isinstance(error, OSError) else 'it is not plain text'}"
+            raise ForgeError("the token can't be read", where, "write the token into this file") from None
         if not re.fullmatch(r"[!-~]+", token):
-            raise ForgeError("there is no token", str(self._token_file), "write one there, on one line")
+            raise ForgeError("there is no token", str(self._token_file), "write the token into this file, on one line")
         return token
 
 
-def again_after(status: int, headers: Mapping[str, str], said: str, now: datetime) -> datetime | None:
-    """When a refusal may have passed: a limit of requests, or trouble of the forge's own. None where it stays.
+def again_after(status: int, headers: Mapping[str, str], message: str, now: datetime) -> datetime | None:
+    """When to retry after a rate limit or a temporary error of the forge. None for permanent refusals.
 
-    GitHub's limits come as 403 too, with one of these headers or in words only."""
+    GitHub also reports rate limits as 403, with one of these headers or only in the message."""
     lower = {name.lower(): value for name, value in headers.items()}
     limited = status == 403 and (
-        "retry-after" in lower or lower.get("x-ratelimit-remaining") == "0" or "rate limit" in said.lower()
+        "retry-after" in lower or lower.get("x-ratelimit-remaining") == "0" or "rate limit" in message.lower()
     )
     if not limited and status not in (408, 409, 425, 429) and status < 500:
         return None
-    told = _moment(lower.get("retry-after", ""), now)
+    retry_at = _moment(lower.get("retry-after", ""), now)
     for prefix in ("x-", ""):  # GitHub's and GitLab's
-        if told is None and lower.get(f"{prefix}ratelimit-remaining") == "0":
-            told = _epoch(lower.get(f"{prefix}ratelimit-reset", ""))
-    return told if told and told > now else now + _LATER
+        if retry_at is None and lower.get(f"{prefix}ratelimit-remaining") == "0":
+            retry_at = _epoch(lower.get(f"{prefix}ratelimit-reset", ""))
+    return retry_at if retry_at and retry_at > now else now + _LATER
 
 
 def _moment(retry_after: str, now: datetime) -> datetime | None:
@@ -150,10 +150,10 @@ def _moment(retry_after: str, now: datetime) -> datetime | None:
     if re.fullmatch(r"\d{1,6}", retry_after):
         return now + timedelta(seconds=int(retry_after))
     try:
-        told = parsedate_to_datetime(retry_after)
+        moment = parsedate_to_datetime(retry_after)
     except ValueError:
         return None
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _epoch(seconds: str) -> datetime | None:
@@ -161,8 +161,8 @@ def _epoch(seconds: str) -> datetime | None:
 
 
 def _next_page(response: httpx.Response) -> dict[str, str] | None:
-    """What to ask for next. Of a link only the query is taken: its host may be another than the one we reach the
-    forge by, and gets no token."""
+    """The query of the next page. Only the query of a link is used: its host may differ from the configured one, and
+    must not get the token."""
     if "x-next-page" in response.headers:
         page = response.headers["x-next-page"]
         return {"page": page} if page else None
@@ -170,8 +170,8 @@ def _next_page(response: httpx.Response) -> dict[str, str] | None:
     return dict(parse_qsl(link.partition("?")[2])) if link else None
 
 
-def _said(response: httpx.Response) -> str:
-    """The message of an error, and its details where there are some: all three forges say `message`."""
+def _message(response: httpx.Response) -> str:
+    """The message of an error, with details if there are any. All three forges have a field `message`."""
     try:
         problem: Any = response.json()
     except (ValueError, RecursionError):
@@ -180,12 +180,12 @@ def _said(response: httpx.Response) -> str:
         return ""
     details = problem.get("errors")
     first = details[0] if isinstance(details, list) and details else None
-    more = first.get("message") if isinstance(first, dict) else first
-    told = [part for part in (problem.get("message") or problem.get("error"), more) if part]
-    return ": ".join(map(str, told))
+    detail = first.get("message") if isinstance(first, dict) else first
+    parts = [part for part in (problem.get("message") or problem.get("error"), detail) if part]
+    return ": ".join(map(str, parts))
 
 
 def _line(text: str, token: str) -> str:
-    """What others say, on one line, of some length, and without the token wherever they got it from."""
+    """The text on one line, cut to _LONGEST characters and without the token."""
     line = " ".join(text.replace(token, "…").split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

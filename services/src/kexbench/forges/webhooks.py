@@ -1,7 +1,7 @@
-"""What a forge's webhook delivers: whether it is genuine, and where it says that something happened. Pure.
+"""Deliveries of a forge's webhook: whether they are genuine, and which repository changed. Pure.
 
-A webhook only hurries: it says "look at this repository now", and nothing else in it is believed. So one that is sent
-again does no harm, and none is remembered.
+A webhook only makes the watcher poll a repository at once, and nothing else in it is trusted. A repeated delivery is
+therefore harmless, and none is stored.
 """
 
 import base64
@@ -25,13 +25,13 @@ _SIGNING_PREFIX = "whsec_"
 
 
 class WebhookError(Exception):
-    """A delivery that nobody who knows the secret sent; the text says what is missing or wrong."""
+    """The delivery's sender does not know the secret. The text says what is missing or wrong."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """`repositories` are the addresses that the forge clones it from; `branch` is what was pushed, or a pull request's
-    head. Both are as the body says, empty where it says nothing."""
+    """`repositories`: the repository's clone addresses. `branch`: the pushed branch, or the head branch of a pull
+    request. Both are as in the body, and empty if it has none."""
 
     delivery_id: str
     kind: Kind
@@ -40,62 +40,62 @@ class Delivery:
 
 
 def read_delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery:
-    """Raises WebhookError. Headers are of any case; the body is as it came, of a size that the caller bounds."""
-    given = {name.lower(): value for name, value in headers.items()}
+    """Raises WebhookError. Header names may have any case. `body`: as received, with its size limited by the caller."""
+    lower = {name.lower(): value for name, value in headers.items()}
     if not secret:
-        raise WebhookError("no secret is known here, so that nothing can be genuine")
-    if "x-gitea-event" in given:  # which says it in GitHub's words as well
-        _check_hex(given.get("x-gitea-signature"), body, secret, "X-Gitea-Signature")
-        return _read(given["x-gitea-event"], given.get("x-gitea-delivery", ""), body)
-    if "x-gitlab-event" in given:
-        _check_gitlab(given, body, secret)
-        delivery_id = given.get("idempotency-key") or given.get("x-gitlab-event-uuid", "")
-        return _read(given["x-gitlab-event"], delivery_id, body)
-    if "x-github-event" in given:
-        signature = given.get("x-hub-signature-256")
+        raise WebhookError("no secret is configured, so no delivery can be verified")
+    if "x-gitea-event" in lower:  # Gitea also sends GitHub's headers
+        _check_hex(lower.get("x-gitea-signature"), body, secret, "X-Gitea-Signature")
+        return _read(lower["x-gitea-event"], lower.get("x-gitea-delivery", ""), body)
+    if "x-gitlab-event" in lower:
+        _check_gitlab(lower, body, secret)
+        delivery_id = lower.get("idempotency-key") or lower.get("x-gitlab-event-uuid", "")
+        return _read(lower["x-gitlab-event"], delivery_id, body)
+    if "x-github-event" in lower:
+        signature = lower.get("x-hub-signature-256")
         prefix, _, digest = (signature or "").partition("=")
         _check_hex(digest if prefix == "sha256" else None, body, secret, "X-Hub-Signature-256")
-        return _read(given["x-github-event"], given.get("x-github-delivery", ""), body)
+        return _read(lower["x-github-event"], lower.get("x-github-delivery", ""), body)
     raise WebhookError("it has no header X-GitHub-Event, X-Gitlab-Event or X-Gitea-Event")
 
 
 def _check_hex(given: str | None, body: bytes, secret: str, header: str) -> None:
     expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     if not given or not _same(given, expected):
-        raise WebhookError(f"{header} is {'wrong' if given else 'missing'}: is the secret the same on both sides?")
+        raise WebhookError(f"{header} is {'wrong' if given else 'missing'}: check that both sides have the same secret")
 
 
-def _check_gitlab(given: Mapping[str, str], body: bytes, secret: str) -> None:
-    """Its signing token signs the body, after https://www.standardwebhooks.com; its older secret token is just sent
-    along. Which of them a secret is shows by how it begins."""
+def _check_gitlab(headers: Mapping[str, str], body: bytes, secret: str) -> None:
+    """A signing token signs the body (https://www.standardwebhooks.com), a secret token is sent in a header. The prefix
+    of `secret` tells them apart."""
     if not secret.startswith(_SIGNING_PREFIX):
-        token = given.get("x-gitlab-token")
+        token = headers.get("x-gitlab-token")
         if not token or not _same(token, secret):
-            raise WebhookError(f"X-Gitlab-Token is {'wrong' if token else 'missing'}: is the secret token the same?")
+            raise WebhookError(f"X-Gitlab-Token is {'wrong' if token else 'missing'}: check the secret token")
         return
     try:
         key = base64.b64decode(secret.removeprefix(_SIGNING_PREFIX), validate=True)
     except binascii.Error:
-        raise WebhookError("the signing token that is known here is none: there is no base64 behind whsec_") from None
-    signed = f"{given.get('webhook-id', '')}.{given.get('webhook-timestamp', '')}.".encode("latin-1", "replace") + body
-    expected = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    signatures = given.get("webhook-signature", "").split(" ")
-    if not any(_same(one, expected) for one in signatures):
-        raise WebhookError("webhook-signature is missing or wrong: is the signing token the same on both sides?")
+        raise WebhookError("the configured signing token is invalid: whsec_ must be followed by base64") from None
+    head = f"{headers.get('webhook-id', '')}.{headers.get('webhook-timestamp', '')}."
+    digest = hmac.new(key, head.encode("latin-1", "replace") + body, hashlib.sha256).digest()
+    expected = "v1," + base64.b64encode(digest).decode()
+    if not any(_same(signature, expected) for signature in headers.get("webhook-signature", "").split(" ")):
+        raise WebhookError("webhook-signature is missing or wrong: check that both sides have the same signing token")
 
 
 def _same(given: str, expected: str) -> bool:
-    """In a time that does not tell where they differ. Headers arrive as latin-1, whatever was sent."""
+    """Compares in constant time. Headers arrive as latin-1, whatever was sent."""
     return hmac.compare_digest(given.encode("latin-1", "replace"), expected.encode())
 
 
 def _read(event: str, delivery_id: str, body: bytes) -> Delivery:
-    """What a genuine body says, as far as it is understood."""
+    """The known fields of a verified body."""
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
         payload = None
-    places = (
+    paths = (
         ("repository", "clone_url"),
         ("repository", "ssh_url"),
         ("project", "git_http_url"),
@@ -105,7 +105,7 @@ def _read(event: str, delivery_id: str, body: bytes) -> Delivery:
     return Delivery(
         delivery_id=delivery_id,
         kind=kind,
-        repositories=tuple(url for place in places if (url := _text_at(payload, *place))),
+        repositories=tuple(url for path in paths if (url := _text_at(payload, *path))),
         branch=_branch(payload, kind),
     )
 

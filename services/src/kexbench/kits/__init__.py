@@ -1,10 +1,10 @@
-"""How kits are made: a provider names a version, the worker is linked to it, the shelf keeps the folder."""
+"""How kits are made: a provider resolves a version, the worker is linked to it, and the kit store keeps the kit."""
 
 from kexbench.kits.errors import KitError, KitErrors, raise_all
 from kexbench.kits.probe import read_probe
 from kexbench.kits.process import Progress
 from kexbench.kits.recipe import Workshop, default_providers
-from kexbench.kits.shelf import Shelf
+from kexbench.kits.store import KitStore
 from kexbench.kits.verify import KitCheck, kit_ids, verify_kit
 from kexbench.kits.worker import WorkerSource
 
@@ -12,8 +12,8 @@ __all__ = [
     "KitCheck",
     "KitError",
     "KitErrors",
+    "KitStore",
     "Progress",
-    "Shelf",
     "WorkerSource",
     "Workshop",
     "default_providers",

@@ -1,4 +1,4 @@
-"""Reads static archives (`ar`, as GNU writes them) without a tool: every member, also of the same name."""
+"""Reads static archives (`ar` in GNU's format) without a tool: all members, even of the same name."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,14 @@ from kexbench.kits.errors import StepFailed
 _MAGIC, _THIN_MAGIC = b"!<arch>\n", b"!<thin>\n"
 _HEADER_BYTES = 60
 _INDEXES = (b"/", b"/SYM64/", b"//")
-"""Members of the format's own: symbols, symbols with wide offsets, and long names."""
+"""Special members of the format: symbols, symbols with wide offsets, and long names."""
 
 
 def archive_members(path: Path) -> Iterator[bytes]:
-    """The contents of each member in order, headers and indexes left out. Raises StepFailed."""
+    """The contents of each member in order, without headers and indexes. Raises StepFailed."""
     content = path.read_bytes()
     if content.startswith(_THIN_MAGIC):
-        raise StepFailed("fetch", f"{path} is a thin archive, which names files and holds none", "build it with ar rcs")
+        raise StepFailed("fetch", f"{path} is a thin archive, which contains no objects", "build it with ar rcs")
     if not content.startswith(_MAGIC):
         raise StepFailed("fetch", f"{path} is not a static archive")
     position = len(_MAGIC)

@@ -1,4 +1,4 @@
-"""Libraries with a `configure` script: configured for a prefix that exists nowhere, built, and installed elsewhere."""
+"""Libraries with a `configure` script: configured for a prefix that doesn't exist, and installed with DESTDIR."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ _OPTION_WORD = re.compile(r"--(?:(?:en|dis)able-(?P<feature>[^=]+)|with(?:out)?-
 
 @dataclass(frozen=True)
 class Autotools:
-    """What every such build has in common. `tools`: programs that it needs beside compiler and make."""
+    """The common part of these builds. `tools` are required programs besides compiler and make."""
 
     compiler: str
     jobs: int
@@ -27,8 +27,8 @@ class Autotools:
         """Build `source` and install it into `installed`, below the prefix's name. Raises StepFailed."""
         for tool in self.tools:
             if shutil.which(tool) is None:
-                raise StepFailed("compile", f"{tool} is not on this machine", f"apt-get install {tool}")
-        # Nothing may tell where it was built: the same sources give the same bytes everywhere.
+                raise StepFailed("compile", f"{tool} is not installed", f"apt-get install {tool}")
+        # The binaries must not contain the build folder, so that the same sources give the same bytes everywhere.
         mapped = [
             f"{word} -ffile-prefix-map={attempt.scratch}=." if word.startswith("CFLAGS=") else word for word in words
         ]
@@ -43,12 +43,12 @@ class Autotools:
 
 
 def refuse_unknown(words: tuple[str, ...], configure: str) -> None:
-    """Raises StepFailed for the first word that the script `configure` has no option for, which it would ignore."""
+    """Raises StepFailed for the first option that the script `configure` doesn't know and would ignore."""
     listed = _OPTIONS.search(configure)
     options = set(listed[1].split()) if listed else set()
     for word in words:
         match = _OPTION_WORD.fullmatch(word.partition("=")[0])
-        assert match, "words are checked when they are made"
+        assert match, "`words` checks them"
         name = f"enable_{match['feature']}" if match["feature"] else f"with_{match['package']}"
         if re.sub(r"[-+.]", "_", name) not in options:
-            raise StepFailed("compile", f"the sources have no option {word}", "see ./configure --help in them")
+            raise StepFailed("compile", f"configure has no option {word}", "see ./configure --help in the sources")

@@ -1,8 +1,8 @@
-"""GnuTLS from its sources: one shared build, alike for every version from 3.7.1 on, with the same nettle.
+"""Builds GnuTLS from source: a shared build, the same for every version from 3.7.1 on, with the same nettle.
 
-What handshakes don't need is left out. libtasn1 and libunistring are the copies in GnuTLS's own sources; nettle is
-built here too, GMP is this machine's. No other library of this machine is looked for, whatever is installed. Versions
-ignore words that they don't know, which the usual ones may be, but the subject's own not.
+Features that handshakes don't need are left out. libtasn1 and libunistring come from GnuTLS's sources, nettle is built
+here too, and GMP is this machine's. No other library of this machine is used, even if it is installed. GnuTLS ignores
+unknown options. That is fine for the usual ones, but the subject's flags must be known.
 """
 
 import shutil
@@ -45,7 +45,7 @@ _FLAGS = ("enable-", "disable-", "with-", "without-")
 
 
 class GnutlsRecipe(Recipe):
-    """`cache` keeps nettle's sources and its build; `jobs`: how many compilers run at once."""
+    """`cache` keeps nettle's sources and build. `jobs` is the number of parallel compilers."""
 
     linkage: Linkage = "shared"
     revision = 1
@@ -58,13 +58,13 @@ class GnutlsRecipe(Recipe):
         if target.is_foreign:
             raise StepFailed(
                 "resolve",
-                f"GnuTLS is built for this machine only, not for {target.machine}",
-                "name a suite, such as gnutls@debian/trixie",
+                f"GnuTLS can only be built for this machine, not for {target.machine}",
+                "choose a suite, such as gnutls@debian/trixie",
             )
         wrong = [flag for flag in flags if not flag.startswith(_FLAGS)]
         if wrong:
             raise StepFailed(
-                "resolve", f"GnuTLS's flags begin with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
+                "resolve", f"GnuTLS's flags start with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
             )
         return (*_USUAL, *(f"--{flag}" for flag in flags))
 
@@ -76,18 +76,18 @@ class GnutlsRecipe(Recipe):
         if not configure.is_file():
             raise StepFailed(
                 "compile",
-                "these sources of GnuTLS have no configure script",
-                "name a release's archive, which has one; ./bootstrap, which makes it in a checkout, is not run",
+                "the sources of GnuTLS have no configure script",
+                "use the archive of a release, which has one; kexbench doesn't run the ./bootstrap of a checkout",
             )
         own = tuple(word for word in words if word not in _USUAL)
         refuse_unknown(own, configure.read_text(encoding="utf-8", errors="replace"))
-        nettle = attempt.scratch / "nettle"  # by this name, the cache's leaves no trace in what is built
+        nettle = attempt.scratch / "nettle"  # a link, so that the cache's path leaves no trace
         nettle.symlink_to(self._nettle().folder(gmp_package(attempt), attempt))
         libraries = nettle / INSTALLED / "lib"
         environment = {
-            "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig"),  # nettle's alone
+            "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig"),  # only nettle's
             "PKG_CONFIG_SYSROOT_DIR": str(nettle),
-            "LD_LIBRARY_PATH": str(libraries),  # for the little programs that configure runs
+            "LD_LIBRARY_PATH": str(libraries),  # for the test programs of configure
         }
         attempt.note("building GnuTLS itself")
         Autotools(attempt.target.compiler, self._jobs, ("pkg-config",), environment).install(

@@ -1,7 +1,7 @@
-"""Nettle, the library that GnuTLS's arithmetic comes from: one version for every GnuTLS that is built here.
+"""Nettle, the cryptography library of GnuTLS: one version for every GnuTLS that is built here.
 
-So a step between two versions of GnuTLS is GnuTLS's own. 3.10.1 compiles with all from 3.7.1 to 3.8.13. It is built
-once, with code for every processor of the architecture in it ("fat"), as distributions build it.
+So a change between two versions of GnuTLS is GnuTLS's own. 3.10.1 compiles with all from 3.7.1 to 3.8.13. It is built
+once, with code for every processor of the architecture ("fat"), as distributions build it.
 """
 
 import re
@@ -22,22 +22,22 @@ NETTLE = Package(
     name="nettle", version="3.10.1", sha256="b0fcdd7fc0cdea6e80dcf1dd85ba794af0d5b4a57e26397eee3bc193272d9132"
 )
 NETTLE_SUITE = "trixie"
-"""Where its sources are fetched from; the hash is that of upstream's archive, so another place would do."""
+"""The suite of its sources. The hash is that of the upstream archive, so any other source would do."""
 _WORDS = ("--disable-documentation", "--disable-openssl", "--enable-fat", "CFLAGS=-O2")
-"""Another choice of these makes another GnuTLS too: raise its recipe's revision."""
+"""If you change these, GnuTLS changes too: increase its recipe's revision."""
 _VERSION_MACRO = re.compile(r"^#define __GNU_MP_VERSION(_MINOR|_PATCHLEVEL|) (\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class NettleBuild:
-    """Nettle as it is built here; `gmp` is what it is linked to."""
+    """The build of nettle. `gmp` is the GMP that it is linked to."""
 
     archive: SourceArchive
     cache: BuildCache
     jobs: int
 
     def folder(self, gmp: Package, attempt: Attempt) -> Path:
-        """Where the build is, made now unless it was made before. Raises StepFailed."""
+        """The folder of the build, from the cache or built now. Raises StepFailed."""
         decisive = [
             NETTLE.sha256,
             _WORDS,

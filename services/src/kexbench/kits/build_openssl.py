@@ -1,7 +1,7 @@
-"""OpenSSL from its sources: one static build, alike for every version from 1.1.1 on.
+"""Builds OpenSSL from source: a static build, the same for every version from 1.1.1 on.
 
-Static, since the sources in crates are trimmed and lack what newer versions make shared libraries with. What a
-version has no word for is left out: older ones have no modules, and build no manual pages unless asked to.
+It is static, since the trimmed sources in crates can't build shared libraries of newer versions. Options that a
+version doesn't know are left out: older versions have no modules, and build manual pages only on request.
 """
 
 import re
@@ -15,10 +15,10 @@ from kexbench.kits.tree import Linkage
 
 PREFIX = f"/{INSTALLED}"
 _USUAL = ("no-shared", "no-module", "no-tests", "no-docs", "no-apps", "no-makedepend", "enable-tls-deprecated-ec")
-"""The last gives 4.0 the curves back that older versions have by default."""
+"""The last option enables curves in 4.0 that older versions have by default."""
 _FAST_CURVES = "enable-ec_nistp_64_gcc_128"
-"""Faster P-224, P-256, P-384 and P-521. OpenSSL leaves it out by default; distributions put it in on these machines:
-64-bit, little-endian, with a compiler that has integers of 128 bits."""
+"""Faster P-224, P-256, P-384 and P-521. OpenSSL disables it by default. Distributions enable it on these machines:
+64-bit, little-endian, with a compiler that has 128-bit integers."""
 _WITH_FAST_CURVES = frozenset({"x86_64", "aarch64", "riscv64", "ppc64le"})
 _TARGETS = {
     "x86_64": "linux-x86_64",
@@ -28,15 +28,15 @@ _TARGETS = {
     "s390x": "linux64-s390x",
 }
 _NO_DATE = {"SOURCE_DATE_EPOCH": "1"}
-"""The library keeps the time when it was built, unless told one: the same sources shall give the same bytes. Not 0,
-which Configure's Perl takes for none."""
+"""The library contains its build time. A fixed time makes the same sources give the same bytes. It is not 0, which
+Configure's Perl treats as unset."""
 _USUAL_OPTION = {word: word.partition("-")[2] for word in _USUAL}
 _DISABLABLES = re.compile(r"my @disablables = \((.*?)\n\s*\);", re.DOTALL)
 _QUOTED = re.compile(r'"([^"\n]+)"')
 
 
 class OpensslRecipe(Recipe):
-    """`jobs`: how many compilers run at once, all builds together."""
+    """`jobs` is the number of parallel compilers, over all builds."""
 
     linkage: Linkage = "static"
     revision = 3
@@ -47,7 +47,7 @@ class OpensslRecipe(Recipe):
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         wrong = [flag for flag in flags if not flag.startswith(("no-", "enable-"))]
         if wrong:
-            raise StepFailed("resolve", f"OpenSSL's flags begin with no- or enable-, not {', '.join(wrong)}")
+            raise StepFailed("resolve", f"OpenSSL's flags start with no- or enable-, unlike {', '.join(wrong)}")
         cross = (f"--cross-compile-prefix={target.cross_prefix}",) if target.is_foreign else ()
         return (_TARGETS[target.machine], *cross, *_USUAL, *self.distinctions(target), *flags)
 
@@ -57,7 +57,7 @@ class OpensslRecipe(Recipe):
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         configure = source / "Configure"
         if not configure.is_file():
-            raise StepFailed("compile", "these are no sources of OpenSSL: there is no Configure", "")
+            raise StepFailed("compile", "the sources of OpenSSL have no Configure script", "")
         options = _options(configure.read_text(encoding="utf-8", errors="replace"))
         kept = [word for word in words if (usual := _USUAL_OPTION.get(word)) is None or usual in options]
         places = [f"--prefix={PREFIX}", f"--openssldir={PREFIX}/ssl", "--libdir=lib"]
@@ -74,6 +74,6 @@ def recipe(_cache: Path, jobs: int) -> OpensslRecipe:
 
 
 def _options(configure: str) -> set[str]:
-    """What this version's Configure can leave out or put in: the names in its list of them."""
+    """The features that this version's Configure can disable or enable."""
     listed = _DISABLABLES.search(configure)
     return set(_QUOTED.findall(listed[1])) if listed else set()

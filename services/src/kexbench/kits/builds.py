@@ -1,4 +1,4 @@
-"""Builds that are kept: each appears whole or not at all, under everything that decides it."""
+"""A cache of builds. Each appears complete or not at all, named after everything that determines it."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ class BuildCache:
     folder: Path
 
     def built(self, name: str, build: Callable[[Path], None], attempt: Attempt) -> Path:
-        """The folder of the build `name`, which `build` installs into a new folder now unless it was made before."""
+        """The folder of the build `name`. If it isn't cached, `build` installs it into a new folder."""
         target = self.folder / name
         with locked(self.folder / f".{name}.lock", attempt.note, attempt.go_on):
             if target.is_dir():
@@ -25,7 +25,7 @@ class BuildCache:
             installed = attempt.scratch / f"installed-{name}"
             installed.mkdir()
             build(installed)
-            partial = self.folder / f".{name}"  # the cache may be another file system
+            partial = self.folder / f".{name}"  # the cache may be on another file system
             shutil.rmtree(partial, ignore_errors=True)
             shutil.copytree(installed, partial, symlinks=True)
             os.sync()  # a power cut must not leave a build whose files are empty

@@ -1,7 +1,7 @@
-"""Makes a kit self-contained: asks the dynamic loader what the worker needs and copies just that.
+"""Makes a kit self-contained: copies exactly the libraries that the dynamic loader lists for the worker.
 
-The loader itself is asked (`ld.so --list`), not the files' headers, since only its answer is what
-will happen: it includes libraries of libraries, and it notices a C library that is too old.
+`ld.so --list` is used instead of the files' headers, since it shows what really gets loaded: it includes indirect
+dependencies and detects a C library that is too old.
 """
 
 import re
@@ -18,17 +18,16 @@ _ABSENT = re.compile(r"^\s*(\S+) => not found|version `(\S+)' not found", re.MUL
 
 
 def is_libc(soname: str) -> bool:
-    """Whether a library belongs to the C library, whose parts must all be of one version."""
+    """Whether a library is part of the C library, whose parts must all have the same version."""
     return _LIBC_FAMILY.fullmatch(soname) is not None
 
 
 def needed(binary: Path, attempt: Attempt, materials: Materials = THIS_MACHINE) -> dict[str, Path]:
-    """Every library that would be loaded with `binary`, the loader included: soname -> file.
+    """Every library that is loaded with `binary`, including the loader: soname -> file.
 
-    Of another architecture's program its own loader is asked, and the C library of the cross compiler stands in for
-    this machine's.
+    For a foreign architecture, its own loader runs, and the cross compiler's C library replaces this machine's.
 
-    Raises StepFailed when one is absent, or would come from this machine although it must not.
+    Raises StepFailed if a library is missing, or would come from this machine although it must not.
     """
     target, libraries = attempt.target, materials.libraries
     on_host = libraries is None or materials.host_libc or materials.rest_from_host
@@ -40,21 +39,21 @@ def needed(binary: Path, attempt: Attempt, materials: Materials = THIS_MACHINE) 
     listing = target.command([str(loader), *search, "--list", str(binary)])
     output = attempt.run(listing, stage="collect", timeout_s=30)
     if absent := _ABSENT.search(output):
-        raise StepFailed("collect", f"{absent[1] or absent[2]} can't be found for the worker")
-    # The loader lists itself under the path the binary names it by, or not at all for a library.
-    found = {Path(name).name: Path(path) for name, path in _NEEDED.findall(output)}
-    found[loader.name] = loader
+        raise StepFailed("collect", f"the worker needs {absent[1] or absent[2]}, which is missing")
+    # The loader lists itself under the path in the binary; for a library it doesn't list itself.
+    files = {Path(name).name: Path(path) for name, path in _NEEDED.findall(output)}
+    files[loader.name] = loader
     if libraries and not materials.rest_from_host:
-        for soname, path in found.items():
+        for soname, path in files.items():
             if not path.is_relative_to(libraries) and not (materials.host_libc and is_libc(soname)):
                 raise StepFailed("collect", f"{soname} would come from this machine ({path}), not from the subject")
-    return found
+    return files
 
 
 def collect(binary: Path, attempt: Attempt, materials: Materials, kit: Path) -> tuple[tuple[str, ...], dict[str, Path]]:
-    """Copies worker and libraries to `bin/` and `lib/` of the folder `kit`, and proves that they suffice.
+    """Copies worker and libraries to `bin/` and `lib/` of the folder `kit`, and checks that nothing else is loaded.
 
-    Returns the worker's arguments, relative to the kit, and where each library came from.
+    Returns the worker's arguments, relative to the kit, and the original path of each library.
     """
     libraries = needed(binary, attempt, materials)
     (kit / "bin").mkdir()

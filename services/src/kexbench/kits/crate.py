@@ -1,7 +1,7 @@
-"""OpenSSL's sources as Rust's registry has them: `openssl@crate/3.5.5`, in the crate openssl-src.
+"""OpenSSL's sources from Rust's registry, in the crate openssl-src: `openssl@crate/3.5.5`.
 
-Cargo fetches, so that mirrors, proxies and credentials are those that it is configured with. Its copy of the
-registry's index tells which crate holds which version of OpenSSL, and the SHA-256 of each.
+Cargo fetches them with its configured mirrors, proxies and credentials. Cargo's copy of the registry's index maps
+crate versions to OpenSSL versions and holds the SHA-256 of each crate.
 """
 
 import hashlib
@@ -9,6 +9,8 @@ import json
 import os
 import re
 import time
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from kexbench.kits.unbuilt import unpack
 
 _CRATE = "openssl-src"
 _SOURCE = re.compile(r"crate/(?P<version>[0-9][0-9A-Za-z.-]*)")
+NEAREST = 3
+"""Versions that are listed on either side of one that does not exist."""
 _INDEX_MAX_AGE_S = 12 * 3600
 
 
@@ -33,7 +37,7 @@ class _Release:
 
     @property
     def semantic(self) -> str:
-        """As cargo compares versions: without what stands behind the plus."""
+        """The version that cargo compares: the part before the plus."""
         return self.crate_version.partition("+")[0]
 
     @property
@@ -42,7 +46,7 @@ class _Release:
 
 
 class CrateOrigin:
-    """What cargo can reach. `cargo_home` is where cargo keeps its copies; default: as cargo itself decides."""
+    """The registry that cargo uses. `cargo_home` is the folder of cargo's copies; default: cargo's own."""
 
     name = "crate"
 
@@ -57,14 +61,13 @@ class CrateOrigin:
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
-        assert match, "the provider asks `provides` first"
-        wanted = match["version"]
-        known = self._releases(attempt, refresh=refresh)
-        release = next((found for found in known if found.openssl == wanted), None)
+        assert match, "the caller checks `provides` first"
+        version = match["version"]
+        releases = self._releases(attempt, refresh=refresh)
+        release = next((candidate for candidate in releases if candidate.openssl == version), None)
         if release is None:
-            nearest = [found.openssl for found in known if found.openssl.startswith(wanted[:3])]
-            having = ", ".join(dict.fromkeys(nearest)) or "none like it"
-            raise StepFailed("resolve", f"no crate has OpenSSL {wanted}", f"there are {having}")
+            available = ", ".join(_nearest(version, {candidate.openssl for candidate in releases}))
+            raise StepFailed("resolve", f"no crate has OpenSSL {version}", f"the nearest versions are {available}")
         package = Package(name=f"crate {_CRATE}", version=release.crate_version, sha256=release.sha256)
         return Sources(
             version=release.openssl,
@@ -74,27 +77,23 @@ class CrateOrigin:
         )
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        """Every version of OpenSSL that there is."""
-        return tuple(sorted({found.openssl for found in self._releases(attempt, refresh=refresh)}, key=version_key))
+        """Every version of OpenSSL in the registry, oldest first."""
+        return tuple(sorted({release.openssl for release in self._releases(attempt, refresh=refresh)}, key=version_key))
 
     def _releases(self, attempt: Attempt, *, refresh: bool) -> list[_Release]:
-        """Those that were not withdrawn, the newest crate first."""
+        """The releases that were not yanked, the newest crate first."""
         if refresh or not _is_young(self._index()):
-            try:
+            with attempt.or_older("an older list of crates", serves=not refresh and self._index() is not None):
                 self._cargo(attempt, "generate-lockfile", requirement="*")
-            except StepFailed as error:
-                if refresh or self._index() is None:
-                    raise
-                attempt.note(f"using an older list of crates: {error.reason}")
         index = self._index()
         if index is None:
-            raise StepFailed("resolve", f"cargo keeps no list of {_CRATE} in {self._home}", "cargo 1.68 or newer does")
+            raise StepFailed("resolve", f"cargo has no list of {_CRATE} in {self._home}", "install cargo 1.68 or newer")
         return _parse_index(index.read_bytes())
 
     def _index(self) -> Path | None:
-        """Cargo's copy of the registry's file on this crate; of several registries the one that was read last."""
-        found = self._home.glob(f"registry/index/*/.cache/{_CRATE[:2]}/{_CRATE[2:4]}/{_CRATE}")
-        return max(found, key=lambda path: path.stat().st_mtime, default=None)
+        """Cargo's copy of the crate's index file. With several registries, the most recent one."""
+        copies = self._home.glob(f"registry/index/*/.cache/{_CRATE[:2]}/{_CRATE[2:4]}/{_CRATE}")
+        return max(copies, key=lambda path: path.stat().st_mtime, default=None)
 
     def _unpack(self, release: _Release, folder: Path, attempt: Attempt) -> Path:
         attempt.note(f"fetching the crate {_CRATE} {release.crate_version}")
@@ -102,13 +101,13 @@ class CrateOrigin:
         name = f"{_CRATE}-{release.crate_version}"
         archive = next(iter(self._home.glob(f"registry/cache/*/{name}.crate")), None)
         if archive is None:
-            raise StepFailed("fetch", f"cargo fetched {name}, but keeps it nowhere in {self._home}")
+            raise StepFailed("fetch", f"cargo fetched {name}, but it is not in {self._home}")
         if hashlib.sha256(archive.read_bytes()).hexdigest() != release.sha256:
-            raise StepFailed("fetch", f"{archive} has other contents than the registry's index promises", "delete it")
+            raise StepFailed("fetch", f"{archive} does not match the SHA-256 in the registry's index", "delete it")
         return unpack(archive, folder) / "openssl"
 
     def _cargo(self, attempt: Attempt, verb: str, *, requirement: str) -> None:
-        """Run cargo in a project that needs nothing but the crate."""
+        """Run cargo in a project whose only dependency is the crate."""
         project = attempt.scratch / f"cargo-{verb}"
         (project / "src").mkdir(parents=True, exist_ok=True)
         (project / "src" / "lib.rs").touch()
@@ -126,7 +125,8 @@ class CrateOrigin:
 
 
 def _parse_index(content: bytes) -> list[_Release]:
-    """Cargo's cache of a sparse index: a header, then version and JSON record in turn, each ended by a zero byte."""
+    """Parses cargo's cache of a sparse index: a header, then alternating versions and JSON records, each ended by a
+    zero byte."""
     records = []
     for text in content.split(b"\0"):
         if text.startswith(b"{"):
@@ -137,6 +137,15 @@ def _parse_index(content: bytes) -> list[_Release]:
     releases = [_Release(record["vers"], record["cksum"]) for record in records if not record.get("yanked")]
     usual = [release for release in releases if re.fullmatch(r"[0-9.]+\+[0-9][0-9a-z.-]*", release.crate_version)]
     return sorted(usual, key=lambda release: version_key(release.semantic), reverse=True)
+
+
+def _nearest(version: str, available: Iterable[str]) -> list[str]:
+    """The versions of the same series, or the neighbours of this one. Oldest first."""
+    versions = sorted(available, key=version_key)
+    series = ".".join([*version.split(".")[:2], ""])
+    same = [candidate for candidate in versions if candidate.startswith(series)]
+    place = bisect_left(versions, version_key(version), key=version_key)
+    return same or versions[max(0, place - NEAREST) : place + NEAREST]
 
 
 def _is_young(path: Path | None) -> bool:

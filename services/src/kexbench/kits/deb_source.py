@@ -1,14 +1,14 @@
-"""Upstream's sources as Debian's suites have them: `openssl@deb-source/trixie`, `gnutls@deb-source/trixie`.
+"""Upstream's sources from Debian's suites: `openssl@deb-source/trixie`, `gnutls@deb-source/trixie`.
 
-Pristine: Debian's patches are left out, since the subject is upstream's version. What Debian makes of it, patches
-included, is `openssl@debian/trixie`. A new revision of the package alone so changes nothing.
+Debian's patches are left out, since the subject is upstream's version. `openssl@debian/trixie` includes them. So a new
+revision of the package alone changes nothing.
 """
 
 import re
 from pathlib import Path
 
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.libraries import PACKAGES
+from kexbench.domain.libraries import PACKAGES, VERSION_FILES
 from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
@@ -18,7 +18,7 @@ _SOURCE = re.compile(r"deb-source/([a-z][a-z-]*)")
 
 
 class DebSourceOrigin:
-    """Suites of one mirror; by default the mirror this machine uses. Archives are kept in `cache`."""
+    """The suites of one mirror, by default this machine's. Archives are kept in `cache`."""
 
     name = "deb-source"
 
@@ -27,7 +27,7 @@ class DebSourceOrigin:
         self._mirror = mirror
 
     def describe(self) -> str:
-        names = ", ".join(f"{library}@deb-source/SUITE" for library in PACKAGES)
+        names = ", ".join(f"{library}@deb-source/SUITE" for library in PACKAGES if library in VERSION_FILES)
         return f"{names}: upstream's sources of a Debian suite's version, unpatched, built here"
 
     def provides(self, ref: SubjectRef) -> bool:
@@ -38,7 +38,7 @@ class DebSourceOrigin:
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
-        assert match, "the provider asks `provides` first"
+        assert match, "the caller checks `provides` first"
         archive = SourceArchive(match[1], self._mirror or host_mirror(), self._cache)
         archive.refresh(attempt, forced=refresh)
         package = archive.upstream(PACKAGES[ref.library].debian_source, attempt)

@@ -1,8 +1,8 @@
-"""Any Debian suite's libraries, unpacked and never installed: `openssl@debian/trixie`, `gnutls@debian/sid`.
+"""The libraries of any Debian suite, unpacked but not installed: `openssl@debian/trixie`, `gnutls@debian/sid`.
 
-Only the library, what it depends on, its headers, and OpenSSL's FIPS module where the suite has it are
-fetched: 8 to 16 packages. The worker is compiled with this machine's compiler and C headers, since only
-the library is the subject.
+The provider fetches the library, its dependencies, its headers, and OpenSSL's FIPS module if the suite has it:
+8 to 16 packages. The worker is compiled with this machine's compiler and C headers, since only the library is the
+subject.
 """
 
 import os
@@ -27,7 +27,7 @@ _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 
 
 class DebianProvider:
-    """Suites of one mirror; by default the mirror this machine uses. Downloads are kept in `cache`."""
+    """The suites of one mirror, by default this machine's. Downloads are kept in `cache`."""
 
     def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
         self._cache = cache
@@ -35,7 +35,7 @@ class DebianProvider:
 
     def describe(self) -> str:
         names = ", ".join(f"{name}@debian/SUITE" for name in PACKAGES)
-        return f"{names}: the packages of a Debian suite, unpacked, never installed"
+        return f"{names}: the packages of a Debian suite, unpacked but not installed"
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
@@ -46,12 +46,12 @@ class DebianProvider:
         return (upstream_version(archive.package(PACKAGES[ref.library].debian, attempt).version),)
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
-        no_flags(ref, "name a source that is built, such as crate/3.5.5")
+        no_flags(ref, "choose a source that is built here, such as crate/3.5.5")
         if ref.variant.relink is not None:
             raise StepFailed(
                 "resolve",
                 "a suite's library can't be relinked",
-                f"relink what is installed, {ref.library}@system+relink=1, or a build of your own",
+                f"relink the installed library, {ref.library}@system+relink=1, or a build of your own",
             )
         archive = self._archive(ref, attempt.target)
         archive.refresh(attempt, forced=refresh)
@@ -60,10 +60,11 @@ class DebianProvider:
         runtime = [name for name in archive.dependencies(development, attempt) if names.debian_runtime.match(name)]
         if len(runtime) != 1:
             raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
-        packages = (development, *archive.closure(runtime[0], attempt))
+        headers = (archive.package(name, attempt) for name in names.debian_headers.values())
+        packages = (development, *headers, *archive.closure(runtime[0], attempt))
         if names.debian_fips:
             version = next(package.version for package in packages if package.name == runtime[0])
-            # Of another version it would be another library's.
+            # The module must have the library's version.
             fips = archive.exact(names.debian_fips, version, attempt)
             packages = (*packages, fips) if fips else packages
         return Resolution(
@@ -81,8 +82,8 @@ class DebianProvider:
         root.mkdir()
         owners: dict[str, Package] = {}
         names = PACKAGES[resolution.ref.library]
-        # A kit is made of these although no library that the worker is linked to comes from them.
-        not_loaded = (names.debian, names.debian_fips)
+        # These are part of a kit, but no library that the worker loads comes from them.
+        not_loaded = (names.debian, names.debian_fips, *names.debian_headers.values())
         for package in resolution.packages:
             unpacked = attempt.run(
                 ["dpkg-deb", "--vextract", str(archive.package_file(package)), str(root)], stage="fetch", timeout_s=120
@@ -90,15 +91,16 @@ class DebianProvider:
             owners |= {Path(name).name: package for name in unpacked.splitlines() if ".so" in name}
         host_libc = _libc_is_older_than_ours(resolution.packages, attempt)
         if host_libc:
-            attempt.note(f"{resolution.ref.source} has an older C library than this machine, whose own is used")
+            attempt.note(f"using this machine's C library: the one of {resolution.ref.source} is older")
         include = attempt.scratch / "include"
         libraries = attempt.scratch / "libraries"
         architecture = attempt.target.architecture
-        _copy_headers(root, resolution.ref.library, architecture, include)
+        for folder in sorted({resolution.ref.library, *names.debian_headers}):
+            _copy_headers(root, folder, architecture, include)
         _link_libraries(root, architecture, libraries, without_libc=host_libc)
         return Materials(
             compile_flags=(f"-I{include}",),
-            # The suite's libraries may need a newer C library than the one they are linked beside.
+            # The suite's libraries may need a newer C library than this machine's.
             link_flags=(f"-L{libraries}", "-Wl,--allow-shlib-undefined", f"-Wl,-rpath-link,{libraries}"),
             libraries=libraries,
             host_libc=host_libc,
@@ -109,33 +111,33 @@ class DebianProvider:
 
     def _archive(self, ref: SubjectRef, target: Target) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.origin)
-        assert match, "the shelf asks `provides` first"
+        assert match, "the caller checks `provides` first"
         return SuiteArchive(match[1], target, self._mirror or host_mirror(), self._cache)
 
 
 def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) -> bool:
-    """A worker compiled here may need what an older C library lacks; a newer one runs older programs."""
+    """A worker compiled here may not run with an older C library; a newer one runs older programs."""
     ours = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 0").partition(" ")[2]
     target = attempt.target
     if target.is_foreign:
-        asked = target.command([str(target.loader), "--version"])
-        said = _LOADER_VERSION.search(attempt.run(asked, stage="fetch", timeout_s=30))
-        ours = said[1] if said else "0"
+        command = target.command([str(target.loader), "--version"])
+        version = _LOADER_VERSION.search(attempt.run(command, stage="fetch", timeout_s=30))
+        ours = version[1] if version else "0"
     theirs = [upstream_version(package.version) for package in packages if package.name == "libc6"]
     return not theirs or version_key(theirs[0]) < version_key(ours)
 
 
 def _copy_headers(root: Path, folder: str, architecture: Architecture, include: Path) -> None:
-    """The library's own headers alone: the suite's C headers don't fit this machine's compiler and libc."""
+    """Copy a library's headers and no others: the suite's C headers don't fit this machine's compiler and libc."""
     places = (root / "usr/include" / folder, root / "usr/include" / architecture.triplet / folder)
     for place in filter(Path.is_dir, places):
         shutil.copytree(place, include / folder, dirs_exist_ok=True)
     if not (include / folder).is_dir():
-        raise StepFailed("fetch", f"the packages hold no headers {folder}/")
+        raise StepFailed("fetch", f"the packages contain no headers {folder}/")
 
 
 def _link_libraries(root: Path, architecture: Architecture, libraries: Path, *, without_libc: bool) -> None:
-    """One flat folder with a link for every shared library, whichever folder of the suite it lies in."""
+    """Make one flat folder with a link to every shared library of the suite."""
     libraries.mkdir()
     triplet = architecture.triplet
     folders = [root / part for part in (f"lib/{triplet}", f"usr/lib/{triplet}", "lib", "usr/lib", "lib64", "usr/lib64")]
@@ -148,7 +150,7 @@ def _link_libraries(root: Path, architecture: Architecture, libraries: Path, *, 
 
 
 def _inside(root: Path, path: Path) -> Path | None:
-    """The file a link leads to, when it is read as if `root` were the root of the file system."""
+    """The target of a link, with `root` as the root of the file system; None if it is no file inside."""
     for _ in range(40):
         if not path.is_symlink():
             break

@@ -1,4 +1,4 @@
-"""A file from an address, of which the SHA-256 is known beforehand: there whole and as promised, or not at all."""
+"""Downloads a file with a known SHA-256. The file appears complete and verified, or not at all."""
 
 import hashlib
 import ssl
@@ -15,16 +15,16 @@ from kexbench.kits.process import Attempt
 _SILENCE_MAX_S = 60
 _WHOLE_MAX_S = 3600
 _REDIRECTS_MAX = 5
-_TELL_EVERY_BYTES = 16 << 20
+_REPORT_EVERY_BYTES = 16 << 20
 _ALLOWED_AFTER = {"http": ("http", "https"), "https": ("https",)}
-"""Where a redirect may lead: what began in the open may become safe, never the other way round."""
+"""Allowed schemes of a redirect: from HTTP to HTTPS, but not back."""
 
 
 def download(address: str, sha256: str, target: Path, attempt: Attempt, most_bytes: int) -> None:
     """Fetch a file to `target`, whose folder exists. Raises StepFailed."""
     attempt.note(f"fetching {address}")
     partial = target.with_name(f".{target.name}.partial")
-    # What this machine trusts is trusted, so that a proxy with a certificate of its own works.
+    # The machine's trusted certificates, so that a proxy with its own certificate works.
     client = httpx.Client(verify=ssl.create_default_context(), timeout=_SILENCE_MAX_S)
     try:
         with client, _answer(client, address) as response:
@@ -42,20 +42,20 @@ def download(address: str, sha256: str, target: Path, attempt: Attempt, most_byt
 
 
 def wrong_hash(what: str, actual: str, promised: str) -> StepFailed:
-    """The error for a file of another content than its reference promises."""
+    """The error for a file that doesn't match the SHA-256 in its reference."""
     return StepFailed(
         "fetch",
         f"{what} has the SHA-256 {actual}, but the reference says {promised}",
-        "find out which of them is right from who published it; write that one behind #sha256=",
+        "check which one the publisher states, and write it after #sha256=",
     )
 
 
 @contextmanager
 def _answer(client: httpx.Client, address: str) -> Iterator[httpx.Response]:
-    """The response at the end of all redirects."""
-    following = client.build_request("GET", address, headers={"Accept-Encoding": "identity"})
+    """The response after all redirects."""
+    request = client.build_request("GET", address, headers={"Accept-Encoding": "identity"})
     for _ in range(_REDIRECTS_MAX + 1):
-        response = client.send(following, stream=True)
+        response = client.send(request, stream=True)
         try:
             if response.next_request is None:
                 response.raise_for_status()
@@ -63,30 +63,30 @@ def _answer(client: httpx.Client, address: str) -> Iterator[httpx.Response]:
                 return
         finally:
             response.close()
-        if response.next_request.url.scheme not in _ALLOWED_AFTER[following.url.scheme]:
+        if response.next_request.url.scheme not in _ALLOWED_AFTER[request.url.scheme]:
             raise StepFailed(
                 "fetch",
-                f"{following.url} redirects to {response.next_request.url}, which is less safe",
-                "name an address that doesn't",
+                f"{request.url} redirects to {response.next_request.url}, which is less secure",
+                "use an address without such a redirect",
             )
-        following = response.next_request
-    raise StepFailed("fetch", f"{address} redirects more than {_REDIRECTS_MAX} times", "name where it leads to")
+        request = response.next_request
+    raise StepFailed("fetch", f"{address} redirects more than {_REDIRECTS_MAX} times", "use the final address")
 
 
 def _copy(response: httpx.Response, target: Path, attempt: Attempt, most_bytes: int) -> str:
-    """Write what arrives, as it is on the wire; its SHA-256."""
-    digest, size, told = hashlib.sha256(), 0, 0
+    """Write the response as received, without decoding, and return its SHA-256."""
+    digest, size, reported_size = hashlib.sha256(), 0, 0
     end = time.monotonic() + _WHOLE_MAX_S
     with target.open("wb") as file:
         for chunk in response.iter_raw():
             size += len(chunk)
             if size > most_bytes:
-                raise StepFailed("fetch", f"{response.url} is larger than {most_bytes >> 20} MiB", "no sources are")
+                raise StepFailed("fetch", f"{response.url} is larger than {most_bytes >> 20} MiB", "check the address")
             if time.monotonic() > end:
-                raise StepFailed("fetch", f"{response.url} took longer than {_WHOLE_MAX_S} s", "fetch it by hand")
+                raise StepFailed("fetch", f"{response.url} took longer than {_WHOLE_MAX_S} s", "download it manually")
             digest.update(chunk)
             file.write(chunk)
-            if size - told >= _TELL_EVERY_BYTES:
-                attempt.note(f"{size >> 20} MiB are here")
-                told = size
+            if size - reported_size >= _REPORT_EVERY_BYTES:
+                attempt.note(f"received {size >> 20} MiB")
+                reported_size = size
     return digest.hexdigest()

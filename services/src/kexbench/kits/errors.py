@@ -1,4 +1,4 @@
-"""The one error a person sees when a kit can't be made: what failed, why, and what to do about it."""
+"""The error that users see when a kit can't be made: what failed, why, and how to fix it."""
 
 import errno
 import re
@@ -13,7 +13,7 @@ from kexbench.domain.runs import RunReason
 Stage = Literal["resolve", "fetch", "compile", "collect", "self-test", "store"]
 _STAGES_OF_SOURCES: tuple[Stage, ...] = ("compile", "collect", "self-test")
 Lack = Literal["disk", "memory", "network"]
-"""What a machine has not enough of."""
+"""What the machine lacks."""
 _OF_LACKS: dict[Lack | None, RunReason] = {
     "disk": RunReason.DISK_FULL,
     "memory": RunReason.TOO_LITTLE_MEMORY,
@@ -22,8 +22,8 @@ _OF_LACKS: dict[Lack | None, RunReason] = {
 
 
 class KitError(Exception):
-    """A kit can't be made or used. `log_path` is the kept log of the attempt, once there is one; `cut_short` says that
-    somebody outside ended it."""
+    """A kit can't be made or used. `log_path` is the kept log of the attempt, if there is one. `cut_short` means that
+    the attempt was ended from outside."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class KitError(Exception):
 
     @classmethod
     def of(cls, ref: SubjectRef | str, failed: "StepFailed", log_path: Path | None = None) -> "KitError":
-        """What a step failed by, of a subject."""
+        """The error of a subject whose step failed."""
         return cls(ref, failed.stage, failed.reason, failed.remedy, log_path, failed.cut_short, failed.lack)
 
     @property
     def is_of_the_sources(self) -> bool:
-        """Whether such sources fail again, as far as one can tell: not for want of network, disk or memory, and not
-        because somebody outside ended a process."""
+        """Whether the same sources will probably fail again: the cause is neither a lack of network, disk or memory,
+        nor a process that was ended from outside."""
         return self.stage in _STAGES_OF_SOURCES and self.lack is None and not self.cut_short
 
     @property
@@ -81,15 +81,18 @@ class KitErrors(Exception):
         self.errors = tuple(errors)
 
 
-def why_run_fails(errors: Sequence[KitError]) -> tuple[RunReason, tuple[str, ...]]:
-    """Why a run whose kits cannot be made fails, and what that is about. What does not build is told before what may
-    succeed another time."""
+def why_run_fails(error: Exception) -> tuple[RunReason | None, tuple[str, ...]]:
+    """The reason of a run whose kits can't be made, and the references concerned. Sources that don't build come before
+    failures that may pass when tried again. Other errors have no reason but their text."""
+    errors = error.errors if isinstance(error, KitErrors) else (error,) if isinstance(error, KitError) else ()
+    if not errors:
+        return None, ()
     unbuilt = tuple(error.ref for error in errors if error.is_of_the_sources)
     return (RunReason.UNBUILDABLE, unbuilt) if unbuilt else (errors[0].run_reason, tuple(error.ref for error in errors))
 
 
 def raise_all(errors: Sequence[KitError]) -> None:
-    """Raises the error, or all of them as KitErrors, or nothing where there are none."""
+    """Raises a single error as it is and several as KitErrors; returns if there are none."""
     if len(errors) == 1:
         raise errors[0]
     if errors:
@@ -97,7 +100,7 @@ def raise_all(errors: Sequence[KitError]) -> None:
 
 
 class StepFailed(Exception):
-    """A step of an attempt failed; the shelf adds the subject and the log and raises KitError."""
+    """A step of an attempt failed. The kit store adds the subject and the log and raises KitError."""
 
     def __init__(
         self, stage: Stage, reason: str, remedy: str = "", *, cut_short: bool = False, lack: Lack | None = None
@@ -111,7 +114,7 @@ class StepFailed(Exception):
 
 
 class ProgramFailed(StepFailed):
-    """A program of a step ran and ended badly."""
+    """A program of a step ran and failed."""
 
 
 def lack_of(error: OSError) -> Lack | None:
@@ -120,7 +123,7 @@ def lack_of(error: OSError) -> Lack | None:
 
 @dataclass(frozen=True)
 class Likely:
-    """Why a step failed, as far as one can tell."""
+    """The probable cause of a failed step."""
 
     reason: str
     remedy: str = ""
@@ -141,44 +144,44 @@ _CAUSES = (
     _cause(r"No space left on device", "the disk is full", "free some space, then try again", "disk"),
     _cause(
         r"Killed signal terminated program|virtual memory exhausted|[Cc]annot allocate memory|Out of memory",
-        "the machine has too little memory for it",
-        "end other programs, or build where there is more memory",
+        "the machine has too little memory",
+        "close other programs, or build on a machine with more memory",
         "memory",
     ),
     _cause(
         r"Temporary failure resolving|Could not resolve|Network is unreachable|Could not connect to|timed out",
         "the package archive can't be reached",
-        "check the network, or the mirror in this machine's apt sources",
+        "check the network and the mirror in this machine's apt sources",
         "network",
     ),
     _cause(
         r"The repository '\S+ (\S+) Release' does(?: not|n't) have a Release file",
         "the package archive has no suite {1}",
-        "check the suite's name; old suites are not kept on every mirror",
+        "check the suite's name; some mirrors don't keep old suites",
     ),
     _cause(
         r"Failed to fetch \S+/dists/(\S+?)/\S+/source/Sources\S*  ?File not found",
-        "the package archive has no suite {1}, or no sources of it",
-        "check the suite's name; not every mirror keeps sources",
+        "the package archive has no suite {1}, or no sources for it",
+        "check the suite's name; some mirrors don't keep sources",
     ),
     _cause(
         r"You must put some 'deb-src' URIs",
-        "the package archive has no sources of this suite",
-        "name another suite; not every mirror keeps sources",
+        "the package archive has no sources for this suite",
+        "choose another suite; some mirrors don't keep sources",
     ),
     _cause(
         r"Failed to fetch \S+/dists/(\S+?)/\S+  ?File not found",
         "the package archive has no suite {1}",
-        "check the suite's name; old suites are not kept on every mirror",
+        "check the suite's name; some mirrors don't keep old suites",
     ),
     _cause(
         r"NO_PUBKEY|is not signed|couldn't be verified|signatures were invalid",
         "the package archive's signature can't be verified",
         "update the package debian-archive-keyring",
     ),
-    _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "name another suite"),
-    _cause(r"Unable to find a source package for (\S+)", "the suite has no source package {1}", "name another suite"),
-    _cause(r"Hash Sum mismatch", "the package archive changed while it was read", "try again in a minute"),
+    _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "choose another suite"),
+    _cause(r"Unable to find a source package for (\S+)", "the suite has no source package {1}", "choose another suite"),
+    _cause(r"Hash Sum mismatch", "the package archive changed during the download", "try again in a minute"),
     _cause(
         r"fatal error: (gmp\.h): No such file|__gmpz_\w+ not found|GNU MP not found",
         "the headers of GMP are missing",
@@ -186,18 +189,16 @@ _CAUSES = (
     ),
     _cause(r"fatal error: (\S+?): No such file or directory", "the header {1} is missing", ""),
     _cause(
-        r"Can't locate (\S+?\.pm) in @INC", "perl lacks its module {1}", "install perl (Debian) or perl-core (Fedora)"
+        r"Can't locate (\S+?\.pm) in @INC", "perl lacks the module {1}", "install perl (Debian) or perl-core (Fedora)"
     ),
     _cause(r"rustup could not choose a version of cargo", "rustup has no toolchain", "run rustup default stable"),
     _cause(r"configure: error: (.*)", "configure says: {1}", ""),
-    _cause(
-        r"No rule to make target '([^']+)'", "the worker's sources lack what {1} is made from", "update the sources"
-    ),
-    _cause(r"cannot find -l([^\s:]+)", "the library {1} can't be found for linking", ""),
+    _cause(r"No rule to make target '([^']+)'", "the worker's sources have no rule to make {1}", "update the sources"),
+    _cause(r"cannot find -l([^\s:]+)", "the linker can't find the library {1}", ""),
     _cause(r"version `(\S+)' not found", "the C library is older than {1}, which the worker needs", ""),
     _cause(r"undefined reference to [`'](\S+?)'", "the library lacks the function {1}", ""),
     _cause(r"(\S+:\d+:\d+: error: .*)", "the compiler says: {1}", ""),
-    # Last, since configure scripts pass over programs that they can do without.
+    # Last, since configure scripts also report missing optional programs.
     _cause(
         r"(?m): ([\w.+-]+): (?:command )?not found$"
         r"|^make(?:\[\d+\])?: ([\w.+-]+): No such file or directory"
@@ -209,11 +210,9 @@ _CAUSES = (
 
 
 def likely_cause(output: str) -> Likely | None:
-    """What a step's output suggests, or None."""
+    """The probable cause that a step's output shows, or None."""
     for cause in _CAUSES:
         if match := cause.pattern.search(output):
-            found, likely = next(filter(None, match.groups()), ""), cause.likely
-            return replace(
-                likely, reason=likely.reason.replace("{1}", found), remedy=likely.remedy.replace("{1}", found)
-            )
+            name, likely = next(filter(None, match.groups()), ""), cause.likely
+            return replace(likely, reason=likely.reason.replace("{1}", name), remedy=likely.remedy.replace("{1}", name))
     return None

@@ -1,11 +1,11 @@
-"""Archives from elsewhere laid out on disk: nothing lands outside of the folder, and nothing is left that leads there.
+"""Unpacks untrusted archives: no file lands outside of the folder, and no link leads out of it.
 
-Python's own filter for this is used where there is one (3.11.4). The checks here come first: distributions of today
-have an older Python, and archives shall be treated alike everywhere.
+Python's own filter is used if it exists (3.11.4). The checks here come first, since current distributions have an
+older Python, and all machines must treat archives the same way.
 
-A name that climbs (`..`) behind another one is refused, since what it leads to depends on links that may be made later:
-`x/..` is the folder itself until `x` becomes a link to `.`. Every other link leads from a real folder, which no archive
-can replace, through names that are each checked alike.
+A `..` after another name is refused, since its target depends on links that may be created later:
+`x/..` is the folder itself until `x` becomes a link to `.`. Every other link starts in a real folder, which no archive
+can replace, and passes only names that are checked in the same way.
 """
 
 import os
@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 
 
 class UnsafeMember(Exception):
-    """A member that leads outside or is no file, folder or link; the text names it."""
+    """A member that leads outside, or is no file, folder or link. The text names it."""
 
 
 def extract(packed: tarfile.TarFile, folder: Path) -> None:
-    """Lay out all members in `folder`, as files of whoever does so. Raises UnsafeMember, TarError and OSError."""
+    """Unpack all members into `folder`, owned by the current user. Raises UnsafeMember, TarError and OSError."""
     packed.extraction_filter = staticmethod(getattr(tarfile, "data_filter", lambda member, _: member))
     root = folder.resolve()
     for member in packed:
@@ -32,7 +32,7 @@ def extract(packed: tarfile.TarFile, folder: Path) -> None:
 def _check(member: tarfile.TarInfo, root: Path) -> None:
     if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
         raise UnsafeMember(f"{member.name} is neither a file, a folder nor a link")
-    folder = (root / member.name).parent.resolve()  # an earlier member may have made a link of it
+    folder = (root / member.name).parent.resolve()  # an earlier member may have created a link here
     if ".." in PurePosixPath(member.name).parts or not folder.is_relative_to(root):
         raise UnsafeMember(f"{member.name} leads outside")
     if member.issym() and _leaves(root, folder, member.linkname):
@@ -42,7 +42,7 @@ def _check(member: tarfile.TarInfo, root: Path) -> None:
 
 
 def _leaves(root: Path, folder: Path, target: str) -> bool:
-    """Whether a link in `folder`, which has no link in its path, leads or may later lead out of `root`."""
+    """Whether a link in `folder` leads out of `root`, now or later. `folder` has no link in its path."""
     names = PurePosixPath(target).parts
     climbs = next((place for place, name in enumerate(names) if name != ".."), len(names))
     if PurePosixPath(target).is_absolute() or ".." in names[climbs:]:
@@ -51,5 +51,5 @@ def _leaves(root: Path, folder: Path, target: str) -> bool:
 
 
 def _is_inside(root: Path, target: str) -> bool:
-    """Of a hard link: it is made to what is there now, through all links on the way."""
+    """Whether the target of a hard link is inside, after following all links."""
     return (root / target).resolve().is_relative_to(root)

@@ -1,6 +1,6 @@
 """Kits of the fake backend, for tests and demonstrations: `fake@1.0`, `fake@1.1+step=1.02+noise=0.01`.
 
-The source is the version to report, then settings of the backend; nothing is fetched.
+The source is the reported version and settings of the backend. Nothing is fetched.
 """
 
 from kexbench.domain.canonical import content_hash
@@ -14,7 +14,7 @@ SETTINGS = (
     *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
     *FAULTS,
 )
-"""Those of workers/handshake/backend_fake.c."""
+"""The settings in workers/handshake/backend_fake.c."""
 
 
 class FakeProvider(Provider):
@@ -34,7 +34,7 @@ class FakeProvider(Provider):
                 raise StepFailed(
                     "resolve",
                     f"unknown setting {setting!r} of the fake backend",
-                    f"settings are {', '.join(f'{known}=…' for known in SETTINGS)}",
+                    f"settings are {', '.join(f'{supported}=…' for supported in SETTINGS)}",
                 )
         built = distribution_profile("fake", attempt.target.machine)
         profile = built.model_copy(update={"compiler": "none", "flags": "none"})
@@ -51,7 +51,7 @@ class FakeProvider(Provider):
 
 
 def without_faults(kit: KitManifest) -> KitManifest:
-    """The kit as it would be started if it were told to do nothing wrong; any other library's as it is."""
+    """The kit without its fault settings. Kits of other libraries are returned unchanged."""
     if kit.library != "fake":
         return kit
     option, settings = kit.arguments

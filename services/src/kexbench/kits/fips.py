@@ -1,11 +1,11 @@
-"""OpenSSL's FIPS module in a kit: the file as its suite ships it, and a configuration that switches it on.
+"""OpenSSL's FIPS module in a kit: the suite's file, and a configuration that enables it.
 
-A module is loaded only with the HMAC-SHA-256 of its file in the configuration. `openssl fipsinstall` would write
-it on the machine where the module is installed; here nothing is installed and the key is no secret, since all that
-it guards against is a damaged file.
+OpenSSL loads the module only if the configuration contains the HMAC-SHA-256 of its file. Usually `openssl fipsinstall`
+writes it during the installation. A kit installs nothing, so it is computed here. The key is no secret, since the HMAC
+only detects damaged files.
 
-OpenSSL passes over a provider that does not start: whoever loads the configuration has to ask
-OSSL_PROVIDER_available for `fips` afterwards.
+OpenSSL ignores a provider that does not start. After loading the configuration, check `fips` with
+OSSL_PROVIDER_available.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 
 MODULES_FOLDER = "ossl-modules"
 _INTEGRITY_KEY = bytes.fromhex("f4556650ac31d35461610bac4ed81b1a181b2d8a43ea2854cbae22ca74560813")
-"""The default of OpenSSL's build option `-fips-key`, which Debian doesn't change."""
+"""The default of OpenSSL's build option `-fips-key`, which Debian keeps."""
 _CONFIGURATION = """\
 # For OSSL_LIB_CTX_load_config, with this folder in OPENSSL_MODULES.
 config_diagnostics = 1
@@ -39,7 +39,7 @@ default_properties = fips=yes
 
 
 def add_fips_module(module: Path, kit: Path) -> None:
-    """Copies the module to `ossl-modules/fips.so` in the folder `kit`, with its `fips.cnf` beside it."""
+    """Copies the module to `ossl-modules/fips.so` in the folder `kit`, and writes `fips.cnf` next to it."""
     folder = kit / MODULES_FOLDER
     folder.mkdir()
     shutil.copyfile(module, folder / "fips.so")

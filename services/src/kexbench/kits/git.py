@@ -1,34 +1,29 @@
-"""Sources in a git repository that people name: `openssl@git:/src/openssl#master`, or at an address.
+"""Sources in a git repository, in a folder or at an address: `openssl@git:/src/openssl#master`.
 
-A reference means the commit that its branch or tag leads to now, which is all that identifies the sources. What is
-built is what `git archive` gives of it, as releases are made: nothing that isn't committed, and no submodules.
+A reference means the commit that its branch or tag points to now. The commit alone identifies the sources. The build
+uses the output of `git archive`, as releases do: no uncommitted files and no submodules.
 """
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.libraries import VERSION_FILES
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.kits.errors import KitError, StepFailed
-from kexbench.kits.githistory import line_of_commits, told_of
+from kexbench.kits.attempts import asking
+from kexbench.kits.githistory import library_commit_of, line_of_commits
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
-from kexbench.kits.source import Sources
+from kexbench.kits.source import Origin, Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack
 
-_PREFIX = "git:"
-_SOURCE = re.compile(r"git:(?P<address>[^#]+)#(?P<name>[A-Za-z0-9].*)")
 
-
-class GitOrigin:
-    """Repositories anywhere. `cache` keeps a mirror of each, with the commits that were asked for."""
+class GitOrigin(Origin):
+    """Repositories anywhere. `cache` keeps a mirror of each, with the requested commits."""
 
     name = "git"
 
@@ -41,66 +36,44 @@ class GitOrigin:
         )
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.origin.startswith(_PREFIX)
-
-    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        return ()
+        return ref.origin.startswith("git:")
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
-        address, name = _parts(ref.origin)
-        mirror = self._mirror(address)
-        with locked(self._lock(mirror), attempt.note, attempt.go_on):
+        address, name = ref.repository_and_name
+        with self._mirror(address, attempt) as mirror:
             commit = mirror.fetch(name, attempt, refresh=refresh)
             version = _version(ref.library, mirror, commit, attempt)
-            told = told_of(mirror, commit, attempt)
+            library_commit = library_commit_of(mirror, commit, attempt)
         return Sources(
             version=version,
             identity=commit,
             packages=(Package(name="git commit", version=commit, sha256=None),),
             unpack=lambda folder, within: _unpack(mirror, commit, folder, within),
-            commit=told,
+            commit=library_commit,
         )
 
     def commits(
         self, good: SubjectRef, bad: SubjectRef, progress: Progress, children: Children | None = None
     ) -> tuple[LineCommit, ...]:
-        """From the one commit of a repository to the other by first parents, both included, oldest first. Raises
-        KitError, also where no such line leads from the one to the other. `children` are what can be ended from
-        elsewhere."""
-        with self._asking(bad, progress, children) as (mirror, attempt):
-            return line_of_commits(mirror, _parts(good.source)[1], _parts(bad.source)[1], attempt)
+        """The commits from `good` to `bad` along first parents, both included, oldest first. Raises KitError, also if
+        there is no such range. `children` lets another thread end the search."""
+        address, last = bad.repository_and_name
+        _, first = good.repository_and_name
+        with asking(bad, progress, children) as attempt, self._mirror(address, attempt) as mirror:
+            return line_of_commits(mirror, first, last, attempt)
 
     def newest(self, ref: SubjectRef, progress: Progress) -> LibraryCommit:
-        """What a branch leads to now, asked anew. Raises KitError."""
-        with self._asking(ref, progress) as (mirror, attempt):
-            return told_of(mirror, mirror.fetch(_parts(ref.source)[1], attempt, refresh=True), attempt)
+        """The commit that a branch points to now, read from the repository. Raises KitError."""
+        address, name = ref.repository_and_name
+        with asking(ref, progress) as attempt, self._mirror(address, attempt) as mirror:
+            return library_commit_of(mirror, mirror.fetch(name, attempt, refresh=True), attempt)
 
     @contextmanager
-    def _asking(
-        self, ref: SubjectRef, progress: Progress, children: Children | None = None
-    ) -> Iterator[tuple[GitMirror, Attempt]]:
-        """The mirror of a reference's repository, for who makes no kit. Raises KitError."""
-        mirror = self._mirror(_parts(ref.source)[0])
-        with TemporaryDirectory(prefix="kexbench-") as folder:
-            attempt = Attempt(Path(folder), Path(folder) / "log", progress, children=children or Children())
-            try:
-                with locked(self._lock(mirror), attempt.note, attempt.go_on):
-                    yield mirror, attempt
-            except StepFailed as error:
-                raise KitError.of(ref, error) from error
-
-    def _mirror(self, address: str) -> GitMirror:
-        return GitMirror(address, self._cache / content_hash(address, length=32))
-
-    def _lock(self, mirror: GitMirror) -> Path:
-        return self._cache / f".{mirror.folder.name}.lock"
-
-
-def _parts(source: str) -> tuple[str, str]:
-    """The address of a reference's repository, and what it names there."""
-    match = _SOURCE.fullmatch(source)
-    assert match, "a reference's grammar asks for it"
-    return match["address"], match["name"]
+    def _mirror(self, address: str, attempt: Attempt) -> Iterator[GitMirror]:
+        """The mirror of a repository, locked for this process."""
+        name = content_hash(address, length=32)
+        with locked(self._cache / f".{name}.lock", attempt.note, attempt.go_on):
+            yield GitMirror(address, self._cache / name)
 
 
 def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> str:
@@ -113,7 +86,7 @@ def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> 
 
 def _unpack(mirror: GitMirror, commit: str, folder: Path, attempt: Attempt) -> Path:
     archive = attempt.scratch / "commit.tar"
-    mirror.archive(commit, archive, attempt)
+    mirror.git(["archive", "--format=tar", f"--output={archive}", commit], attempt, "fetch")
     unpack(archive, folder)
     archive.unlink()
-    return folder  # also where all that was committed is one folder
+    return folder  # even if the commit holds a single folder

@@ -1,7 +1,7 @@
-"""A bare copy of a git repository with the commits that were asked for, and git itself on a short lead.
+"""A bare mirror of a git repository with the requested commits, and a restricted git.
 
-No hook runs, nothing asks for a password, and neither the person's settings nor the machine's are read: they could
-name filters, other addresses and programs. Only the transport that the address names is allowed.
+No hook runs and nothing prompts for a password. The settings of the user and of the machine are not read, since they
+could name filters, other addresses and programs. Only the address's own transport is allowed.
 """
 
 import os
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kexbench.files import write_whole
 from kexbench.kits.errors import ProgramFailed, Stage, StepFailed
 from kexbench.kits.process import Attempt
 
@@ -28,107 +29,85 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 _NEAR = 5
 WHOLE = 0x7FFFFFFF
-"""A depth that git takes for no limit."""
+"""The depth that git treats as unlimited."""
 
 
 @dataclass(frozen=True)
 class GitMirror:
     """The repository at `address`, an absolute path or a URL, mirrored in `folder`. Its methods raise StepFailed.
 
-    One process at a time may `fetch`; what is there never changes, so reading it needs no lock.
+    One process at a time may `fetch`. Fetched commits never change, so reading needs no lock.
     """
 
     address: str
     folder: Path
 
     def fetch(self, name: str, attempt: Attempt, *, refresh: bool) -> str:
-        """The commit that a branch, tag or hash names, in the mirror from now on.
+        """Fetch the commit that a branch, tag or hash names, and return its hash.
 
-        What branches and tags lead to is asked again after half a day, with `refresh` at once, and always where the
-        repository is on this machine.
+        The list of branches and tags is cached for half a day. `refresh` ignores the cache; a repository on this
+        machine is never cached.
         """
         if self._is_local and not Path(self.address).is_dir():
-            raise StepFailed("resolve", f"there is no repository {self.address}", "name a folder that git cloned")
+            raise StepFailed("resolve", f"there is no repository {self.address}", "name the folder of a git clone")
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.git(["init", "--quiet", "--bare", "--template=", "."], attempt, "fetch")  # mends a half-made one too
+        self.git(["init", "--quiet", "--bare", "--template=", "."], attempt, "fetch")  # also repairs an incomplete one
         commit = self._resolved(name, attempt, refresh=refresh)
         return self._kept(commit, attempt) or self._fetched(commit, attempt)
 
     def file(self, commit: str, path: str, attempt: Attempt) -> str | None:
-        """The text of a file of a commit, or None where there is none."""
+        """The text of a file in a commit, or None if there is no such file."""
         listed = self.git(["ls-tree", "--name-only", commit, "--", path], attempt, "resolve")
         return self.git(["cat-file", "blob", f"{commit}:{path}"], attempt, "resolve") if listed.strip() else None
-
-    def archive(self, commit: str, target: Path, attempt: Attempt) -> None:
-        """Everything of a commit as a tar file."""
-        self.git(["archive", "--format=tar", f"--output={target}", commit], attempt, "fetch")
 
     @property
     def _is_local(self) -> bool:
         return self.address.startswith("/")
 
     def _resolved(self, name: str, attempt: Attempt, *, refresh: bool) -> str:
-        """The hash that a name stands for now; for all that is known it may be that of no commit."""
+        """The hash that a name stands for now. A full hash is not checked: no such commit may exist."""
         if _COMMIT.fullmatch(name):
             return name
-        advertised, is_news = self._advertised(name, attempt, refresh=refresh)
-        found = _look_up(name, advertised)
-        if found is None and not is_news:
-            advertised = self._asked(name, attempt)
-            found = _look_up(name, advertised)
-        if found is None and _SHORT_COMMIT.fullmatch(name) and self._is_local:
+        kept = self.folder / "kexbench-advertised"
+        is_kept = kept.is_file() and not refresh and not self._is_local
+        advertised = _parse(kept.read_text(encoding="utf-8")) if is_kept else {}
+        commit = _look_up(name, advertised)
+        if commit is None or time.time() - kept.stat().st_mtime > _LIST_MAX_AGE_S:
+            patterns = ["HEAD", "refs/heads/*", "refs/tags/*", name]  # `name` may be a full ref of another kind
+            with attempt.or_older("an older list of branches", serves=commit is not None):
+                text = self.git(["ls-remote", "--quiet", "--", self.address, *patterns], attempt, "resolve", 120)
+                write_whole(kept, text.encode())
+                advertised = _parse(text)
+                commit = _look_up(name, advertised)
+        if commit is None and _SHORT_COMMIT.fullmatch(name) and self._is_local:
             words = ["-C", self.address, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}"]
-            found = self.git(words, attempt, "resolve", accept=(0, 1, 128)).strip() or None
-        if found is None:
+            commit = self.git(words, attempt, "resolve", accept=(0, 1, 128)).strip() or None
+        if commit is None:
             raise self._unknown(name, advertised)
-        return found
-
-    def _advertised(self, name: str, attempt: Attempt, *, refresh: bool) -> tuple[dict[str, str], bool]:
-        """What every branch and tag leads to, and whether that was asked just now."""
-        if refresh or self._is_local or not _is_young(self._list):
-            try:
-                return self._asked(name, attempt), True
-            except StepFailed as error:
-                if refresh or self._is_local or not self._list.is_file():
-                    raise
-                attempt.note(f"using an older list of branches: {error.reason}")
-        return _parse(self._list.read_text(encoding="utf-8")), False
-
-    def _asked(self, name: str, attempt: Attempt) -> dict[str, str]:
-        """The repository's own answer, which the mirror keeps. Any other full name is asked for by its own."""
-        patterns = ["HEAD", "refs/heads/*", "refs/tags/*", name]
-        text = self.git(["ls-remote", "--quiet", "--", self.address, *patterns], attempt, "resolve", 120)
-        partial = self._list.with_suffix(".partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(self._list)
-        return _parse(text)
-
-    @property
-    def _list(self) -> Path:
-        return self.folder / "kexbench-advertised"
+        return commit
 
     def _kept(self, commit: str, attempt: Attempt) -> str:
-        """The commit where the mirror has it, else nothing."""
+        """The commit if the mirror has it, or an empty string."""
         words = ["rev-parse", "--quiet", "--verify", "--end-of-options", f"refs/kexbench/{commit}^{{commit}}"]
         return self.git(words, attempt, "fetch", accept=(0, 1, 128)).strip()
 
     def _fetched(self, commit: str, attempt: Attempt) -> str:
         self.fetch_commits([commit], 1, attempt)
-        if found := self._kept(commit, attempt):
-            return found
-        raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check its hash")
+        if kept := self._kept(commit, attempt):
+            return kept
+        raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check the hash")
 
     def fetch_commits(self, commits: Sequence[str], depth: int, attempt: Attempt) -> None:
-        """Commits, with so much of their history."""
-        behind = "" if depth == 1 else " with its history" if depth == WHOLE else f" with {depth} before it"
-        attempt.note(f"fetching commit {commits[-1][:12]} of {self.address}{behind}")
+        """Fetch commits with `depth` commits of their history."""
+        extent = "" if depth == 1 else " and its history" if depth == WHOLE else f" and {depth} commits before it"
+        attempt.note(f"fetching commit {commits[-1][:12]} of {self.address}{extent}")
         kept = {commit: f"refs/kexbench/{commit}" for commit in commits}
         usual = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
         try:
-            wanted = [f"{commit}:{ref}" for commit, ref in kept.items()]
-            words = [*usual, f"--depth={depth}", "--", self.address, *wanted]
+            refspecs = [f"{commit}:{ref}" for commit, ref in kept.items()]
+            words = [*usual, f"--depth={depth}", "--", self.address, *refspecs]
             self.git(words, attempt, "fetch", _FETCH_MAX_S)
-        except StepFailed as error:  # a server may refuse to cut off history, or commits that nothing leads to
+        except StepFailed as error:  # a server may refuse shallow fetches, or commits that no ref points to
             attempt.note(f"fetching every branch and tag: {error.reason}")
             whole = ["--unshallow"] if (self.folder / "shallow").exists() else []
             branches = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
@@ -138,12 +117,12 @@ class GitMirror:
 
     def _unknown(self, name: str, advertised: dict[str, str]) -> StepFailed:
         if _SHORT_COMMIT.fullmatch(name):
-            return StepFailed("resolve", f"{self.address} has no branch, tag or commit {name}", "write the whole hash")
-        from rapidfuzz import process  # noqa: PLC0415 (few names are unknown)
+            return StepFailed("resolve", f"{self.address} has no branch, tag or commit {name}", "write the full hash")
+        from rapidfuzz import process  # noqa: PLC0415 (slow to import, rarely needed)
 
         names = [full.removeprefix("refs/heads/").removeprefix("refs/tags/") for full in advertised]
-        near = [found for found, *_ in process.extract(name, list(dict.fromkeys(names)), limit=_NEAR)]
-        remedy = f"there are {', '.join(near)}" if near else "it has none at all"
+        near = [nearest for nearest, *_ in process.extract(name, list(dict.fromkeys(names)), limit=_NEAR)]
+        remedy = f"similar names are {', '.join(near)}" if near else "the repository has no branches and no tags"
         return StepFailed("resolve", f"{self.address} has no branch or tag {name}", remedy)
 
     def git(
@@ -156,7 +135,7 @@ class GitMirror:
         accept: tuple[int, ...] = (0,),
         stdin: str = "",
     ) -> str:
-        """Git's answer. A home of its own keeps it from settings, passwords and attributes of the person."""
+        """Git's output. A separate HOME keeps git from the user's settings, passwords and attributes."""
         scheme = self.address.partition("://")[0]
         environment = {
             "HOME": str(self.folder),
@@ -178,29 +157,25 @@ class GitMirror:
                 stdin=stdin,
             )
         except ProgramFailed as error:
-            right = "belongs to you" if self._is_local else "is open without a password"
-            remedy = f"check that {self.address} is a git repository that {right}"
+            access = "belongs to you" if self._is_local else "needs no password"
+            remedy = f"check that {self.address} is a git repository and {access}"
             raise StepFailed(stage, f"git: {_complaint(attempt.last_output)}", remedy, lack=error.lack) from error
 
 
 def _parse(text: str) -> dict[str, str]:
-    """The lines of ls-remote: hash by full name. What a tag leads to comes behind the tag itself, and counts."""
+    """Hashes by full name, from the output of ls-remote. The commit of a tag follows the tag itself and replaces it."""
     lines = [line.split("\t") for line in text.splitlines() if "\t" in line]
     return {name.removesuffix("^{}"): commit for commit, name in lines}
 
 
 def _look_up(name: str, advertised: dict[str, str]) -> str | None:
-    """As git reads a name: tags before branches."""
+    """The hash of a name, in git's order: tags before branches."""
     candidates = (name, f"refs/{name}", f"refs/tags/{name}", f"refs/heads/{name}")
     return next((advertised[full] for full in candidates if full in advertised), None)
 
 
 def _complaint(output: str) -> str:
-    """The first line that names a fault; git says general things behind it."""
+    """The first fatal line, since git adds general advice after it; otherwise the last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     fatal = [line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")]
-    return next(iter([*fatal, *lines[-1:]]), "failed without a word")
-
-
-def _is_young(path: Path) -> bool:
-    return path.is_file() and time.time() - path.stat().st_mtime < _LIST_MAX_AGE_S
+    return next(iter([*fatal, *lines[-1:]]), "failed without output")

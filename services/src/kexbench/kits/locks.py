@@ -1,4 +1,4 @@
-"""A lock between processes that ends with its owner, however the owner ends."""
+"""A lock between processes that is released when its owner ends, even by a crash."""
 
 import fcntl
 import os
@@ -18,19 +18,19 @@ def locked(
     *,
     does: str = "is making a kit",
 ) -> Iterator[int]:
-    """Holds the lock file `path`, and yields its descriptor: whoever inherits that holds the lock as well. Waits as
-    long as another process has it. `does` tells others what this one does with it, `on_wait` is told whom this waits
-    for. `while_waiting` is called again and again, and ends the waiting when it raises: a thread that waits gets no
-    Ctrl-C."""
+    """Holds the lock file `path` and yields its descriptor; a process that inherits the descriptor holds the lock too.
+    Waits while another process holds it. `does` tells waiting processes what this one does. `on_wait` receives the
+    current owner. `while_waiting` is called repeatedly and ends the wait by raising: Ctrl-C doesn't reach a waiting
+    thread."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        told = ""
+        reported_owner = ""
         while not _taken(descriptor):
             owner = os.pread(descriptor, 1000, 0).decode(errors="replace")
-            if owner and owner != told:
+            if owner and owner != reported_owner:
                 on_wait(f"waiting for {owner}")
-                told = owner
+                reported_owner = owner
             while_waiting()
             time.sleep(_POLL_S)
         os.ftruncate(descriptor, 0)

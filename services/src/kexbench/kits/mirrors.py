@@ -1,4 +1,4 @@
-"""Where Debian's packages come from: the mirror this machine already uses, else Debian's own address."""
+"""The mirror of Debian's packages: the one this machine uses, or Debian's default."""
 
 import re
 from collections import defaultdict
@@ -13,27 +13,27 @@ DEFAULT_SECURITY = "http://deb.debian.org/debian-security"
 DEBIAN_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 Contents = Literal["deb", "deb-src"]
-"""Binary packages or source packages, as sources.list calls them."""
+"""Binary or source packages, in the words of sources.list."""
 
 _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)")
-_SUITES_OF_THEIR_OWN = ("sid", "unstable", "experimental", "rc-buggy")
+_SUITES_WITHOUT_UPDATES = ("sid", "unstable", "experimental", "rc-buggy")
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """The archive and its security archive (None: there is none). A keyring of None trusts without signatures."""
+    """An archive and its security archive, if it has one. Without a keyring, packages are trusted unsigned."""
 
     archive: str = DEFAULT_ARCHIVE
     security: str | None = DEFAULT_SECURITY
     keyring: Path | None = DEBIAN_KEYRING
 
     def source_lines(self, suite: str, contents: Contents = "deb") -> dict[str, str]:
-        """Lines of a sources.list by the suite each is for; the suite's updates and security included."""
+        """The lines of a sources.list by suite, including the suite's updates and security suites."""
         option = f"signed-by={self.keyring}" if self.keyring else "trusted=yes"
         places = {suite: self.archive}
-        if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
+        if suite in ("experimental", "rc-buggy"):  # incomplete by design, completed by sid
             places["sid"] = self.archive
-        if suite not in _SUITES_OF_THEIR_OWN:
+        if suite not in _SUITES_WITHOUT_UPDATES:
             places[f"{suite}-updates"] = self.archive
             if self.security:
                 places[f"{suite}-security"] = self.security
@@ -48,7 +48,7 @@ class _Source:
 
     @property
     def is_debian(self) -> bool:
-        """Third parties use Debian's suite names too, but sign with keys of their own."""
+        """Third parties use Debian's suite names too, but sign with their own keys."""
         if self.signed_by:
             return "debian-archive" in self.signed_by
         return self.uri.rstrip("/").rpartition("/")[2] in ("debian", "debian-security")
@@ -59,7 +59,7 @@ class _Source:
 
 
 def host_mirror(apt_folder: Path = Path("/etc/apt")) -> Mirror:
-    """The mirror in this machine's apt sources; Debian's own addresses where they name none."""
+    """The mirror in this machine's apt sources, or Debian's default addresses."""
     sources = [source for source in _sources(apt_folder) if source.is_debian]
     archives = [source.uri for source in sources if not source.is_security]
     security = [source.uri for source in sources if source.is_security]
@@ -87,7 +87,7 @@ def _sources(apt_folder: Path) -> Iterator[_Source]:
 
 
 def _fields(stanza: str) -> defaultdict[str, str]:
-    """Stanzas have the form of mail headers, but for comments."""
+    """Stanzas have the form of mail headers, except for comments."""
     lines = [line for line in stanza.strip().splitlines() if not line.startswith("#")]
     return defaultdict(str, {name.lower(): value for name, value in message_from_string("\n".join(lines)).items()})
 

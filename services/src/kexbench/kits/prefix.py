@@ -1,7 +1,7 @@
-"""A build tree or an installation of one's own: `openssl@prefix:/home/me/openssl`, `gnutls@prefix:/opt/gnutls`.
+"""A build tree or an installation of your own: `openssl@prefix:/home/me/openssl`, `gnutls@prefix:/opt/gnutls`.
 
-The folder is read where it lies and never written to. What it lacks, such as the zlib that the library was built
-with, comes from this machine. A tree that was built again gives another kit; kits keep copies.
+The folder is only read, never changed. Other libraries, such as the zlib that the library was built with, come from
+this machine. Kits contain copies: if the tree is built again, the next kit is a new one.
 """
 
 import shutil
@@ -22,7 +22,7 @@ _PREFIX = "prefix:"
 
 
 class PrefixProvider(Provider):
-    """Folders that people name."""
+    """Folders of the user."""
 
     def describe(self) -> str:
         names = ", ".join(f"{name}@prefix:/DIR" for name in LAYOUTS)
@@ -33,7 +33,7 @@ class PrefixProvider(Provider):
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         native_only(ref, attempt)
-        no_flags(ref, "configure the tree with them, or name a source that is built, such as crate/3.5.5")
+        no_flags(ref, "configure the tree with them, or choose a source that is built here, such as crate/3.5.5")
         tree = _tree(ref)
         files = {*tree.files, *_libraries(tree, attempt).values()}
         compiler, flags = build_words(tree.files[-1], tree.makefile)
@@ -60,8 +60,8 @@ class PrefixProvider(Provider):
 
 
 def materials_of(ref: SubjectRef, tree: Tree, attempt: Attempt) -> Materials:
-    """What a worker is linked to a tree with. Headers are copied, so that nothing but the library's own comes from
-    where the tree lies."""
+    """What links a worker to a tree. Only the library's own headers are copied, so that no other header of the folder
+    is used."""
     include = attempt.scratch / "include"
     for name, path in tree.headers.items():
         (include / name).parent.mkdir(parents=True, exist_ok=True)
@@ -85,12 +85,12 @@ def _parts(ref: SubjectRef, tree: Tree, attempt: Attempt) -> StaticParts:
 
 
 def _libraries(tree: Tree, attempt: Attempt) -> dict[str, Path]:
-    """The library's own files and all that they need; a static library's needs are known when it is linked."""
-    found = {path.name: path for path in tree.files}
+    """The library's files and their dependencies. Those of a static library are known only after linking."""
+    libraries = {path.name: path for path in tree.files}
     if tree.linkage == "shared":
         for path in tree.files:
-            found |= needed(path, attempt, _surroundings(tree))
-    return found
+            libraries |= needed(path, attempt, _surroundings(tree))
+    return libraries
 
 
 def _tree(ref: SubjectRef) -> Tree:
@@ -98,5 +98,5 @@ def _tree(ref: SubjectRef) -> Tree:
 
 
 def _surroundings(tree: Tree) -> Materials:
-    """Where libraries are looked for at run time: beside the tree's, then where this machine has them."""
+    """Where libraries are searched at run time: in the tree, then on this machine."""
     return Materials(libraries=tree.library_folder, rest_from_host=True)

@@ -1,20 +1,23 @@
-"""Runs the tools of a build: argument lists only, a scrubbed environment, a time limit, everything logged."""
+"""Runs build tools: argument lists only, a scrubbed environment, a time limit, and a log of everything."""
 
+import errno
 import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from kexbench.kits.errors import Likely, ProgramFailed, Stage, StepFailed, likely_cause
 from kexbench.kits.target import Target, target_for
 
 Progress = Callable[[str], None]
-"""Called with one short line for people at each step."""
+"""Called at each step with a short line for the user."""
 
 _KEPT = (
     "PATH",
@@ -36,20 +39,30 @@ _KEPT = (
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """What a tool may see of our environment: where things are and how the network is reached.
+    """The variables of our environment that a tool may see: paths, certificates and proxies.
 
-    Left out on purpose: CFLAGS, CPATH, LIBRARY_PATH, MAKEFLAGS, LD_* and others that would change what is built.
+    CFLAGS, CPATH, LIBRARY_PATH, MAKEFLAGS, LD_* and others are excluded, since they would change the build.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {"PATH": os.defpath, **kept, "LANG": "C", "LC_ALL": "C"}
 
 
+_once_written = Retrying(
+    retry=retry_if_exception(lambda error: isinstance(error, OSError) and error.errno == errno.ETXTBSY),
+    stop=stop_after_delay(10),
+    wait=wait_exponential(multiplier=0.01, max=0.5),
+    reraise=True,
+)
+"""Starts a program that was just written. Another thread that starts a program at that moment keeps the file open for
+writing in its child, until that runs its own program (https://github.com/golang/go/issues/22315)."""
+
+
 class Ended(Exception):
-    """Somebody wants nothing made any more."""
+    """The attempts were cancelled."""
 
 
 class Children:
-    """The tools that run for attempts side by side, so that all can be ended at once."""
+    """The running tools of parallel attempts, so that all can be killed together."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -67,7 +80,7 @@ class Children:
             self._running.discard(group)
 
     def end(self) -> None:
-        """Kill what runs, with its children; what is started afterwards ends at once."""
+        """Kill all running tools with their children. Tools that start later are killed at once."""
         with self._lock:
             self.ended = True
             for group in self._running:
@@ -81,9 +94,9 @@ def _kill(group: int) -> None:
 
 @dataclass
 class Attempt:
-    """One attempt to make a kit: where its scratch files and its log are, who is told, and what the kit is for.
+    """One attempt to make a kit, with its scratch folder, its log, its progress callback and its target.
 
-    `at_once` attempts are made side by side, which share the CPUs and whose tools are `children`.
+    `at_once` attempts run in parallel and share the CPUs. `children` are the tools of all of them.
     """
 
     scratch: Path
@@ -95,22 +108,33 @@ class Attempt:
     last_output: str = ""
 
     def share_of(self, jobs: int) -> int:
-        """How many of the jobs that the machine can do at once are this attempt's."""
+        """This attempt's share of the machine's parallel jobs."""
         return -(-jobs // self.at_once)
 
     def go_on(self) -> None:
-        """Raises Ended when nothing is to be made any more."""
+        """Raises Ended if the attempts were cancelled."""
         if self.children.ended:
             raise Ended("cancelled")
 
     def note(self, text: str) -> None:
-        """Tell the person and the log."""
+        """Report to the user and write to the log."""
         self.progress(text)
         self.write(f"# {text}\n")
 
     def write(self, text: str) -> None:
         with self.log.open("a", encoding="utf-8", errors="replace") as log:
             log.write(text)
+
+    @contextmanager
+    def or_older(self, older: str, *, serves: bool) -> Iterator[None]:
+        """If a step that refreshes data fails and `serves` is set, reports that `older` data are used. Otherwise raises
+        its StepFailed."""
+        try:
+            yield
+        except StepFailed as error:
+            if not serves:
+                raise
+            self.note(f"using {older}: {error.reason}")
 
     def run(
         self,
@@ -125,18 +149,19 @@ class Attempt:
         accept: Sequence[int] = (0,),
         secret: bool = False,
     ) -> str:
-        """The tool's standard output. Raises StepFailed when it is absent, fails or takes too long, Ended when it was
-        ended together with its siblings.
+        """The tool's standard output. Raises StepFailed if it is missing, fails or exceeds the time limit, and Ended if
+        the attempts were cancelled.
 
         `environment` is added to the scrubbed one, or replaces it with `exact_environment`.
-        `accept` are the exit statuses that are no failure. The output of a `secret` tool is not logged.
+        `accept` lists the exit statuses of success. The output of a `secret` tool is not logged.
         """
         self.go_on()
         base = {} if exact_environment else scrubbed_environment()
         self.write(f"\n$ {shlex.join(arguments)}\n")
         try:
-            # A session of its own, so that a time limit ends the tool's children too.
-            process = subprocess.Popen(
+            # A new session, so that the time limit ends the tool's children too.
+            process = _once_written(
+                subprocess.Popen,
                 list(arguments),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -162,7 +187,7 @@ class Attempt:
                 raise StepFailed(
                     stage,
                     f"{arguments[0]} took longer than {timeout_s:g} s",
-                    "try again when the machine or the network is less busy",
+                    "try again when the machine and the network are less busy",
                 ) from error
             raise
         finally:
@@ -171,16 +196,16 @@ class Attempt:
         self.last_output = output + errors
         self.write("# output not logged\n" if secret else self.last_output)
         if process.returncode not in accept:
-            likely = likely_cause(self.last_output) or _ended(process.returncode, errors or output)
+            likely = likely_cause(self.last_output) or _unrecognized(process.returncode, errors or output)
             self.write(f"# exit status {process.returncode}\n")
             raise ProgramFailed(stage, f"{Path(arguments[0]).name}: {likely.reason}", likely.remedy, lack=likely.lack)
         return output
 
 
-def _ended(status: int, text: str) -> Likely:
-    """Of a failure that isn't known."""
+def _unrecognized(status: int, text: str) -> Likely:
+    """The cause of a failure that no pattern matches."""
     if status == -signal.SIGKILL:
-        remedy = "end other programs, or build where there is more memory"
-        return Likely("was killed, most likely for want of memory", remedy, "memory")
+        remedy = "close other programs, or build on a machine with more memory"
+        return Likely("was killed, probably because memory ran out", remedy, "memory")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return Likely(lines[-1] if lines else "failed without a word")
+    return Likely(lines[-1] if lines else "failed without output")

@@ -1,7 +1,6 @@
-"""What every source of library versions offers: which version there is, and what to build a worker with.
+"""The interface of all sources of library versions: resolve a reference, and supply headers and libraries.
 
-Compiling and collecting are the same for all (worker.py, closure.py), so a provider only
-resolves a reference and lays out headers and libraries. One provider a file.
+Compiling and collecting are the same for all (worker.py, closure.py). Each provider has its own file.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ from kexbench.kits.process import Attempt
 
 @dataclass(frozen=True)
 class Resolution:
-    """What a reference means now. Equal fingerprints promise equal headers and libraries."""
+    """What a reference means now. Equal fingerprints guarantee equal headers and libraries."""
 
     ref: SubjectRef
     version: str
@@ -27,20 +26,20 @@ class Resolution:
     packages: tuple[Package, ...] = ()
     arguments: tuple[str, ...] = ()
     configure: tuple[str, ...] = ()
-    """Words for the library's own configuration, where it is built."""
+    """Arguments of the library's own configuration, if it is built here."""
     commit: LibraryCommit | None = None
-    """That the sources are of, where they are of one."""
+    """The commit of the sources, if they have one."""
 
 
 @dataclass(frozen=True)
 class Materials:
-    """What the worker is compiled against and what it will run with.
+    """What the worker is compiled and run with.
 
-    `libraries` is a folder with every library by its soname, or None for this machine's own.
-    `host_libc` says that the C library comes from this machine although the rest doesn't; `rest_from_host` that
-    whatever isn't in the folder does. `library_words` stand on the link line in place of `-lssl -lcrypto`.
-    `owners` tells which package a library's file came from, by the file's name; `development` are packages that
-    gave something else than libraries. `fips_module` is OpenSSL's, if there is one.
+    `libraries` is a folder with every library under its soname, or None for this machine's own.
+    `host_libc`: the C library comes from this machine, the rest from the folder. `rest_from_host`: everything that the
+    folder lacks comes from this machine. `library_words` replace `-lssl -lcrypto` on the link line.
+    `owners` maps file names of libraries to their packages. `development` are packages of other files than libraries.
+    `fips_module` is OpenSSL's, if there is one.
     """
 
     compile_flags: tuple[str, ...] = ()
@@ -55,58 +54,58 @@ class Materials:
 
 
 THIS_MACHINE = Materials()
-"""The compiler's default paths for building, the loader's for running."""
+"""The default paths of the compiler and the loader."""
 
 
 class Provider(Protocol):
-    """A source of versions. Failures are StepFailed, with a remedy where there is one."""
+    """A source of versions. Failures raise StepFailed, with a remedy if there is one."""
 
     def describe(self) -> str:
-        """One line for people: what it provides and how to write a reference to it."""
+        """One line for users: what it provides and how to write a reference to it."""
         ...
 
     def provides(self, ref: SubjectRef) -> bool:
-        """Whether the reference is one of this provider's."""
+        """Whether this provider handles the reference."""
         ...
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        """Every version that the place which `ref` names has now, the oldest first: a suite has one, a registry many.
-        None where nobody keeps a list. `refresh` forgets cached lists."""
+        """Every version that the source of `ref` offers now, oldest first: a suite has one, a registry many. Empty if
+        the source has no list. `refresh` ignores cached lists."""
         return ()
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
-        """Find out the version without building; `refresh` forgets cached lists."""
+        """Determine the version without building. `refresh` ignores cached lists."""
         ...
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        """Lay out what was resolved, inside the attempt's scratch folder where files are needed."""
+        """Supply the files of a resolution, in the attempt's scratch folder."""
         ...
 
 
 def no_flags(ref: SubjectRef, remedy: str) -> None:
-    """Raises StepFailed where a reference has flags for a library that is taken as it is built."""
+    """Raises StepFailed if a reference has build flags but its library is not built here."""
     if ref.variant.flags:
         flags = ", ".join(ref.variant.flags)
-        raise StepFailed("resolve", f"{ref.origin} is built already, so {flags} can't be chosen", remedy)
+        raise StepFailed("resolve", f"{ref.origin} is already built and takes no flags: {flags}", remedy)
 
 
 def file_hashes(files: Iterable[Path]) -> list[str]:
-    """SHA-256 of each file's content, under its own name, sorted; where the files lie doesn't matter."""
+    """Name and SHA-256 of each file, sorted. Folders don't matter."""
     return sorted(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in set(files))
 
 
 def native_only(ref: SubjectRef, attempt: Attempt) -> None:
-    """Raises StepFailed where a kit for another architecture is wanted of what is built for this machine."""
+    """Raises StepFailed if the target is foreign: the source has files for this machine only."""
     if attempt.target.is_foreign:
         raise StepFailed(
             "resolve",
             f"{ref.origin} is built for this machine, not for {attempt.target.machine}",
-            "name a source that is built, such as openssl@crate/3.5.5, or a suite, such as openssl@debian/trixie",
+            "choose a source that is built here, such as openssl@crate/3.5.5, or a suite: openssl@debian/trixie",
         )
 
 
 def distribution_profile(provider: str, machine: str) -> BuildProfile:
-    """The profile of a distribution's own binaries for `machine`; all suites share it."""
+    """The profile of a distribution's binaries for `machine`. All suites share it."""
     return BuildProfile(
         provider=provider,
         linkage="shared",

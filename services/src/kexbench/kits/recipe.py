@@ -1,6 +1,6 @@
 """From a reference to a finished folder: resolve, fetch, compile, collect, describe, self-test.
 
-Everything happens inside an attempt's scratch folder; the shelf decides what becomes of the result.
+Everything happens inside an attempt's scratch folder. The kit store places the result.
 """
 
 import hashlib
@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
 from kexbench.domain.libraries import VERSION_FILES
 from kexbench.domain.versions import version_key
+from kexbench.kits.attempts import asking
+from kexbench.kits.bundled import BundledProvider
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.debian import DebianProvider
-from kexbench.kits.errors import KitError, StepFailed
+from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
 from kexbench.kits.git import GitOrigin
@@ -36,12 +37,12 @@ from kexbench.kits.worker import WorkerSource, self_test
 
 MANIFEST_NAME = "kit.json"
 RECIPE_VERSION = 3
-"""Raised when kits are put together differently, so that none of the older recipe passes as unchanged."""
+"""Increase it when kits are assembled differently, so that kits of the older recipe are built again."""
 
 _HEAP_COUNTER = "lib/heap.so"
 _ENVIRONMENT = {
     "LC_ALL": "C",
-    # The machine's own settings must not reach a measurement; modules are the kit's own, or there are none.
+    # The machine's settings must not reach a measurement. Modules come only from the kit.
     "OPENSSL_CONF": "/dev/null",
     "OPENSSL_MODULES": f"{KIT_PLACEHOLDER}/{MODULES_FOLDER}",
     "OPENSSL_ENGINES": f"{KIT_PLACEHOLDER}/lib/engines",
@@ -49,20 +50,22 @@ _ENVIRONMENT = {
 }
 
 
-def default_providers(cache: Path) -> tuple[Provider, ...]:
-    """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
+def default_providers(cache: Path, bundled: Path | None = None) -> tuple[Provider, ...]:
+    """All providers. `cache` keeps downloads and builds, and must be outside any checkout. `bundled` is the folder
+    workers/bfe."""
     jobs = len(os.sched_getaffinity(0))
     recipes: dict[str, Recipe] = {
         name: import_module(f"kexbench.kits.build_{name}").recipe(cache, jobs) for name in VERSION_FILES
     }
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
     built = (SourceProvider(origin, recipes, cache) for origin in origins)
-    return SystemProvider(), DebianProvider(cache), *built, PrefixProvider(), FakeProvider()
+    ours = () if bundled is None else (BundledProvider(bundled, cache),)
+    return SystemProvider(), DebianProvider(cache), *built, PrefixProvider(), *ours, FakeProvider()
 
 
 @dataclass(frozen=True)
 class Ingredients:
-    """Everything that decides what a kit will be, known before anything is built."""
+    """Everything that determines a kit, known before the build."""
 
     resolution: Resolution
     worker_source_sha256: str
@@ -70,7 +73,7 @@ class Ingredients:
 
     @property
     def hash(self) -> str:
-        """Equal ingredients give the same kit, so nothing needs to be built again."""
+        """Equal ingredients give the same kit, which need not be built again."""
         resolution = self.resolution
         return content_hash(
             [
@@ -92,9 +95,9 @@ class Ingredients:
 
 @dataclass(frozen=True)
 class Workshop:
-    """What kits are made with: the worker's sources, a compiler, and the providers in the order they are asked.
+    """What makes kits: the worker's sources, a compiler, and the providers in order of precedence.
 
-    Without a prober a kit is admitted on its worker's word, and has no probe.
+    Without a prober, kits pass the self-test only and have no probe.
     """
 
     worker: WorkerSource
@@ -104,29 +107,29 @@ class Workshop:
     def versions(
         self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False
     ) -> tuple[str, ...]:
-        """Every version that the place which `ref` names has now, the oldest first; none where nobody keeps a list.
-        Nothing is built, so no shelf is needed. Raises KitError."""
-        with TemporaryDirectory(prefix="kexbench-") as folder:
-            scratch = Path(folder)
-            try:
-                return self._provider(ref).versions(ref, Attempt(scratch, scratch / "log", progress), refresh=refresh)
-            except StepFailed as error:
-                raise KitError.of(ref, error) from error
+        """Every version that the source of `ref` offers now, oldest first; empty if the source has no list.
+        This builds nothing and needs no kit store. Raises KitError."""
+        with asking(ref, progress) as attempt:
+            return self._provider(ref).versions(ref, attempt, refresh=refresh)
 
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
-        """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""
+        """Resolve the reference. Raises StepFailed, also if no provider accepts it."""
         resolution = self._provider(ref).resolve(ref, attempt, refresh=refresh)
         try:
             version_key(resolution.version)
         except ValueError as error:
-            raise StepFailed("resolve", str(error), "a version begins with a number, as in 3.5.7") from error
+            raise StepFailed("resolve", str(error), "a version starts with a number, as in 3.5.7") from error
         return Ingredients(resolution, self.worker.sha256(), self.worker.compiler_text(attempt))
 
+    def materials(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        """The library's files, in the attempt's scratch folder. Raises StepFailed."""
+        return self._provider(resolution.ref).fetch(resolution, attempt)
+
     def build(self, ingredients: Ingredients, attempt: Attempt) -> tuple[Path, KitManifest]:
-        """A complete, tested kit in the attempt's scratch folder."""
+        """Build a complete, tested kit in the attempt's scratch folder."""
         resolution = ingredients.resolution
         ref = resolution.ref
-        materials = self._provider(ref).fetch(resolution, attempt)
+        materials = self.materials(resolution, attempt)
         attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
         compiled = self.worker.compile(ref, attempt, materials)
         if self.worker.sha256() != ingredients.worker_source_sha256:
@@ -158,10 +161,10 @@ class Workshop:
             licence=licence_of(ref.library, resolution.version, files, packages),
             commit=resolution.commit,
         )
-        attempt.note("starting the worker to see that it runs")
+        attempt.note("testing that the worker starts")
         self_test(kit, manifest, attempt)
         if self.prober:
-            attempt.note("making handshakes to see what it supports")
+            attempt.note("probing what the kit supports")
             write_probe(kit / PROBE_NAME, prove(kit, manifest, self.prober, attempt.log, attempt.target))
         (kit / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         (kit / MANIFEST_NAME).chmod(0o444)
@@ -177,12 +180,12 @@ class Workshop:
 
 
 def _burn(ref: SubjectRef) -> tuple[str, ...]:
-    """An argument, so that workers which burn different shares are the same program, laid out alike."""
+    """The share is an argument, so that workers with different shares are the same binary."""
     return () if ref.variant.burn is None else ("--burn", str(ref.variant.burn))
 
 
 def hash_files(kit: Path) -> dict[str, str]:
-    """SHA-256 of every file of a kit but its manifest and its probe, by path relative to the kit."""
+    """SHA-256 of every file of a kit except its manifest and its probe, by path relative to the kit."""
     return {
         path.relative_to(kit).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(kit.rglob("*"))
@@ -191,7 +194,7 @@ def hash_files(kit: Path) -> dict[str, str]:
 
 
 def _packages(libraries: Mapping[str, Path], materials: Materials, attempt: Attempt) -> tuple[Package, ...]:
-    """The packages whose files are in the kit, and the headers'."""
+    """The packages of the kit's files and of the headers."""
     fetched = {
         soname: materials.owners[soname]
         for soname in libraries

@@ -1,7 +1,7 @@
-"""Relinks: the same static library, its objects in another order, so that nothing but code layout differs.
+"""Relinks: the same static library with its objects in another order, so that only the code layout differs.
 
-What five of them spread is what layout alone does to a number, and so the least that a difference between two
-libraries has to exceed. The build profile says that a kit is relinked, not how: relinks of one source compare.
+The spread of five relinks is the effect of layout alone. A difference between two libraries must exceed it. The build
+profile says that a kit is relinked, but not in which order, so that relinks of one source can be compared.
 """
 
 import hashlib
@@ -18,15 +18,15 @@ from kexbench.kits.errors import StepFailed
 
 @dataclass(frozen=True)
 class StaticParts:
-    """What a relink is made of: archives whose objects are shuffled, and words for the rest of the link line."""
+    """The inputs of a relink: archives whose objects are shuffled, and the other words of the link line."""
 
     archives: tuple[Path, ...]
     words: tuple[str, ...]
 
     def shuffled(self, seed: int, folder: Path) -> tuple[str, ...]:
-        """The link line's words, the objects behind a response file in the new `folder`.
+        """The words of the link line, with the objects in a response file in the new `folder`.
 
-        The order depends on nothing but the seed and where in which archive an object stands.
+        The order depends only on the seed and on each object's archive and position.
         """
         folder.mkdir()
         objects: list[Path] = []
@@ -41,9 +41,9 @@ class StaticParts:
 
 
 def static_parts(library: str, libraries: Mapping[str, Path]) -> StaticParts:
-    """Of a shared library and all it needs (soname -> file): the archives that lie beside them, shared the rest.
+    """The static archives next to a shared library and its dependencies (soname -> file). Others stay shared.
 
-    Raises StepFailed when an archive that is required is absent.
+    Raises StepFailed if a required archive is missing.
     """
     layout = LAYOUTS[library]
     objects = (*layout.names, *layout.relinked_too)
@@ -60,10 +60,10 @@ def static_parts(library: str, libraries: Mapping[str, Path]) -> StaticParts:
         if name not in archives:
             raise StepFailed(
                 "resolve",
-                f"there is no static {name}.a beside the shared library, and a relink is made of its objects",
+                f"there is no static {name}.a next to the shared library, and a relink needs its objects",
                 "install or build the static library too, or leave out +relink",
             )
-    # Libraries that turn out not to be needed, or only by others, must not be loaded.
+    # Libraries that the worker doesn't need itself must not be loaded.
     return StaticParts(
         tuple(archives[name] for name in objects if name in archives),
         ("-Wl,--as-needed", *words, "-ldl", "-pthread"),
@@ -71,6 +71,6 @@ def static_parts(library: str, libraries: Mapping[str, Path]) -> StaticParts:
 
 
 def relinked_profile(profile: BuildProfile) -> BuildProfile:
-    """The profile of any relink of what has this profile."""
+    """The profile of all relinks of a build with this profile."""
     flags = "relink" if profile.flags in ("distribution", "unknown") else f"{profile.flags} relink"
     return profile.model_copy(update={"linkage": "static", "flags": flags})

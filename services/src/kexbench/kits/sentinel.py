@@ -1,4 +1,4 @@
-"""The sentinel: a kit that is frozen and measured beside all others, so that what moves it is not the library."""
+"""The sentinel: a frozen kit that every run measures. If its cost changes, the machine has changed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from kexbench.domain.moments import Moment
 
 
 class Sentinel(Frozen):
-    """Which kit was frozen, of which reference, and when."""
+    """The frozen kit, its reference, and when it was frozen."""
 
     reference: str
     kit_id: str
@@ -18,7 +18,7 @@ class Sentinel(Frozen):
 
 
 def read_sentinel(path: Path) -> Sentinel | None:
-    """None when none was frozen yet, or when the file can't be read: either way one is to be frozen."""
+    """The sentinel, or None if none is frozen or the file can't be read. In both cases, freeze a new one."""
     try:
         return Sentinel.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -26,11 +26,11 @@ def read_sentinel(path: Path) -> Sentinel | None:
 
 
 def why_freeze(ref: SubjectRef, frozen: Sentinel | None, kit: KitManifest | None, worker_sha256: str) -> str | None:
-    """Why the sentinel can't stay what it is, in words; None when it can. `kit` is its kit, if that is sound."""
+    """Why a new sentinel is needed, as text; None if the old one can be kept. `kit` is its kit, if that is sound."""
     if frozen is None:
         return "there is none yet"
     if frozen.reference != str(ref):
-        return f"it was {frozen.reference}, and {ref} is named now"
+        return f"its reference changed from {frozen.reference} to {ref}"
     if kit is None:
         return f"its kit {frozen.kit_id} is missing or damaged"
     if kit.worker_source_sha256 != worker_sha256:

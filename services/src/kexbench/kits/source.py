@@ -1,7 +1,7 @@
-"""Libraries built from their sources: where sources come from is an origin's, how they are built a recipe's.
+"""Libraries built from source: an origin finds the sources, a recipe builds them.
 
-What a build installs is kept in the cache under everything that decides it, so that a change of the worker links
-anew and compiles no library again. A build that fails leaves its log alone.
+The cache keeps installed builds under a hash of everything that determines them, so that a change of the worker
+links again but compiles no library again. A failed build leaves only its log.
 """
 
 import shutil
@@ -23,13 +23,13 @@ from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage, find_tree
 
 INSTALLED = "kexbench"
-"""The prefix that libraries are configured for: a folder that exists nowhere, so that none is read at run time."""
+"""The prefix that libraries are configured for. The folder doesn't exist, so libraries read no files from it."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What a reference names now. `identity` is the SHA-256 of an archive or the hash of a commit; `unpack` lays the
-    sources out inside a new folder and returns their root."""
+    """What a reference means now. `identity` is the SHA-256 of an archive or the hash of a commit. `unpack` extracts
+    the sources into a new folder and returns their root."""
 
     version: str
     identity: str
@@ -44,38 +44,38 @@ class Origin(Protocol):
     name: str
 
     def describe(self) -> str:
-        """One line for people: what it has and how to write a reference to it."""
+        """One line for users: what it offers and how to write a reference to it."""
         ...
 
     def provides(self, ref: SubjectRef) -> bool: ...
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        """As a provider's."""
+        """Like `Provider.versions`."""
         return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
-        """Find out what the reference means without unpacking it. Raises StepFailed."""
+        """Resolve the reference without unpacking the sources. Raises StepFailed."""
         ...
 
 
 class Recipe(Protocol):
-    """How one library is built, always alike: a step between two versions shall be the library's."""
+    """How one library is built: always the same way, so that a change between two versions is the library's."""
 
     linkage: Linkage
     revision: int
-    """Raised when it builds otherwise from the same words, so that no older build passes as one of now."""
+    """Increase it when the same words give a different build, so that older builds are not reused."""
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
-        """What its configuration is told; `flags` are the subject's own, behind the usual ones."""
+        """The arguments of its configuration: the usual ones, then `flags`, which are the subject's."""
         ...
 
     def distinctions(self, target: Target) -> tuple[str, ...]:
-        """Words that earlier revisions did not have and that change what is measured. They are part of the build
-        profile, so that results from before stand apart."""
+        """Arguments that earlier revisions lacked and that change the measured cost. They are part of the build
+        profile, so that older results are not compared with new ones."""
         return ()
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
-        """What else goes into it, such as another library that is built first."""
+        """Other inputs of the build, such as a library that is built first."""
         return ()
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
@@ -84,7 +84,7 @@ class Recipe(Protocol):
 
 
 class SourceProvider:
-    """A provider of everything that an origin has, built by the library's recipe. `cache` keeps what was built."""
+    """Provides the sources of an origin, built by the library's recipe. `cache` keeps the builds."""
 
     def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path) -> None:
         self._origin = origin
@@ -133,28 +133,27 @@ class SourceProvider:
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         ref = resolution.ref
-        here = attempt.scratch / "built"  # by this name, the cache's leaves no trace in the kit
+        here = attempt.scratch / "built"  # a link, so that the cache's path leaves no trace in the kit
         here.symlink_to(self._built(resolution, attempt))
         tree = find_tree(ref.library, here / INSTALLED)
         if tree.version != resolution.version:
-            raise StepFailed(
-                "compile", f"what was built says it is {tree.version}, not {resolution.version}", "report it: a bug"
-            )
+            reason = f"the build has version {tree.version}, expected {resolution.version}"
+            raise StepFailed("compile", reason, "this is a bug, please report it")
         return replace(materials_of(ref, tree, attempt), development=resolution.packages)
 
     def _built(self, resolution: Resolution, attempt: Attempt) -> Path:
-        """The folder with what the build installed, made now unless it was made before."""
+        """The folder of the installed build, from the cache or built now."""
         ref = resolution.ref
         name = f"{ref.library}-{resolution.version}-{resolution.fingerprint[:16]}"
 
         def build(installed: Path) -> None:
             sources = self._origin.locate(ref, attempt, refresh=False)
             if not set(sources.packages) <= set(resolution.packages):
-                raise StepFailed("fetch", f"{ref.origin} became something else meanwhile", "try again")
+                raise StepFailed("fetch", f"{ref.origin} changed during the build", "try again")
             unpacked = attempt.scratch / "source"
             unpacked.mkdir()
             root = sources.unpack(unpacked, attempt)
-            attempt.note(f"building {ref.library} {resolution.version}, which takes minutes")
+            attempt.note(f"building {ref.library} {resolution.version}, this takes some minutes")
             self._recipes[ref.library].build(root, resolution.configure, installed, attempt)
             shutil.rmtree(unpacked)
 
@@ -162,7 +161,7 @@ class SourceProvider:
 
 
 def compiler_name(compiler: str, attempt: Attempt) -> str:
-    """Such as `gcc 12.2.0`, whatever the compiler is called on this machine."""
+    """The compiler's name and version, such as `gcc 12.2.0`, whatever its command is called."""
     text = attempt.run([compiler, "--version"], stage="resolve", timeout_s=30)
     number = attempt.run([compiler, "-dumpfullversion", "-dumpversion"], stage="resolve", timeout_s=30).strip()
     return f"{'clang' if 'clang' in text else 'gcc'} {number}"

@@ -1,7 +1,7 @@
-"""This machine's own libraries: `openssl@system`, `gnutls@system`, built against its development packages.
+"""This machine's installed libraries: `openssl@system`, `gnutls@system`.
 
-Versions come from the headers on the compiler's default path, so this works on any distribution;
-package names and versions are added where dpkg knows them.
+Versions come from the headers on the compiler's default path, so this works on any distribution. On Debian and its
+derivatives, dpkg adds package names and versions.
 """
 
 import shutil
@@ -17,6 +17,7 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.provider import (
     THIS_MACHINE,
     Materials,
+    Provider,
     Resolution,
     distribution_profile,
     file_hashes,
@@ -26,24 +27,21 @@ from kexbench.kits.provider import (
 from kexbench.kits.relink import relinked_profile, static_parts
 
 
-class SystemProvider:
-    """What is installed here, with one compiler."""
+class SystemProvider(Provider):
+    """The installed libraries, as one compiler finds them."""
 
     def __init__(self, compiler: str = "cc") -> None:
         self._compiler = compiler
 
     def describe(self) -> str:
-        return f"{', '.join(f'{name}@system' for name in LAYOUTS)}: what is installed on this machine"
+        return f"{', '.join(f'{name}@system' for name in LAYOUTS)}: the library installed on this machine"
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in LAYOUTS and ref.origin == "system"
 
-    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        return ()  # what is installed is not chosen here
-
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         native_only(ref, attempt)
-        no_flags(ref, "name a source that is built, such as crate/3.5.5")
+        no_flags(ref, "choose a source that is built here, such as crate/3.5.5")
         version = self._header_version(ref, LAYOUTS[ref.library], attempt)
         libraries = self._libraries(ref, attempt)
         files = {path.resolve() for path in libraries.values()}
@@ -61,7 +59,7 @@ class SystemProvider:
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        """Nothing to lay out but a relink's objects: compiler and loader find the libraries by themselves."""
+        """Only a relink needs files, its objects. Otherwise compiler and loader find the libraries themselves."""
         ref = resolution.ref
         if ref.variant.relink is None:
             return THIS_MACHINE
@@ -73,12 +71,12 @@ class SystemProvider:
         )
 
     def _libraries(self, ref: SubjectRef, attempt: Attempt) -> dict[str, Path]:
-        """The library and all it needs."""
+        """The library and its dependencies."""
         name = f"{LAYOUTS[ref.library].names[0]}.so"
         link = Path(self._run_compiler(attempt, f"-print-file-name={name}").strip())
         if not link.is_absolute():
             raise _absent(ref, f"{name} is not on the compiler's path")
-        # The loader lists what the library needs, not the library.
+        # The loader lists only the dependencies.
         return {link.name: link.resolve(), **needed(link.resolve(), attempt)}
 
     def _header_version(self, ref: SubjectRef, layout: Layout, attempt: Attempt) -> str:
@@ -90,7 +88,7 @@ class SystemProvider:
             raise
         match = layout.version.search(macros)
         if match is None:
-            raise StepFailed("resolve", f"{layout.main_header} names no version")
+            raise StepFailed("resolve", f"{layout.main_header} contains no version")
         return match[1]
 
     def _run_compiler(self, attempt: Attempt, *arguments: str) -> str:
@@ -102,26 +100,27 @@ def _absent(ref: SubjectRef, reason: str) -> StepFailed:
     return StepFailed(
         "resolve",
         f"no development files of {ref.library} on this machine: {reason}",
-        f"apt-get install {packages.debian} (elsewhere: {packages.fedora}), "
-        f"or use {ref.library}@debian/trixie, which installs nothing"
+        f"apt-get install {' '.join((packages.debian, *packages.debian_headers.values()))} "
+        f"(elsewhere: {packages.fedora}), "
+        f"or use {ref.library}@debian/trixie, which needs no installation"
         if packages
         else "",
     )
 
 
 def installed_packages(files: Iterable[Path], attempt: Attempt) -> dict[Path, Package]:
-    """Which installed package owns each file; files that dpkg doesn't know are left out."""
+    """The installed package of each file. Files that dpkg doesn't know are left out."""
     paths = {str(path): path for path in files}
     if not paths or shutil.which("dpkg-query") is None:
         return {}
-    # Some packages still list /lib/… for what lies in /usr/lib/… since the two were merged.
-    asked = {**{text.removeprefix("/usr"): path for text, path in paths.items()}, **paths}
-    found = attempt.run(["dpkg-query", "--search", *asked], stage="resolve", timeout_s=30, accept=(0, 1))
+    # Some packages still list files of /usr/lib under /lib, from before the two were merged.
+    queried = {**{text.removeprefix("/usr"): path for text, path in paths.items()}, **paths}
+    matches = attempt.run(["dpkg-query", "--search", *queried], stage="resolve", timeout_s=30, accept=(0, 1))
     names: dict[Path, str] = {}
-    for line in found.splitlines():
+    for line in matches.splitlines():
         owners, separator, text = line.rpartition(": ")
-        if separator and text in asked and not line.startswith("diversion"):
-            names[asked[text]] = owners.partition(",")[0]
+        if separator and text in queried and not line.startswith("diversion"):
+            names[queried[text]] = owners.partition(",")[0]
     if not names:
         return {}
     shown = attempt.run(

@@ -1,7 +1,7 @@
-"""Sources in an archive that people name: `openssl@tarball:/src/openssl-3.5.5.tar.gz#sha256=…`, or at an address.
+"""Sources in an archive, in a file or at an address: `openssl@tarball:/src/openssl-3.5.5.tar.gz#sha256=…`.
 
-The SHA-256 is part of the reference and checked before anything is unpacked, so that a reference means the same for
-ever, whoever serves the file. A file of this machine is read where it lies; a download is kept by its SHA-256.
+The SHA-256 is part of the reference and is checked before unpacking, so that a reference always means the same
+sources. A local file is read in place. A download is cached under its SHA-256.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class TarballOrigin(Origin):
             raise StepFailed(
                 "resolve",
                 f"{ref.origin} lacks the archive's SHA-256",
-                "write #sha256= and its 64 digits behind it; sha256sum FILE tells them",
+                "append #sha256= and the 64 digits that sha256sum FILE prints",
             )
         place, sha256 = match["place"], match["sha256"]
         version = version_in(ref.library, self._archive(place, sha256, attempt))
@@ -54,10 +54,10 @@ class TarballOrigin(Origin):
         )
 
     def _archive(self, place: str, sha256: str, attempt: Attempt) -> Path:
-        """The file of that hash: where it lies on this machine, or its download."""
+        """The verified file: the local one, or its download."""
         if PurePosixPath(place).is_absolute():
             if not Path(place).is_file():
-                raise StepFailed("resolve", f"there is no file {place}", "name an archive of sources")
+                raise StepFailed("resolve", f"there is no file {place}", "name a source archive")
             if (actual := _sha256(Path(place))) != sha256:
                 raise wrong_hash(place, actual, sha256)
             return Path(place)

@@ -1,7 +1,7 @@
-"""What kits are made for: this machine, or another architecture, whose programs an emulator starts here.
+"""The target of a kit: this machine, or a foreign architecture, whose programs run here in an emulator.
 
-A kit for another architecture is linked by a cross compiler and proven under an emulator. It is measured nowhere but
-on a machine of its own.
+A kit for a foreign architecture is linked by a cross compiler and tested in an emulator. It is measured only on a
+machine of that architecture.
 """
 
 import platform
@@ -15,7 +15,7 @@ from kexbench.kits.errors import StepFailed
 
 @dataclass(frozen=True)
 class Architecture:
-    """The names one processor architecture has at Debian, and where its dynamic loader is."""
+    """Debian's names of a processor architecture, and the path of its dynamic loader."""
 
     debian: str
     triplet: str
@@ -33,10 +33,10 @@ ARCHITECTURES = {
 
 @dataclass(frozen=True)
 class Target:
-    """Where kits shall run, and the tools that make them for there.
+    """The machine that a kit runs on, and the tools that build for it.
 
-    `machine` is the architecture as the kernel names it. `starter` stands before its programs on a command line.
-    `libraries` is where its C library lies here; None: where this machine's own loader looks.
+    `machine` is the kernel's name of the architecture. `starter` is the command prefix that starts its programs.
+    `libraries` is the folder of its C library on this machine; None: the loader's default folders.
     """
 
     machine: str
@@ -54,36 +54,36 @@ class Target:
 
     @property
     def loader(self) -> Path:
-        """The dynamic loader that belongs to the C library here."""
+        """The dynamic loader of the C library."""
         loader = self.architecture.loader
         return self.libraries / loader.name if self.libraries else loader
 
     @property
     def cross_prefix(self) -> str:
-        """What stands before the names of its tools; nothing for this machine's."""
+        """The prefix of the names of its tools; empty for this machine."""
         return f"{self.architecture.triplet}-" if self.is_foreign else ""
 
     def command(self, arguments: Sequence[str]) -> list[str]:
-        """How a program for the target is started here."""
+        """The command that starts a program of the target on this machine."""
         return [*self.starter, *arguments]
 
 
 def target_for(machine: str | None = None) -> Target:
-    """The target of this name; None: this machine. Raises StepFailed where it is unknown or its tools are missing."""
+    """The target of this name; None: this machine. Raises StepFailed if it is unknown or its tools are missing."""
     here = platform.machine()
-    wanted = machine or here
-    if wanted not in ARCHITECTURES:
-        raise StepFailed("resolve", f"kits can't be made for {wanted} yet", f"known are {', '.join(ARCHITECTURES)}")
-    return Target(wanted) if wanted == here else _foreign(wanted)
+    name = machine or here
+    if name not in ARCHITECTURES:
+        raise StepFailed("resolve", f"kits can't be made for {name} yet", f"supported are {', '.join(ARCHITECTURES)}")
+    return Target(name) if name == here else _foreign(name)
 
 
 def this_architecture() -> Architecture:
-    """Raises StepFailed on a machine that kits can't be made for yet."""
+    """Raises StepFailed on a machine without support for kits."""
     return target_for().architecture
 
 
 def _foreign(machine: str) -> Target:
-    """By the places that Debian's packages of cross tools use."""
+    """A foreign target, with the paths of Debian's packages of cross tools."""
     architecture = ARCHITECTURES[machine]
     emulator = f"qemu-{machine}-static"
     target = Target(

@@ -1,4 +1,4 @@
-"""Where a build tree or an installation keeps a library's headers and files, and what is wrong when it doesn't."""
+"""Finds a library's headers and files in a build tree or an installation, or explains what is missing."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Linkage = Literal["shared", "static"]
 
 
 _HEADER_FOLDERS, _LIBRARY_FOLDERS = ("include", "include/{triplet}"), ("lib64", "lib/{triplet}", "lib")
-"""Of an installation; a build tree's are searched first."""
+"""Folders of an installation. Those of a build tree are searched first."""
 _SOURCES = ("Configure", "configure", "configure.ac")
 _SOURCE_FOLDER = re.compile(r"^(?:SRCDIR|srcdir)\s*=\s*(\S+)$", re.MULTILINE)
 _VERSIONED = re.compile(r".*\.so\.[0-9.]+")
@@ -24,7 +24,7 @@ _LINKER_WORD = re.compile(r"-l[A-Za-z0-9_+.-]+|-pthread")
 
 @dataclass(frozen=True)
 class Tree:
-    """What was found. `headers` by the name they are included as; `files` are the library's own, in link order."""
+    """A library's files. `headers` are keyed by the name in an include; `files` are the library's, in link order."""
 
     folder: Path
     version: str
@@ -35,11 +35,11 @@ class Tree:
 
     @property
     def makefile(self) -> str:
-        """The text of the Makefile that the tree was built with; empty for an installation."""
+        """The text of the tree's Makefile; empty for an installation."""
         return _text(self.folder / "Makefile")
 
     def private_libraries(self) -> tuple[str, ...]:
-        """What OpenSSL's static library needs besides, as linker words, from its pkg-config file."""
+        """The linker arguments of the libraries that OpenSSL's static library needs, from its pkg-config file."""
         for place in (self.library_folder / "pkgconfig", self.folder, self.folder / "exporters"):
             if match := _PRIVATE_LIBRARIES.search(_text(place / "libcrypto.pc")):
                 return tuple(word for word in match[1].split() if _LINKER_WORD.fullmatch(word))
@@ -47,29 +47,28 @@ class Tree:
 
 
 def find_tree(library: str, folder: Path) -> Tree:
-    """Raises StepFailed with what is missing and what to do about it."""
+    """Raises StepFailed, which says what is missing and how to fix it."""
     layout = LAYOUTS[library]
     if not folder.is_dir():
         raise StepFailed(
-            "resolve", f"there is no folder {folder}", "name the folder of a build tree or of an installation"
+            "resolve", f"there is no folder {folder}", "name the folder of a build tree or an installation"
         )
     headers = _headers(layout, folder)
-    found = _library(layout, folder)
-    if layout.main_header not in headers or found is None:
-        raise _incomplete(library, layout, folder, layout.main_header in headers, found is not None)
+    files = _library(layout, folder)
+    if layout.main_header not in headers or files is None:
+        raise _incomplete(library, layout, folder, layout.main_header in headers, files is not None)
     version = layout.version.search(_text(headers[layout.main_header]))
     if version is None:
         raise StepFailed(
             "resolve",
-            f"{headers[layout.main_header]} names no version of {library}",
-            "libraries that stem from OpenSSL are not supported" if library == "openssl" else "",
+            f"{headers[layout.main_header]} contains no version of {library}",
+            "forks of OpenSSL are not supported" if library == "openssl" else "",
         )
-    place, linkage, files = found
-    return Tree(folder, version[1], headers, place, linkage, files)
+    return Tree(folder, version[1], headers, *files)
 
 
 def _headers(layout: Layout, folder: Path) -> dict[str, Path]:
-    """Of a tree that was built outside its sources, some headers lie there; those that were generated count."""
+    """Headers by include name. A tree built outside its sources has some headers there; generated ones win."""
     parent = Path(layout.main_header).parent
     roots = [folder]
     if match := _SOURCE_FOLDER.search(_text(folder / "Makefile")):
@@ -96,7 +95,7 @@ def _library(layout: Layout, folder: Path) -> tuple[Path, Linkage, tuple[Path, .
 
 
 def _shared(place: Path, name: str) -> Path | None:
-    """The link without a version leads to what was built last; some installations have versions only."""
+    """The link without a version points to the latest build. Some installations have only versioned files."""
     versions = [path for path in sorted(place.glob(f"{name}.so.*")) if _VERSIONED.fullmatch(path.name)]
     return next((path for path in (place / f"{name}.so", *reversed(versions)) if path.is_file()), None)
 
@@ -108,25 +107,25 @@ def _places(root: Path, parts: tuple[str, ...]) -> list[Path]:
 def _incomplete(library: str, layout: Layout, folder: Path, has_headers: bool, has_library: bool) -> StepFailed:
     if any((folder / name).exists() for name in _SOURCES):
         return StepFailed("resolve", f"{library} is not built yet in {folder}", "configure it there and run make first")
-    wanted = " and ".join(f"{name}.so" for name in layout.names)
+    files = " and ".join(f"{name}.so" for name in layout.names)
     if layout.static_alone:
-        wanted += ", or " + " and ".join(f"{name}.a" for name in layout.names)
+        files += ", or " + " and ".join(f"{name}.a" for name in layout.names)
     folders = (*layout.built_libraries, *_LIBRARY_FOLDERS)
-    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in folders)
+    places = ", ".join(part.format(triplet=this_architecture().triplet) for part in folders)
     if has_headers:
         return StepFailed(
             "resolve",
             f"{folder} has headers of {library}, but no library",
-            f"there must be {wanted}, in one of {where}",
+            f"it must contain {files}, in one of {places}",
         )
     if has_library:
         return StepFailed(
-            "resolve", f"{folder} has {library}, but no headers", f"there must be include/{layout.main_header}"
+            "resolve", f"{folder} has {library}, but no headers", f"it must contain include/{layout.main_header}"
         )
     return StepFailed(
         "resolve",
         f"{folder} is neither a build tree nor an installation of {library}",
-        f"there must be include/{layout.main_header}, and {wanted} in one of {where}",
+        f"it must contain include/{layout.main_header}, and {files} in one of {places}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Sources before they are built: which version they say they are, and how an archive of them is laid out."""
+"""Sources before the build: finding their version, and unpacking an archive."""
 
 import tarfile
 import zlib
@@ -14,22 +14,22 @@ _DAMAGED = (tarfile.TarError, EOFError, LZMAError, zlib.error, OSError)
 
 
 def told_version(library: str, path: str, text: str) -> str | None:
-    """The version that one of the VERSION_FILES tells, or None."""
-    found = VERSION_FILES[library][path]
-    if callable(found):
-        return found(text)
-    match = found.search(text)
+    """The version in the text of one of the VERSION_FILES, or None."""
+    parse = VERSION_FILES[library][path]
+    if callable(parse):
+        return parse(text)
+    match = parse.search(text)
     return match[1] if match else None
 
 
 def no_version(library: str, what: str) -> StepFailed:
-    """The error where none of the VERSION_FILES tells a version."""
+    """The error if none of the VERSION_FILES contains a version."""
     places = " or ".join(VERSION_FILES[library])
-    return StepFailed("resolve", f"{what} holds no sources of {library}", f"their version should be in {places}")
+    return StepFailed("resolve", f"{what} contains no sources of {library}", f"the version should be in {places}")
 
 
 def version_in(library: str, archive: Path) -> str:
-    """The version that packed sources say they are, read without unpacking. Raises StepFailed."""
+    """The version of packed sources, read without unpacking. Raises StepFailed."""
     try:
         with tarfile.open(archive) as packed:
             for member in packed:
@@ -45,22 +45,22 @@ def version_in(library: str, archive: Path) -> str:
 
 
 def _version_file(library: str, member: str) -> str | None:
-    """Which of the VERSION_FILES a member is, in the archive's root or in its top folder."""
+    """The VERSION_FILE that a member is, in the archive's root or in its top folder; None if it is none."""
     parts = PurePosixPath(member).parts
     candidates = ("/".join(parts), "/".join(parts[1:]))
     return next((place for place in VERSION_FILES[library] if place in candidates), None)
 
 
 def unpack(archive: Path, folder: Path) -> Path:
-    """Lay an archive out in an empty folder. The sources' root: its single top folder, or the folder itself.
+    """Unpack an archive into an empty folder. Returns its single top folder, or the folder itself.
 
-    Raises StepFailed, also for members that would lie outside.
+    Raises StepFailed, also for members outside of the folder.
     """
     try:
         with tarfile.open(archive) as packed:
             extract(packed, folder)
     except UnsafeMember as error:
-        raise StepFailed("fetch", f"{archive} is not safe: {error}", "don't build it") from error
+        raise StepFailed("fetch", f"{archive} is unsafe: {error}", "don't build it") from error
     except _DAMAGED as error:
         raise _unreadable(archive, "fetch", error) from error
     top = list(folder.iterdir())
@@ -69,5 +69,5 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 def _unreadable(archive: Path, stage: Stage, error: Exception) -> StepFailed:
     reason = f"{archive} can't be unpacked: {str(error) or type(error).__name__}"
-    remedy = "it must be a whole tar archive, plain or packed by gzip, xz or bzip2"
+    remedy = "use a complete tar archive, uncompressed or compressed with gzip, xz or bzip2"
     return StepFailed(stage, reason, remedy)

@@ -1,4 +1,4 @@
-"""Looks at a kit again: are its files what the manifest says, and does its worker do what it did?"""
+"""Checks a kit again: do its files match the manifest, and does its worker behave as before?"""
 
 import os
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from kexbench.domain.kit_changes import compare_probes
 from kexbench.domain.probes import KitProbe
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.probe import PROBE_NAME, Prober, prove, read_probe, write_probe
-from kexbench.kits.shelf import Shelf
+from kexbench.kits.store import KitStore
 from kexbench.kits.target import target_for
 
 Verdict = Literal["sound", "probed first", "not probed", "changed", "damaged"]
@@ -18,7 +18,7 @@ Verdict = Literal["sound", "probed first", "not probed", "changed", "damaged"]
 
 @dataclass(frozen=True)
 class KitCheck:
-    """What became of one kit. `lines` say what is wrong, what is different, or why it was not probed."""
+    """The result for one kit. `lines` list what is damaged or changed, or why the kit was not probed."""
 
     folder: str
     verdict: Verdict
@@ -29,53 +29,53 @@ class KitCheck:
         return self.verdict in ("changed", "damaged")
 
 
-def kit_ids(shelf: Shelf) -> tuple[str, ...]:
-    """Of every kit on the shelf, those with an unreadable manifest too, by the names of their folders."""
-    folders = sorted(path for path in shelf.root.glob("[!.]*-*") if path.is_dir())
+def kit_ids(kit_store: KitStore) -> tuple[str, ...]:
+    """The ids of all kits in the kit store, from their folder names, so also of those with an unreadable manifest."""
+    folders = sorted(path for path in kit_store.root.glob("[!.]*-*") if path.is_dir())
     return tuple(folder.name.rpartition("-")[2] for folder in folders)
 
 
-def verify_kit(shelf: Shelf, kit_id: str, prober: Prober, worker_source_sha256: str) -> KitCheck:
-    """Check one kit, and write the probe of one that has none. Raises KeyError when it isn't on the shelf.
+def verify_kit(kit_store: KitStore, kit_id: str, prober: Prober, worker_source_sha256: str) -> KitCheck:
+    """Check one kit, and write its probe if it has none. Raises KeyError if it isn't in the kit store.
 
-    A kit of other worker sources than the ones given may speak another protocol: then it is not probed, and no fault.
+    A kit of other worker sources may speak another protocol. If so, it is not probed, and this is no failure.
     """
-    folder, damage, kit = shelf.folder(kit_id), shelf.verify(kit_id), shelf.get(kit_id)
+    folder, damage, kit = kit_store.folder(kit_id), kit_store.verify(kit_id), kit_store.get(kit_id)
     if damage or kit is None:
         return KitCheck(folder.name, "damaged", damage)
     try:
-        known = read_probe(folder)
+        before = read_probe(folder)
     except ValueError as error:
         return KitCheck(folder.name, "damaged", (f"{error}; delete it, then verify the kit again",))
     try:
         with TemporaryDirectory() as scratch:
             log, target = Path(scratch) / "log", target_for(kit.build_profile.architecture)
-            found = prove(folder, kit, prober, log, target)
+            now = prove(folder, kit, prober, log, target)
     except StepFailed as error:
         if kit.worker_source_sha256 != worker_source_sha256:
-            return KitCheck(folder.name, "not probed", (f"its worker is of another version; add {kit.ref} again",))
+            return KitCheck(folder.name, "not probed", (f"its worker has another version; add {kit.ref} again",))
         return KitCheck(folder.name, "damaged", (error.reason,))
-    return _compared(shelf, folder, known, found)
+    return _compared(kit_store, folder, before, now)
 
 
-def _compared(shelf: Shelf, folder: Path, known: KitProbe | None, found: KitProbe) -> KitCheck:
-    """What a new probe says beside the one that is kept, which it replaces where that tried other things."""
-    if known is None:
-        _keep(shelf, folder, found)
+def _compared(kit_store: KitStore, folder: Path, before: KitProbe | None, now: KitProbe) -> KitCheck:
+    """Compare a new probe with the stored one, and replace the stored one if it tried other features."""
+    if before is None:
+        _keep(kit_store, folder, now)
         return KitCheck(folder.name, "probed first")
-    changes = compare_probes(known, found)
-    if not changes and _tried(known) != _tried(found):
-        _keep(shelf, folder, found)
-        return KitCheck(folder.name, "sound", ("other things are tried than when it was probed: its probe is new",))
+    changes = compare_probes(before, now)
+    if not changes and _tried(before) != _tried(now):
+        _keep(kit_store, folder, now)
+        return KitCheck(folder.name, "sound", ("the set of probed features has changed, so its probe was renewed",))
     return KitCheck(folder.name, "changed" if changes else "sound", changes.lines())
 
 
 def _tried(probe: KitProbe) -> set[tuple[str, str]]:
-    return {(found.dimension, found.case_id) for found in probe.features}
+    return {(feature.dimension, feature.case_id) for feature in probe.features}
 
 
-def _keep(shelf: Shelf, folder: Path, probe: KitProbe) -> None:
-    """Whole or absent: written beside the kit, so that nobody who looks at it meanwhile finds half a file in it."""
-    partial = shelf.root / f".{folder.name}.{os.getpid()}"
+def _keep(kit_store: KitStore, folder: Path, probe: KitProbe) -> None:
+    """Write the probe next to the kit, then move it, so that no reader ever sees half a file."""
+    partial = kit_store.root / f".{folder.name}.{os.getpid()}"
     write_probe(partial, probe)
     partial.replace(folder / PROBE_NAME)

@@ -1,4 +1,4 @@
-"""The worker's side of a kit: its sources as an identity, its compilation, and the proof that it lives."""
+"""The worker of a kit: the hash of its sources, its compilation, and its self-test."""
 
 import hashlib
 import json
@@ -13,12 +13,12 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials
 
 _SOURCE_SUFFIXES = (".c", ".h", ".mk")
-_NOT_BUILT_IN = ("tests", "build")
+_NOT_BUILT_IN = ("tests", "bench", "build")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What make made, and the flags with folders as placeholders."""
+    """The files that make built, and the flags with placeholders for folders."""
 
     worker: Path
     heap_counter: Path
@@ -32,12 +32,12 @@ class WorkerSource:
     folder: Path
 
     def sha256(self) -> str:
-        """Identity of all that is compiled: a change of the harness makes new kits.
+        """The hash of all compiled sources: a change of the harness makes new kits.
 
-        Raises StepFailed when the folder holds no worker.
+        Raises StepFailed if the folder contains no worker.
         """
         if not (self.folder / "Makefile").is_file():
-            raise StepFailed("resolve", f"no worker sources in {self.folder}", "point to the folder workers/handshake")
+            raise StepFailed("resolve", f"no worker sources in {self.folder}", "name the folder workers/handshake")
         digest = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             relative = path.relative_to(self.folder)
@@ -49,7 +49,7 @@ class WorkerSource:
         return digest.hexdigest()
 
     def compiler_text(self, attempt: Attempt) -> str:
-        """The compiler's own first line, such as `gcc (Debian 12.2.0-14) 12.2.0`."""
+        """The first line of the compiler's version, such as `gcc (Debian 12.2.0-14) 12.2.0`."""
         output = attempt.run([attempt.target.compiler, "--version"], stage="compile", timeout_s=30)
         return output.partition("\n")[0].strip()
 
@@ -59,10 +59,10 @@ class WorkerSource:
         if any(character.isspace() for character in str(build)):
             raise StepFailed(
                 "compile",
-                f"make can't build in a folder with a blank in its name: {build}",
-                "keep the kits in a folder without blanks",
+                f"make can't build in a folder with a space in its path: {build}",
+                "keep the kits in a folder without spaces in its path",
             )
-        # Folders leave no trace in the binary, so that the same inputs give the same kit anywhere.
+        # Paths must not get into the binary, so that the same inputs give the same kit on any machine.
         source = self.folder.resolve()
         mapped = (f"-ffile-prefix-map={attempt.scratch}=kit", f"-ffile-prefix-map={source}=worker")
         compile_flags = (*materials.compile_flags, *mapped)
@@ -85,17 +85,17 @@ class WorkerSource:
         )
         for name in ("worker", "heap.so"):
             if not (build / name).is_file():
-                raise StepFailed("compile", f"make succeeded, but there is no {name}")
+                raise StepFailed("compile", f"make succeeded but built no {name}")
         flags = shlex.join((*compile_flags, *materials.link_flags, *words))
         flags = flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
         return Compiled(build / "worker", build / "heap.so", flags)
 
 
 def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
-    """Starts the kit's worker as a runner would and lets it stop; then once more with its heap counted.
-    A worker for another architecture is started beneath an emulator, one for this machine must not be.
+    """Starts and stops the kit's worker as a runner does, then once more with its heap counted.
+    A worker for a foreign architecture runs in an emulator; one for this machine must not.
 
-    Raises StepFailed when it isn't what it should be.
+    Raises StepFailed if the worker reports other values than the manifest.
     """
     hello = _conversation(kit, manifest, attempt, count_heap=False)
     machine = manifest.build_profile.architecture
@@ -104,19 +104,19 @@ def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
         if hello.get(name) != value:
             raise StepFailed(
                 "self-test",
-                f"the worker reports {name} {hello.get(name)!r}, but {value!r} was resolved",
+                f"the worker reports {name} {hello.get(name)!r}, expected {value!r}",
                 "headers and libraries of different versions are installed" if name == "version" else "",
             )
     if hello.get("emulated") and not attempt.target.is_foreign:
-        raise StepFailed("self-test", "this machine is emulated itself", "make kits on a machine where they can run")
+        raise StepFailed("self-test", "this machine is emulated", "make kits on a machine that runs them natively")
     _conversation(kit, manifest, attempt, count_heap=True)
-    # The loader goes on without what it can't preload, and says so.
+    # The loader only warns about a library that it can't preload.
     if "LD_PRELOAD" in attempt.last_output:
-        raise StepFailed("self-test", "the heap counter can't be loaded with the kit's C library")
+        raise StepFailed("self-test", "the kit's C library can't load the heap counter")
 
 
 def _conversation(kit: Path, manifest: KitManifest, attempt: Attempt, *, count_heap: bool) -> dict[str, Any]:
-    """The worker's hello, after it has said bye too."""
+    """The worker's hello. Raises StepFailed unless a bye follows."""
     material = attempt.scratch / "material"
     material.mkdir(exist_ok=True)
     launch = manifest.launch(kit, material, count_heap=count_heap)
@@ -131,7 +131,7 @@ def _conversation(kit: Path, manifest: KitManifest, attempt: Attempt, *, count_h
     )
     records = [_record(line) for line in output.splitlines() if line.strip()]
     if [record.get("type") for record in records] != ["hello", "bye"]:
-        raise StepFailed("self-test", f"the worker said {output.strip()[:200]!r} instead of hello and bye")
+        raise StepFailed("self-test", f"the worker wrote {output.strip()[:200]!r}, expected hello and bye")
     return records[0]
 
 
@@ -144,5 +144,5 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _for_make(flags: tuple[str, ...]) -> str:
-    """Flags as make hands them to the shell, which sees them once more."""
+    """Flags quoted for the shell, with `$` escaped for make."""
     return shlex.join(flags).replace("$", "$$")

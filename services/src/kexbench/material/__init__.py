@@ -1,1 +1,1 @@
-"""Keys, certificates and DH parameters of the cases: made once, the same bytes for every subject."""
+"""Keys, certificates and DH parameters of the cases: made once, with the same bytes for every subject."""

@@ -1,4 +1,4 @@
-"""As much of DER as it takes to change what the certificate builder writes (X.690, section 8.1)."""
+"""The subset of DER that is needed to change the certificate builder's output (X.690, section 8.1)."""
 
 import base64
 import textwrap
@@ -22,20 +22,20 @@ def pem(label: str, der: bytes) -> bytes:
 
 
 def content_of(der: bytes) -> bytes:
-    """What is inside the first element."""
+    """The content of the first element."""
     start, end = _content(der)
     return der[start:end]
 
 
 def children(der: bytes) -> list[bytes]:
-    """The elements inside an element, each whole."""
-    rest = content_of(der)
-    found = []
-    while rest:
-        end = _content(rest)[1]
-        found.append(rest[:end])
-        rest = rest[end:]
-    return found
+    """The complete elements inside an element."""
+    remaining = content_of(der)
+    elements = []
+    while remaining:
+        end = _content(remaining)[1]
+        elements.append(remaining[:end])
+        remaining = remaining[end:]
+    return elements
 
 
 def _content(der: bytes) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Private keys by the names of the material: made, written and read back, and signing with them."""
+"""Private keys by their names in the material: making, writing and loading them, and signing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ _CURVES: dict[str, ec.EllipticCurve] = {
 }
 _RSA_PSS = "rsa-pss-"
 PSS = padding.PSS(padding.MGF1(hashes.SHA256()), hashes.SHA256.digest_size)
-"""What TLS signs with: a salt as long as the digest (RFC 8446, section 4.2.3)."""
+"""The padding in TLS: a salt as long as the digest (RFC 8446, section 4.2.3)."""
 
 
 @dataclass(frozen=True)
 class Signer:
-    """A key under its name among the material, and the name that its certificate bears."""
+    """A key with its name in the material and the name in its certificate."""
 
     name: str
     key: PrivateKey
@@ -48,16 +48,16 @@ class Signer:
 
     @property
     def is_pss(self) -> bool:
-        """Whether the key may sign with RSASSA-PSS only."""
+        """Whether the key is restricted to RSASSA-PSS."""
         return self.name.startswith(_RSA_PSS)
 
     @property
     def digest(self) -> hashes.SHA256 | None:
-        """None where the signature scheme hashes by itself."""
+        """The digest, or None if the signature scheme hashes itself."""
         return hashes.SHA256() if isinstance(self.key, (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey)) else None
 
     def private_pem(self) -> bytes:
-        """PKCS #8; an RSA-PSS key says so, which the library can't write."""
+        """PKCS #8. An RSA-PSS key has its own algorithm identifier, which the library can't write."""
         if not self.is_pss:
             return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return der.pem(
@@ -74,28 +74,28 @@ class Signer:
         )
 
     def sign_pss(self, content: bytes, algorithm: bytes) -> bytes:
-        """DER of the content with its algorithm and an RSASSA-PSS signature: of a certificate or an OCSP response."""
+        """DER of a certificate or an OCSP response: its content, its algorithm and an RSASSA-PSS signature."""
         assert isinstance(self.key, rsa.RSAPrivateKey)
         signature = self.key.sign(content, PSS, hashes.SHA256())
         return der.element(der.SEQUENCE, content, algorithm, der.element(der.BIT_STRING, b"\0", signature))
 
 
 def new_signer(name: str, subject: str) -> Signer:
-    """A fresh key under its name: `rsa-2048`, `rsa-pss-2048`, `ecdsa-P-256`, `ed25519`, `ml-dsa-65` and their like."""
+    """A new key. Names are `rsa-2048`, `rsa-pss-2048`, `ecdsa-P-256`, `ed25519`, `ml-dsa-65` and so on."""
     if name in _SIZELESS:
-        return Signer(name, _SIZELESS[name](), _named(subject))
+        return Signer(name, _SIZELESS[name](), named(subject))
     if name in _CURVES:
-        return Signer(name, ec.generate_private_key(_CURVES[name]), _named(subject))
+        return Signer(name, ec.generate_private_key(_CURVES[name]), named(subject))
     bits = int(name.removeprefix(_RSA_PSS).removeprefix("rsa-"))
-    return Signer(name, rsa.generate_private_key(65537, bits), _named(subject))
+    return Signer(name, rsa.generate_private_key(65537, bits), named(subject))
 
 
 def load_signer(name: str, pem: bytes) -> Signer:
-    """The signer whose own name is that of its key."""
+    """The signer with the name of its key as its subject."""
     key = load_pem_private_key(pem, None)
     assert isinstance(key, PrivateKey)
-    return Signer(name, key, _named(name))
+    return Signer(name, key, named(name))
 
 
-def _named(subject: str) -> x509.Name:
+def named(subject: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"kexbench {subject}")])

@@ -1,4 +1,4 @@
-"""Tells people of alerts: what is said in which words, what of it is due, and how it gets to its channel.
+"""Notifications about alerts: their wording, when they are due, and the channels that send them.
 
-Everything but the adapter (`apprise_channel.py`) is pure; what runs is in `notifier.py`.
+Everything except the adapter (`apprise_channel.py`) is pure. The loop that sends is in `notifier.py`.
 """

@@ -1,7 +1,7 @@
-"""A channel that apprise speaks to: mail, Slack, a webhook, GitHub issues and whatever else an address names.
+"""A channel that sends with apprise: mail, Slack, webhooks, GitHub issues and so on, depending on its address.
 
-The address is a secret. apprise may log what it likes, of which nothing leaves this file but its warnings, without any
-part of the address. Nothing is reached that the address doesn't name: redirects are not followed, pictures not linked.
+The address is a secret. Of apprise's log, only warnings leave this module, without any part of the address. Only the
+host of the address is contacted: redirects are not followed, and messages link no images.
 """
 
 import base64
@@ -17,23 +17,23 @@ from kexbench.notify.port import ChannelError, Letter
 
 KEY_HEADER = "Idempotency-Key"
 PATIENCE_S = 10.0
-"""For a connection, and for each answer, unless the address says otherwise (`cto`, `rto`)."""
+"""Timeout of a connection, and of each answer. The address may change them (`cto`, `rto`)."""
 WHOLE_S = 120
-"""For all of one message."""
+"""Timeout of a whole message."""
 _LOG = logging.getLogger("apprise")
 _LOG.propagate = False
 _LOG.setLevel(logging.DEBUG)
-"""What the other side answered is said at this level. It goes nowhere but into the result."""
+"""apprise logs the channel's answer at this level. It goes only into the result."""
 logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
-"""Below, it tells the path of every request."""
+"""Lower levels log the path of every request."""
 _NAMED_HOSTS = ("json", "jsons", "form", "forms", "xml", "xmls", "mailto", "mailtos")
-"""Schemas whose host is one, and no part of a token."""
+"""Schemas whose host is a host name. In other addresses, it may be part of a token."""
 _WORD_MIN = 4
-"""Shorter parts of an address but the password are no secrets."""
+"""Shorter parts of an address are no secrets, except the password."""
 
 
 class AppriseChannel:
-    """Implements Channel. `address` is what apprise calls a URL; a file with it is read anew each time."""
+    """Implements Channel. `address` is an apprise URL, or a file with one, which is read for each message."""
 
     def __init__(self, address: str | Path) -> None:
         self._address = address
@@ -47,24 +47,24 @@ class AppriseChannel:
         except Exception as error:  # of any of a hundred plug-ins
             raise ChannelError(_tame(f"apprise failed: {type(error).__name__}: {error}", address)) from None
         if logs is not None:
-            said, details = (_tame(" ".join(words), address) for words in logs)
-            raise ChannelError(said or "it did not take the message, and didn't say why", details)
+            warned, details = (_tame(" ".join(lines), address) for lines in logs)
+            raise ChannelError(warned or "it refused the message without a reason", details)
 
     def _read(self) -> str:
         if isinstance(self._address, str):
             return self._address
         try:
-            lines = self._address.read_text(encoding="utf-8").split()
+            words = self._address.read_text(encoding="utf-8").split()
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise ChannelError(f"the address can't be read: {self._address}: {reason}; write it there") from None
-        if len(lines) != 1:
-            raise ChannelError(f"{self._address} has to hold one address, without blanks")
-        return lines[0]
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ChannelError(f"the address can't be read: {self._address}: {reason}; correct the file") from None
+        if len(words) != 1:
+            raise ChannelError(f"{self._address} must contain one address without blanks")
+        return words[0]
 
 
 def _send(address: str, letter: Letter) -> tuple[list[str], list[str]] | None:
-    """None once it is taken; else what apprise warned of, and what else it said."""
+    """None if the channel accepted the letter, otherwise apprise's warnings and the channel's answer."""
     asset = AppriseAsset(
         app_id="kexbench",
         app_desc="kexbench",
@@ -82,7 +82,7 @@ def _send(address: str, letter: Letter) -> tuple[list[str], list[str]] | None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of a plug-in's imports
         plugin = Apprise.instantiate(address, asset=asset)
     if plugin is None:
-        raise ChannelError("apprise knows no such address: see https://appriseit.com/services/ for its form")
+        raise ChannelError("apprise does not support this address: see https://appriseit.com/services/")
     _prepare(plugin, address, letter.key)
     body_format = plugin.resolve_format(NotifyFormat.MARKDOWN)
     is_text = body_format is NotifyFormat.TEXT
@@ -102,7 +102,7 @@ def _send(address: str, letter: Letter) -> tuple[list[str], list[str]] | None:
 
 
 def _prepare(plugin: NotifyBase, address: str, key: str) -> None:
-    """Patience, and the key in a header where there are any: of webhooks and of mails."""
+    """Set the timeouts, and the key as a header of webhooks and mails."""
     query = address.partition("?")[2]
     if "rto=" not in query:
         plugin.socket_read_timeout = PATIENCE_S
@@ -114,24 +114,24 @@ def _prepare(plugin: NotifyBase, address: str, key: str) -> None:
 
 
 def _tame(text: str, address: str) -> str:
-    """On one line, and without any part of the address that may be a secret."""
+    """The text on one line, without any part of the address that may be a secret."""
     for secret in sorted(set(_secrets(address)), key=len, reverse=True):
         text = text.replace(secret, "…")
     return " ".join(text.split())
 
 
 def _secrets(address: str) -> Iterator[str]:
-    schema, _, rest = address.partition("://")
-    before, _, query = rest.partition("?")
-    user_info, _, where = before.rpartition("@")
-    host, _, path = where.partition("/")
+    schema, _, tail = address.partition("://")
+    location, _, query = tail.partition("?")
+    user_info, _, place = location.rpartition("@")
+    host, _, path = place.partition("/")
     user, _, password = user_info.partition(":")
     words = [user, *path.split("/"), *(value for pair in query.split("&") for value in pair.split("=", 1)[1:])]
     if schema.lower() not in _NAMED_HOSTS:
         words += host.split(":")
     words += [part for word in words for part in unquote(word).split()]
-    found = [address, rest, *(word for word in words if len(word) >= _WORD_MIN), password, unquote(password)]
-    found.append(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user_info else "")
-    for secret in filter(None, found):
+    secrets = [address, tail, *(word for word in words if len(word) >= _WORD_MIN), password, unquote(password)]
+    secrets.append(base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user_info else "")
+    for secret in filter(None, secrets):
         yield secret
         yield quote(secret, safe="")

@@ -1,4 +1,4 @@
-"""What a channel is asked for, and how it says no."""
+"""The interface of a channel, and its error."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Letter:
-    """A message as people read it. The same key is the same message, should it arrive twice."""
+    """A message as people read it. Two copies with the same key are the same message."""
 
     key: str
     title: str
@@ -15,8 +15,8 @@ class Letter:
 
 
 class ChannelError(Exception):
-    """A message did not get there, or nobody knows whether it did; the text says why, and holds no secret. `details`
-    is what the other side answered, for who operates the channel and nobody else."""
+    """A message did not arrive, or may not have arrived. The text says why and contains no secret. `details`: the
+    channel's answer, only for those who operate the channel."""
 
     def __init__(self, text: str, details: str = "") -> None:
         super().__init__(text)
@@ -25,5 +25,5 @@ class ChannelError(Exception):
 
 class Channel(Protocol):
     def send(self, letter: Letter) -> None:
-        """Returns once the channel has taken it. Raises ChannelError."""
+        """Returns once the channel has accepted the letter. Raises ChannelError."""
         ...

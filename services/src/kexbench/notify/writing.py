@@ -1,46 +1,51 @@
-"""Which channels are told of what happened, and the notifications of it. Pure: the same happening is the same
-notifications, however often they are written."""
+"""Notifications of events, and the channels that get them. Pure: the same event always gives the same
+notifications."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from kexbench.domain.alerts import Alert, AlertEvent
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.judgements import Judgement
 from kexbench.domain.notifications import AT_ONCE, ChannelRule, Happening, Notification, happening_of
-from kexbench.notify.words import Told, told_of, told_of_improvement
+from kexbench.domain.screenings import Screening
+from kexbench.notify.words import Wording, improvement_wording, wording_of
 
 
 def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelRule]) -> list[Notification]:
-    """One for each channel that wants to be told; `alert` as the event left it."""
+    """One for each channel to notify. `alert`: its state after the event."""
     happening = happening_of(event)
-    told = told_of(event, alert)
+    wording = wording_of(event, alert)
     return [
-        _notification(name, happening, event.at, told, event.alert_id, event.number)
+        _notification(name, happening, event.at, wording, event.alert_id, event.number)
         for name in _channels(alert.notify, rules, happening)
     ]
 
 
-def improvements_of(judgement: Judgement, rules: Collection[ChannelRule]) -> list[Notification]:
-    """Of the upgrades of a run that made something cheaper. An upgrade is told of once, however often it is
-    measured."""
-    found = []
-    for upgrade in judgement.upgrades:
+def improvements_of(screening: Screening, rules: Collection[ChannelRule]) -> list[Notification]:
+    """Of a run's upgrades that made something faster. An upgrade is reported once, even if it is measured again."""
+    notifications = []
+    for upgrade in screening.upgrades:
         if not upgrade.less:
             continue
-        told = told_of_improvement(upgrade)
+        wording = improvement_wording(upgrade)
         cause = content_hash(["improved", upgrade.library, upgrade.before.subject, upgrade.after.subject])
-        found += [
-            _notification(name, Happening.IMPROVED, judgement.at, told, cause=cause)
+        notifications += [
+            _notification(name, Happening.IMPROVED, screening.at, wording, cause=cause)
             for name in _channels((), rules, Happening.IMPROVED)
         ]
-    return found
+    return notifications
 
 
 def _notification(
-    channel: str, happening: Happening, at: datetime, told: Told, alert_id: str = "", number: int = 0, cause: str = ""
+    channel: str,
+    happening: Happening,
+    at: datetime,
+    wording: Wording,
+    alert_id: str = "",
+    number: int = 0,
+    cause: str = "",
 ) -> Notification:
-    """Of an alert's event, or else of a cause."""
+    """For an event of an alert, or for a cause without an alert."""
     return Notification(
         notification_id=Notification.id_of(alert_id or cause, number, channel),
         channel=channel,
@@ -48,12 +53,12 @@ def _notification(
         alert_id=alert_id,
         number=number,
         created_at=at,
-        **vars(told),
+        **vars(wording),
     )
 
 
 def _channels(notify: Iterable[str], rules: Collection[ChannelRule], happening: Happening) -> list[str]:
-    """Those that a spec's rule names; all where it names none. One that isn't configured is told of what everybody is
-    told of: so people see that something waits for it."""
-    known = {rule.name: rule.events for rule in rules}
-    return [name for name in tuple(notify) or known if happening in known.get(name, AT_ONCE)]
+    """The channels that a spec names, or all if it names none. A channel that isn't configured is included, so that
+    people see what waits for it."""
+    events = {rule.name: rule.events for rule in rules}
+    return [name for name in tuple(notify) or events if happening in events.get(name, AT_ONCE)]

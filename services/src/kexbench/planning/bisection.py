@@ -1,4 +1,4 @@
-"""What the runs of a bisection measure: both ends, and a commit between them, in one block. Pure."""
+"""The runs of a bisection: both ends, and a commit between them, measured in one block. Pure."""
 
 from dataclasses import dataclass
 
@@ -6,20 +6,22 @@ import yaml
 
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.plans import Instrument
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
-from kexbench.planning.compose import Wish, affordable_invocations
+from kexbench.planning.compose import COUNTS, Wish, affordable_invocations
 
 ENDS = 2
-"""How many times as many invocations the ends alone have: all that follows rests on their difference."""
+"""The run of the ends alone has this many times the usual invocations, since the search rests on their difference."""
 SECONDS = 60
-"""Of measuring one commit: less than building it takes."""
+"""Measuring time of one commit: less than building it takes."""
 _SUBJECTS = 3
 
 
 @dataclass(frozen=True)
 class BisectionRun:
-    """One of its runs: `between` is None where the ends are measured alone."""
+    """One run of a bisection: `between` is None where the ends are measured alone. Counts of the ends hold for all
+    runs, so later runs count the commit between them alone."""
 
     ends: tuple[SubjectRef, SubjectRef]
     between: SubjectRef | None
@@ -27,27 +29,32 @@ class BisectionRun:
     invocations: int
     name: str = "bisect"
     pool: str = LOCAL
+    instrument: Instrument = Instrument.TIME
 
     @property
     def subjects(self) -> tuple[SubjectRef, ...]:
-        return self.ends if self.between is None else (*self.ends, self.between)
+        if self.between is None:
+            return self.ends
+        return (self.between,) if self.instrument is Instrument.INSTRUCTIONS else (*self.ends, self.between)
 
     @property
     def wish(self) -> Wish:
         good, bad = self.ends
+        counts = self.instrument is Instrument.INSTRUCTIONS
         return Wish(
             name=self.name,
             description=f"{self.between or 'both ends'}: does it cost what {good} or what {bad} does?",
             subjects=self.subjects,
             cases=self.cases,
-            invocations=self.invocations if self.between else ENDS * self.invocations,
+            invocations=self.invocations if self.between or counts else ENDS * self.invocations,
             pools=(self.pool,),
             purpose=Purpose.SEARCH,
+            instrument=self.instrument,
         )
 
     @property
     def catalogue_text(self) -> str:
-        """A catalogue with its subjects: of a repository that may be built all commits may be."""
+        """A catalogue of the subjects: if a repository may be built, so may all its commits."""
         document = {
             "apiVersion": "kexbench.dev/v1",
             "kind": "Catalogue",
@@ -56,6 +63,8 @@ class BisectionRun:
         return yaml.safe_dump(document, sort_keys=False)
 
 
-def usual_invocations(cases: tuple[Case, ...]) -> int:
-    """Of one measurement."""
+def usual_invocations(cases: tuple[Case, ...], instrument: Instrument) -> int:
+    """Invocations of one measurement."""
+    if instrument is Instrument.INSTRUCTIONS:
+        return COUNTS
     return affordable_invocations(cases, _SUBJECTS, SECONDS)

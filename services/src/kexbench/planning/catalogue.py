@@ -1,4 +1,4 @@
-"""The catalogue as it is written: read, with every fault at its place, and what it tracks."""
+"""Reads the catalogue, with every fault at its place, and lists what it tracks."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,7 +13,7 @@ from kexbench.planning.spec import Catalogue, CatalogueEntry
 
 @lru_cache(maxsize=4)
 def read_catalogue(text: str, file: str) -> Catalogue:
-    """Raises DocumentError with every fault. Kept, since a commit with many specs is planned with one catalogue."""
+    """Cached, since a commit with many specs is planned with one catalogue. Raises DocumentError with every fault."""
     document = parse_document(text, file)
     catalogue, faults = validate(document, Catalogue)
     faults += _inconsistent(document)
@@ -30,7 +30,7 @@ def tracked(catalogue: Catalogue) -> Iterator[tuple[Library, CatalogueEntry]]:
 
 
 def released_between(catalogue: Catalogue, library: str, before: str, after: str) -> list[tuple[str, CatalogueEntry]]:
-    """The entries of versions after one and up to another, both by their keys, with the version of each."""
+    """Entries and their versions, after the version key `before` and up to the key `after`."""
     return [
         (entry.version, entry)
         for name, entry in tracked(catalogue)
@@ -39,7 +39,7 @@ def released_between(catalogue: Catalogue, library: str, before: str, after: str
 
 
 def _inconsistent(document: Document) -> list[Fault]:
-    """What no field tells by itself, checked even where other parts of the catalogue are at fault."""
+    """Faults that no single field shows, checked even where other parts of the catalogue have faults."""
     faults = []
     libraries = document.value.get("libraries")
     for library, entries in libraries.items() if isinstance(libraries, dict) else ():
@@ -72,23 +72,23 @@ def _written(entry: Any, field: str) -> str | None:
 def _wrong_source(
     document: Document, place: tuple[str | int, ...], reference: str, version: str | None
 ) -> Iterator[Fault]:
-    """A fault where the source is none, or tells another version than the one beside it."""
+    """A fault where the source is invalid, or names another version than the entry."""
     try:
-        told = SubjectRef.parse(reference).told_version
+        source_version = SubjectRef.parse(reference).told_version
     except ValueError as error:
         yield document.fault((*place, "source"), str(error))
         return
-    if told is not None and version is not None and not covers(version, told):
-        yield document.fault((*place, "version"), f"'{version}' is not the version {told} that the source names")
+    if source_version is not None and version is not None and not covers(version, source_version):
+        yield document.fault((*place, "version"), f"'{version}' is not the source's version {source_version}")
 
 
 def _out_of_order(version: str, newest: str | None) -> str | None:
-    """What is wrong with a version that stands behind the newest so far, or None. A series and one of its versions
-    may stand in either order, since the series may mean any of them."""
+    """The fault of a version that is older than the newest so far, or None. A series and one of its versions may come
+    in either order, since the series may mean any of them."""
     try:
         key = version_key(version)
     except ValueError as error:
         return str(error)
     if newest is None or covers(version, newest) or covers(newest, version) or key > version_key(newest):
         return None
-    return f"'{version}' stands behind {newest}: the oldest comes first"
+    return f"'{version}' comes after {newest}: list the oldest version first"

@@ -1,5 +1,5 @@
-"""The channels that people are told at, as they are written (`kind: Channels`): read, with every fault at its place. No
-fault quotes an address, which is a secret."""
+"""Reads the notification channels (`kind: Channels`), with every fault at its place. An address is a secret, so no
+fault quotes one."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,51 +19,51 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 
 
 def checked_address(text: str) -> str:
-    """Raises ValueError, which doesn't quote it."""
+    """Raises ValueError, which doesn't quote the address."""
     if not _ADDRESS.fullmatch(text):
-        raise ValueError("must be an address as apprise knows them, such as mailto://… or jsons://HOST/PATH")
+        raise ValueError("must be an apprise address, such as mailto://… or jsons://HOST/PATH")
     return text
 
 
 @dataclass(frozen=True)
 class ConfiguredChannel:
-    """A channel with its address, or the file that holds it, which is not shown."""
+    """A channel with its address, or with the file that holds it. Neither is shown."""
 
     rule: ChannelRule
     address: str | Path = field(repr=False)
 
 
 class ChannelEntry(Written):
-    """A channel that people are told of alerts at."""
+    """A channel that receives notifications of alerts."""
 
-    name: Annotated[str, Field(pattern=CHANNEL_NAME, description="what specs name it by, under alerts.notify")]
+    name: Annotated[str, Field(pattern=CHANNEL_NAME, description="the name that specs use in alerts.notify")]
     url: Annotated[
         str | None, AfterValidator(lambda url: url and checked_address(url)), Field(description="address for apprise")
     ] = None
     url_file: Annotated[
         str | None,
-        Field(pattern="^/", max_length=400, description="holds the address on one line; read anew each time"),
+        Field(pattern="^/", max_length=400, description="file with the address on one line; read for each message"),
     ] = None
     events: Annotated[
         Distinct[Happening] | None,
-        Field(description="what is told; left out: raised, fixed and stale, in a digest also grew and improved"),
+        Field(description="events to send; default: raised, fixed and stale, in a digest also grew and improved"),
     ] = None
     digest: Annotated[
-        Literal["none", "daily"], Field(description="daily: all of a day in one message, and nothing in between")
+        Literal["none", "daily"], Field(description="daily: one message a day with all events, and no others")
     ] = "none"
-    digest_hour: Annotated[int | None, Field(ge=0, le=23, description="of the digest, in UTC; 7 where left out")] = None
-    most_per_hour: Annotated[int, Field(ge=1, le=1000, description="messages; what is more is put together")] = (
+    digest_hour: Annotated[int | None, Field(ge=0, le=23, description="hour of the digest in UTC; default: 7")] = None
+    most_per_hour: Annotated[int, Field(ge=1, le=1000, description="messages; further events are combined")] = (
         USUAL_PER_HOUR
     )
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
         if (self.url is None) == (self.url_file is None):
-            raise ValueError("needs either url or urlFile: the address, or the file that holds it")
+            raise ValueError("needs either url, the address, or urlFile, the file that holds it")
         if self.digest_hour is not None and self.digest == "none":
-            raise ValueError("digestHour is that of a digest: say digest: daily")
+            raise ValueError("digestHour needs a digest: set digest: daily")
         if Happening.IMPROVED in (self.events or ()) and self.digest == "none":
-            raise ValueError("'improved' is told in a digest only: say digest: daily")
+            raise ValueError("'improved' is sent only in a digest: set digest: daily")
         return self
 
     def configured(self) -> ConfiguredChannel:
@@ -79,7 +79,7 @@ class ChannelEntry(Written):
 
 
 class Channels(Written):
-    """Where people are told of alerts."""
+    """Where notifications of alerts are sent."""
 
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Channels"]

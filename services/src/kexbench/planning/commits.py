@@ -1,4 +1,4 @@
-"""What a commit has measured: the specs that it changed, and those that track a version which it brought. Pure."""
+"""The specs to measure for a commit: those it changed, and those that track a version it added. Pure."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,12 +14,12 @@ from kexbench.planning.plan import subjects_of
 from kexbench.planning.spec import Catalogue
 
 SKIP = "[skip bench]"
-"""In a commit's message: nothing of it is measured."""
+"""In a commit's message: measure nothing for this commit."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """What counts of a commit: texts by path, None for what isn't UTF-8; the catalogue apart from the specs."""
+    """The relevant files of a commit: texts by path, None for text that isn't UTF-8, and the catalogue by itself."""
 
     specs: Mapping[str, str | None]
     catalogue: str | None
@@ -27,7 +27,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A spec that is to be measured. `subjects` are references, or empty for all of the spec."""
+    """A spec to measure. `subjects` are references, or empty for all subjects of the spec."""
 
     path: str
     text: str
@@ -37,40 +37,40 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Faulty:
-    """A file that says nothing; others are not held up by it."""
+    """A file that cannot be used; it does not hold up the others."""
 
     path: str
     faults: tuple[SpecFault, ...]
 
 
 def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Faulty, ...]:
-    """By path. Whether a spec itself is at fault is told when it is planned; of a new version, a spec measures
-    that one and the version before it, since of the others there is history. A spec that follows a branch is measured
-    when that has new commits."""
+    """Sorted by path. Faults of a spec itself are reported when it is planned. For a new version, a spec measures that
+    version and the one before it, since the others have a history. A spec that follows a branch is measured when the
+    branch has new commits."""
     changed = {path for path, text in now.specs.items() if path not in before.specs or before.specs[path] != text}
-    found = [_changed(path, text) for path in changed if not _begins_to_follow(path, text := now.specs[path])]
+    specs = [_changed(path, text) for path in changed if not _begins_to_follow(path, text := now.specs[path])]
     if now.catalogue is not None and now.catalogue != before.catalogue:
         try:
             catalogue = read_catalogue(now.catalogue, catalogue_path)
         except DocumentError as error:
-            return (Faulty(catalogue_path, faults_of(error)), *sorted(found, key=attrgetter("path")))
-        known = _read(before.catalogue, catalogue_path)
+            return (Faulty(catalogue_path, faults_of(error)), *sorted(specs, key=attrgetter("path")))
+        earlier = _read(before.catalogue, catalogue_path)
         others = {path: text for path, text in now.specs.items() if path not in changed and text is not None}
-        found += _upgrades(others, catalogue, known)
-    return tuple(sorted(found, key=attrgetter("path")))
+        specs += _upgrades(others, catalogue, earlier)
+    return tuple(sorted(specs, key=attrgetter("path")))
 
 
-def at_most(found: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Faulty, ...]:
-    """So many of them; that there are more is told as a fault of the next."""
-    if len(found) <= most:
-        return found
-    path = found[most].path
-    told = f"neither this nor what follows is planned: of {len(found):,} changed specs the first {most:,} are"
-    return (*found[:most], _faulty(path, told))
+def at_most(specs: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Faulty, ...]:
+    """The first `most` of them; the next one gets a fault that says how many were left out."""
+    if len(specs) <= most:
+        return specs
+    path = specs[most].path
+    text = f"only the first {most:,} of {len(specs):,} changed specs are planned; this one and later ones are not"
+    return (*specs[:most], _faulty(path, text))
 
 
 def _begins_to_follow(path: str, text: str | None) -> bool:
-    """Whether a spec has nothing measured by itself: what it follows is looked at from then on."""
+    """Whether the change itself needs no run, since the spec's branch is polled from then on."""
     return text is not None and follows_only(text, path)
 
 
@@ -81,9 +81,9 @@ def _faulty(path: str, text: str) -> Faulty:
 def _changed(path: str, text: str | None) -> Wanted | Faulty:
     if len(path) > PATH_MAX:
         short = f"{path[: PATH_MAX - 1]}…"
-        return _faulty(short, f"its path is longer than {PATH_MAX} characters")
+        return _faulty(short, f"the path is longer than {PATH_MAX} characters")
     if text is None:
-        return _faulty(path, "it is not UTF-8 text")
+        return _faulty(path, "the file is not UTF-8 text")
     return Wanted(path, text, Reason.SPEC)
 
 
@@ -93,38 +93,38 @@ def faults_of(error: DocumentError) -> tuple[SpecFault, ...]:
     )
 
 
-def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, known: Catalogue) -> Iterator[Wanted]:
+def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, earlier: Catalogue) -> Iterator[Wanted]:
     for path, text in specs.items():
         try:
             after = subjects_of(text, path, catalogue)
-        except DocumentError:  # was told when it was committed
+        except DocumentError:  # reported when the spec was committed
             continue
-        before = _subjects(text, path, known)
+        before = _subjects(text, path, earlier)
         new = [subject for subject in after if subject.reference not in before]
         if new:
             yield Wanted(path, text, Reason.LIBRARY, _with_previous(after, new))
 
 
 def _subjects(text: str, path: str, catalogue: Catalogue) -> set[str]:
-    """References; none where the catalogue had nothing that the spec names."""
+    """References; empty where the catalogue lacked what the spec names."""
     try:
         return {subject.reference for subject in subjects_of(text, path, catalogue)}
     except DocumentError:
         return set()
 
 
-def _with_previous(all_of_them: tuple[PlannedSubject, ...], new: list[PlannedSubject]) -> tuple[str, ...]:
+def _with_previous(subjects: tuple[PlannedSubject, ...], new: list[PlannedSubject]) -> tuple[str, ...]:
     """The new subjects and the one before each, in the spec's order, which is from old to new."""
     kept = set()
     for subject in new:
-        own = [other.reference for other in all_of_them if other.library == subject.library]
+        own = [other.reference for other in subjects if other.library == subject.library]
         place = own.index(subject.reference)
         kept |= set(own[max(0, place - 1) : place + 1])
-    return tuple(subject.reference for subject in all_of_them if subject.reference in kept)
+    return tuple(subject.reference for subject in subjects if subject.reference in kept)
 
 
 def _read(text: str | None, path: str) -> Catalogue:
-    """What an earlier commit had; an empty one where there was none, or one with faults."""
+    """The catalogue of an earlier commit; empty where there was none, or where it had faults."""
     with suppress(DocumentError):
         if text is not None:
             return read_catalogue(text, path)

@@ -1,4 +1,4 @@
-"""Specs that commands write for people who have none: plain text, so that a run keeps what it was made of."""
+"""Writes specs for commands that need none from people. A run keeps the spec as plain text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from pydantic.alias_generators import to_camel
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, Method
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import BATCH_NS, BATCHES, Isolation, Measure
+from kexbench.domain.plans import BATCH_NS, BATCHES, Instrument, Isolation, Measure
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
+from kexbench.planning.documents import parse_document
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
@@ -27,15 +28,19 @@ USUAL = (
         {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-ECDSA"], "group": ["X25519"], "resumption": ["psk-dhe"]}
     ),
 )
-"""What servers do most."""
+"""The most common handshakes of servers."""
 LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
+COUNTS = 2
+"""Invocations that count instructions, so that the difference of two counts is known."""
+QUICK_INVOCATIONS, FEW_BATCHES = 3, 4
+"""For a first look: three invocations are the fewest with an interval."""
 QUICK_BATCHES = BATCHES // 2
-"""Somebody waits for an answer."""
+"""Half the usual number, since somebody waits for an answer."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a command wants measured."""
+    """What a command measures."""
 
     name: str
     description: str
@@ -48,6 +53,7 @@ class Wish:
     pools: tuple[str, ...] = (LOCAL,)
     isolation: Isolation = Isolation.EXCLUSIVE
     purpose: Purpose = Purpose.HISTORY
+    instrument: Instrument = Instrument.TIME
 
 
 def spec_text(wish: Wish) -> str:
@@ -65,13 +71,22 @@ def spec_text(wish: Wish) -> str:
             "maxDuration": f"{wish.max_duration_s}s",
             "sentinel": wish.sentinel,
             **({} if wish.isolation is Isolation.EXCLUSIVE else {"isolation": str(wish.isolation)}),
+            **({} if wish.instrument is Instrument.TIME else {"instrument": str(wish.instrument)}),
         },
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
+def quick_text(text: str, file: str) -> str:
+    """A valid spec with as few and short invocations as give intervals. Comments are lost."""
+    document = parse_document(text, file).value
+    kept = {name: value for name, value in document.get("measure", {}).items() if name != "resolve"}
+    document = {**document, "measure": {**kept, "invocations": QUICK_INVOCATIONS, "batches": FEW_BATCHES}}
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
 def matrix_entry(case: Case) -> dict[str, Any]:
-    """The matrix of one case: every field is a list of one."""
+    """The matrix of one case: every field is a list with one value."""
     dumped = case.model_dump(mode="json")
     first = ("protocol", "key_exchange", "cipher", "rsa_bits", "curve", "group")
     fields = {name: dumped[name] for name in first if dumped[name] not in (NOTHING, 0)}
@@ -83,12 +98,14 @@ def matrix_entry(case: Case) -> dict[str, Any]:
 
 
 def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:
-    """The cases of some matrices whose id fits one of the patterns (`*ecdsa*`), or all without a pattern."""
+    """The cases of the matrices whose id matches one of the patterns (`*ecdsa*`), or all cases without patterns."""
     cases, _ = expand(list(matrices), {})
-    return tuple(case for case in cases if not patterns or any(fnmatchcase(case.case_id, each) for each in patterns))
+    return tuple(
+        case for case in cases if not patterns or any(fnmatchcase(case.case_id, pattern) for pattern in patterns)
+    )
 
 
 def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = QUICK_BATCHES) -> int:
-    """How many invocations fit into a time, within bounds."""
-    one = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
-    return max(LEAST_INVOCATIONS, min(MOST_INVOCATIONS, int(seconds / estimated_seconds(cases, subjects, 1, one))))
+    """How many invocations fit into a time in seconds, within bounds."""
+    measure = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
+    return max(LEAST_INVOCATIONS, min(MOST_INVOCATIONS, int(seconds / estimated_seconds(cases, subjects, 1, measure))))

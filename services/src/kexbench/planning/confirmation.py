@@ -1,5 +1,5 @@
-"""What a run measures that has to confirm a suspicion: two versions of a library alone, in the cases in which the newer
-one looked slower, with more invocations. Pure."""
+"""Confirmation runs: they measure two versions of a library, only in the cases in which the newer one looked slower,
+with more invocations. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from kexbench.planning.compose import Wish
 from kexbench.planning.estimate import estimated_seconds
 
 _LEAST_S, _MOST_S = 3600, 999_999
-"""Bounds of what it may take; a spec can write no more."""
+"""Bounds of the run's maximum duration; a spec can write no more."""
 _NAME_MAX = 63
 
 
 @dataclass(frozen=True)
 class ConfirmingRun:
-    """`measure` is that of the run which raised the suspicion, so that both are measured alike."""
+    """`measure` comes from the run that raised the suspicion, so that both measure in the same way."""
 
     spec_name: str
     ends: tuple[SubjectRef, SubjectRef]
@@ -34,33 +34,37 @@ class ConfirmingRun:
     @property
     def wish(self) -> Wish:
         before, after = self.ends
-        parties = len(self.ends)
-        own = self.measure.model_copy(update={"invocations": self.invocations})
+        participants = len(self.ends)
+        measure = self.measure.model_copy(update={"invocations": self.invocations})
         return Wish(
             name=f"confirm-{self.spec_name}"[:_NAME_MAX].rstrip("-"),
-            description=f"{after}: does it cost more than {before}?",
+            description=f"{after}: is it slower than {before}?",
             subjects=self.ends,
             cases=self.cases,
             invocations=self.invocations,
             batches=self.measure.batches,
-            max_duration_s=_allowed_s(estimated_seconds(self.cases, parties, len(self.pools), own)),
+            max_duration_s=_allowed_s(estimated_seconds(self.cases, participants, len(self.pools), measure)),
             pools=self.pools,
             isolation=self.measure.isolation,
         )
 
     @property
     def catalogue_text(self) -> str:
-        """A catalogue with its subjects and peers: they were measured already, so they may be measured again."""
-        known: dict[str, list[dict[str, str]]] = {}
-        for ref in dict.fromkeys([*self.ends, *_peers(self.cases)]):
-            known.setdefault(ref.library, []).append({"source": ref.source})
-        document = {"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": known}
-        return yaml.safe_dump(document, sort_keys=False)
+        return catalogue_of(self.ends, self.cases)
+
+
+def catalogue_of(subjects: Sequence[SubjectRef], cases: Sequence[Case]) -> str:
+    """A catalogue of the subjects and peers: they were measured before, so they may be measured again."""
+    libraries: dict[str, list[dict[str, str]]] = {}
+    for ref in dict.fromkeys([*subjects, *_peers(cases)]):
+        libraries.setdefault(ref.library, []).append({"source": ref.source})
+    document = {"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": libraries}
+    return yaml.safe_dump(document, sort_keys=False)
 
 
 def confirming_run_id(run_id: str, ended_at: str, library: str, before: str, after: str) -> str:
-    """Whoever asks again for the run that confirms what a run suspects of an upgrade gets that one; a run that was
-    resumed and has ended again may suspect more."""
+    """The same for every request to confirm what a run suspects of an upgrade. A run that was resumed and ended again
+    may suspect more, so its `ended_at` counts."""
     return f"once-{content_hash(['confirmation', run_id, ended_at, library, before, after], length=20)}"
 
 
@@ -69,5 +73,5 @@ def _peers(cases: Sequence[Case]) -> list[SubjectRef]:
 
 
 def _allowed_s(estimated_s: float) -> int:
-    """The estimate is a guess: a confirmation is not to fail for it."""
+    """Twice the estimate, within bounds: a wrong estimate should not make a confirmation fail."""
     return min(max(_LEAST_S, math.ceil(2 * estimated_s)), _MOST_S)

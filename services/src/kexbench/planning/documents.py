@@ -1,8 +1,7 @@
-"""YAML documents whose every value knows its line, and faults that name it.
+"""YAML documents that know the line of every value, and faults that name it.
 
-Scalars stay text: a version such as `3.10` is not a number, and the models turn text into
-numbers where they want numbers. Aliases are refused, since a few lines of them expand to gigabytes,
-and so is deep nesting, both while they are read: what comes after them costs nothing.
+Scalars stay text, since a version such as `3.10` is not a number. The models convert text to numbers where they need
+numbers. Aliases and deep nesting are rejected while the text is read: a few lines of aliases can expand to gigabytes.
 """
 
 import re
@@ -15,20 +14,22 @@ from pydantic import BaseModel, ValidationError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
+from kexbench.domain.libraries import MADE_UP
+
 SPEC_MAX_CHARACTERS = 1 << 20
-"""Of a spec that is sent."""
+"""Limit of a spec that is sent to the API."""
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_DEPTH = 16
 MAX_FAULTS = 100
-"""As many are shown; nobody reads more, and a list of thousands may have one in each entry."""
+"""At most so many are shown: a list of thousands may have a fault in each entry."""
 _MAX_MESSAGE = 1000
-"""Characters of a message or a place, which may repeat what somebody wrote."""
+"""Characters of a message or a place, which may repeat text of the document."""
 _MAX_QUOTED = 60
 _MAX_LISTED = 20
-"""Longer lists of what is allowed are left out where the word that was meant is known."""
+"""Longer lists of allowed values are left out where the message suggests a value."""
 _SUGGESTION_SCORE = 70
 _NO_UNICODE = re.compile(r"[\ud800-\udfff]")
-"""Halves of surrogate pairs, which only an escape such as "\\ud800" can write, and no file can hold."""
+"""Halves of surrogate pairs: only an escape such as "\\ud800" can write them, and no file can hold them."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -47,7 +48,7 @@ _TYPE_WORDS = {
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """One thing that is wrong in a document, where, and what would put it right."""
+    """One thing that is wrong in a document, with its place and the remedy."""
 
     line: int
     column: int
@@ -63,7 +64,7 @@ class Fault:
 
 
 class DocumentError(Exception):
-    """Everything that is wrong in one document, sorted by line."""
+    """All faults of one document, sorted by line."""
 
     def __init__(self, file: str, faults: list[Fault]) -> None:
         self.file = file
@@ -79,23 +80,23 @@ def _shortened(fault: Fault) -> Fault:
 
 
 def _cut(text: str) -> str:
-    """Without its middle if it is long: the end is where a remedy stands."""
+    """A long text without its middle: the end has the remedy."""
     half = _MAX_MESSAGE // 2
     return text if len(text) <= _MAX_MESSAGE else f"{text[:half]} … {text[-half:]}"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed document: its value, and the node tree that knows positions."""
+    """A parsed document: its value, and the node tree with positions."""
 
     file: str
     value: dict[str, Any]
     _root: Node
     _pairs: dict[int, dict[str, tuple[Node, Node]]] = field(default_factory=dict)
-    """Key and value nodes by field name, of each mapping that was looked into."""
+    """Key and value nodes by field name, for each mapping that was searched."""
 
     def fault(self, path: tuple[str | int, ...], message: str, *, at_key: bool = False) -> Fault:
-        """A fault at the value of `path`, or at its key; where the path leaves the document, at the nearest
+        """A fault at the value of `path`, or at its key. Where the path does not exist, the fault is at the nearest
         value above it."""
         node = self._root
         for position, step in enumerate(path):
@@ -113,7 +114,7 @@ class Document:
 
 
 class _NotAllowed(yaml.MarkedYAMLError):
-    """YAML, but not of the kind that documents may use."""
+    """Valid YAML that documents may not use."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -146,7 +147,7 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         problem = ", ".join(part for part in (error.context, error.problem) if part)
         if error.context == "while scanning an alias":
-            problem += ": quote what begins with *"
+            problem += ": quote values that begin with *"
         raise DocumentError(file, [_fault(error.problem_mark, f"not YAML: {problem}")]) from None
     except ReaderError as error:
         before = text[: error.position]
@@ -163,35 +164,36 @@ def parse_document(text: str, file: str) -> Document:
 
 
 def _compose(text: str) -> Node | None:
-    """The only document's root. Raises YAMLError."""
+    """The root of the only document. Raises YAMLError."""
     loader = _Loader(text)
     try:
         return loader.get_single_node()
-    except (ValueError, OverflowError):  # from chr() and int(), which the library calls unguarded
+    except (ValueError, OverflowError):  # the library calls chr() and int() unguarded
         raise yaml.MarkedYAMLError(problem="no such character or number", problem_mark=loader.get_mark()) from None
     finally:
         loader.dispose()
 
 
 def validate(document: Document, model: type[Model]) -> tuple[Model | None, list[Fault]]:
-    """The document as `model`, or None and every fault that the model finds in it."""
+    """The document as `model`, or None and every fault that the model finds."""
     try:
         return model.model_validate(document.value), []
     except ValidationError as error:
-        return None, [_explain(document, model, detail) for detail in error.errors(include_url=False)]
+        listed: set[str] = set()
+        return None, [_explain(document, model, detail, listed) for detail in error.errors(include_url=False)]
 
 
 def valid(document: Document, model: type[Model], more: Iterable[Fault] = ()) -> Model:
-    """The document as `model`. Raises DocumentError with every fault; `more` are those that no model finds."""
-    found, faults = validate(document, model)
+    """The document as `model`. `more` are faults that no model finds. Raises DocumentError with every fault."""
+    value, faults = validate(document, model)
     faults += more
-    if found is None or faults:
+    if value is None or faults:
         raise DocumentError(document.file, faults)
-    return found
+    return value
 
 
 def same_names(document: Document, place: str) -> list[Fault]:
-    """The entries of a list whose names others have already, checked even where other parts are at fault."""
+    """Faults of list entries with a name that is already used, checked even where other parts have faults."""
     faults = []
     names: set[str] = set()
     entries = document.value.get(place)
@@ -205,19 +207,23 @@ def same_names(document: Document, place: str) -> list[Fault]:
 
 
 def closest(word: str, choices: list[str]) -> str:
-    """` (did you mean 'x'?)` for the choice nearest to a misspelt word, or nothing."""
+    """` (did you mean 'x'?)` for the choice nearest to a misspelt word, or empty."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 (few documents have a fault)
 
-    found = process.extractOne(word, choices, scorer=fuzz.ratio, score_cutoff=_SUGGESTION_SCORE, processor=str.lower)
-    return f" (did you mean '{found[0]}'?)" if found else ""
+    match = process.extractOne(word, choices, scorer=fuzz.ratio, score_cutoff=_SUGGESTION_SCORE, processor=str.lower)
+    return f" (did you mean '{match[0]}'?)" if match else ""
 
 
-def _explain(document: Document, model: type[BaseModel], detail: Any) -> Fault:
+def _explain(document: Document, model: type[BaseModel], detail: Any, listed: set[str]) -> Fault:
+    """`listed` are the lists of fields that earlier faults gave: each is given once."""
     path = tuple(detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
         fields = _fields_at(model, path[:-1])
-        message = f"unknown field{closest(str(path[-1]), fields)}; allowed: {', '.join(fields)}"
+        message = f"unknown field{closest(str(path[-1]), fields)}"
+        if (allowed := ", ".join(fields)) not in listed:
+            message += f"; allowed: {allowed}"
+            listed.add(allowed)
         return document.fault(path, message, at_key=True)
     at_key = bool(path) and path[-1] == "[key]"
     if at_key:
@@ -226,11 +232,12 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> Fault:
     if kind in ("enum", "literal_error"):
         expected = detail["ctx"]["expected"]
         choices = [choice.strip(" '") for choice in expected.replace(" or ", ", ").split(",")]
+        choices = [choice for choice in choices if choice not in MADE_UP]
         message = f"must be one of {', '.join(choices)}"
         if isinstance(written, str):
             nearest = closest(written, choices)
-            known = f"the {len(choices)} values" if nearest and len(choices) > _MAX_LISTED else ", ".join(choices)
-            message = f"{_quoted(written)} is not one of {known}{nearest}"
+            allowed = f"the {len(choices)} values" if nearest and len(choices) > _MAX_LISTED else ", ".join(choices)
+            message = f"{_quoted(written)} is not one of {allowed}{nearest}"
         return document.fault(path, message, at_key=at_key)
     if kind == "value_error":
         return document.fault(path, str(detail["ctx"]["error"]))
@@ -249,13 +256,13 @@ def _quoted(text: str) -> str:
 
 
 def _fields_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
-    """The field names, as written in YAML, of the model found at `path` inside `model`."""
+    """The field names, as in YAML, of the model at `path` inside `model`."""
     current = model
     for step in path:
-        for name, known in current.model_fields.items():
-            if step in (name, known.alias):
-                current = next(_models_in(known.annotation), current)
-    return [field.alias or name for name, field in current.model_fields.items()]
+        for name, info in current.model_fields.items():
+            if step in (name, info.alias):
+                current = next(_models_in(info.annotation), current)
+    return [info.alias or name for name, info in current.model_fields.items()]
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -273,7 +280,7 @@ def _fault(mark: yaml.Mark | None, message: str, place: str = "") -> Fault:
 def _value(node: Node, faults: list[Fault]) -> Any:
     if isinstance(node, ScalarNode):
         if _NO_UNICODE.search(node.value):
-            faults.append(_fault(node.start_mark, "half a surrogate pair is no character"))
+            faults.append(_fault(node.start_mark, "half a surrogate pair is not a character"))
         return node.value
     if isinstance(node, SequenceNode):
         return [_value(child, faults) for child in node.value]

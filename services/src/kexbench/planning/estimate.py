@@ -1,46 +1,74 @@
-"""How long a plan will take, roughly: to tell a coffee from a lunch, not to promise."""
+"""Rough estimates of how long a plan takes."""
 
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
-from kexbench.domain.dimensions import NOTHING, Resumption
-from kexbench.domain.plans import Measure, Plan
+from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
+from kexbench.domain.plans import Instrument, Measure, Plan
+from kexbench.domain.profiles import ROOTS
 
 INVOCATION_OVERHEAD_S = 0.05
-"""Start, set-up and probe handshake of one worker."""
+"""Seconds for the start, set-up and probe handshake of one worker."""
 WARM_UP_BATCHES = 2
 MIN_HANDSHAKES = 3
+COUNTED_RUNS = 2 * len(ROOTS)
+"""Of a worker under callgrind: two of different length for each side, and for the objects."""
+COUNTING_OVERHEAD_S = 1.5
+COUNTED_HANDSHAKES = 20 * 50
+"""Handshakes of such a run, in native time: it is fifty times slower."""
 _SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
-"""Of OpenSSL's RSA, which gains most from new instructions."""
+"""Factors for OpenSSL's RSA, which gains most from new instructions."""
 
 
 def estimated_seconds(cases: tuple[Case, ...], subjects: int, pools: int, measure: Measure) -> float:
-    """Seconds of measuring on one node a pool, pools one after the other."""
+    """Seconds of measuring on one node of each pool, one pool after the other."""
     return sum(case_seconds(case, subjects, measure) for case in cases) * pools
 
 
 def job_seconds(plan: Plan) -> dict[str, float]:
-    """Seconds that each job of a plan measures, by its id. Of all jobs at once, since an id of a case is made each time
-    it is asked for, and a large plan has ten thousand."""
+    """Measuring seconds of each job of a plan, by its id. All jobs are estimated at once: each access to a case's id
+    computes it, and a large plan has ten thousand cases."""
     cases = {case.case_id: case for case in plan.cases}
-    found = {}
+    seconds = {}
     for job in plan.jobs:
         measure = plan.measure.model_copy(update={"invocations": job.invocations})
-        parties = sum(len(block) for block in job.blocks)
-        found[job.job_id] = sum(case_seconds(cases[case_id], parties, measure) for case_id in job.case_ids)
-    return found
+        participants = sum(len(block) for block in job.blocks)
+        seconds[job.job_id] = sum(case_seconds(cases[case_id], participants, measure) for case_id in job.case_ids)
+    return seconds
 
 
 def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     """Seconds of measuring all invocations of a case on one node."""
     handshake_s = handshake_seconds(case)
-    batch_s = (max(measure.batch_ns / 1e9, MIN_HANDSHAKES * handshake_s) + handshake_s) * case.threads
-    workers = 1 if case.peer == NOTHING else 2
-    invocation_s = INVOCATION_OVERHEAD_S * workers + (measure.batches + WARM_UP_BATCHES) * batch_s
+    if measure.instrument is Instrument.INSTRUCTIONS:
+        return COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s) * subjects * measure.invocations
+    at_its_end = case.concurrency if case.has_server else 1
+    if case.ecdsa_case:  # a batch has as many connections of the rarer kind as are under way at once
+        at_its_end *= 100 // min(case.ecdsa_percent, 100 - case.ecdsa_percent)
+    least_s, ends_s = MIN_HANDSHAKES * handshake_s, at_its_end * handshake_s
+    batch_s, warm_up_s = (
+        (max(batch_ns / 1e9, least_s) + ends_s) * case.threads
+        for batch_ns in (measure.batch_ns_of(case), measure.batch_ns)
+    )
+    workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
+    invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
     return invocation_s * subjects * measure.invocations
 
 
 def handshake_seconds(case: Case) -> float:
-    """CPU seconds of one handshake, a guess between the libraries: RSA and DH grow with the cube of their size."""
+    """CPU seconds of one connection, a guess for all libraries: RSA and DH grow with the cube of their size."""
+    requests = case.requests_per_connection
+    further = 0.0004 * case.verification + requests * case.transfer_bytes * 1e-9 + 0.0002 * case.has_server
+    further += 0.00005 * (requests - 1)
+    if case.context is ContextUse.CONNECTION:
+        further += 0.002 + 0.00008 * case.trust_anchors
+    resumed = case.resumed_percent / 100
+    full = case.model_copy(update={"resumption": Resumption.NONE})
+    return further + resumed * _handshake_seconds(case) + (1 - resumed) * _handshake_seconds(full)
+
+
+def _handshake_seconds(case: Case) -> float:
+    if case.punctures:
+        return 0.003 + 0.0015 * case.false_positive_bits  # as many pairings on each side
     if case.resumption in (Resumption.SESSION_ID, Resumption.TICKET, Resumption.PSK):
         return 0.0002  # symmetric cryptography alone
     seconds = 0.0005
@@ -51,5 +79,5 @@ def handshake_seconds(case: Case) -> float:
         seconds += 0.0003
     if case.group.startswith(("dh-", "ffdhe")):
         bits = int(case.group.removeprefix("dh-").removeprefix("ffdhe"))
-        seconds += 0.003 * (bits / 2048) ** 3
+        seconds += 0.009 * (bits / 2048) ** 3
     return seconds + 0.0001 * (case.hello_retry + case.chain_length - 1)

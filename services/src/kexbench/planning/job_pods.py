@@ -1,4 +1,4 @@
-"""What a site wants of every pod of a job (`kind: JobPods`): read, with every fault at its place."""
+"""Reads a site's settings for the pods of jobs (`kind: JobPods`), with every fault at its place."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,20 +12,22 @@ PENDING_SECONDS = 900
 
 
 class JobPods(Written):
-    """Beside what the pods of jobs and kit builds have of their own."""
+    """Additions to the pods of jobs and kit builds."""
 
     api_version: Literal["kexbench.dev/v1"] = "kexbench.dev/v1"
     kind: Literal["JobPods"] = "JobPods"
-    env: Annotated[_Kubernetes, Field(description="as in a container; scripts that build sources see it too")] = Field(
-        default_factory=list
+    env: Annotated[_Kubernetes, Field(description="as in a container; also set for scripts that build sources")] = (
+        Field(default_factory=list)
     )
     volumes: Annotated[_Kubernetes, Field(description="as in a pod")] = Field(default_factory=list)
     volume_mounts: Annotated[_Kubernetes, Field(description="as in a container")] = Field(default_factory=list)
     priority_class_name: Annotated[str, Field(max_length=253)] = ""
-    user_from_platform: Annotated[bool, Field(description="name no user id: the platform gives one")] = False
+    user_from_platform: Annotated[bool, Field(description="set no user id; the platform assigns one")] = False
     pending_seconds: Annotated[
         int,
-        Field(ge=10, le=7 * 24 * 3600, description="how long a pod may wait for a node or an image; then its run ends"),
+        Field(
+            ge=10, le=7 * 24 * 3600, description="how long a pod may wait for a node or an image before its run fails"
+        ),
     ] = PENDING_SECONDS
 
 

@@ -1,4 +1,4 @@
-"""What could be tracked beside, or in place of, what the catalogue tracks, by what its sources have now. Pure."""
+"""Versions that the catalogue could add or replace, by what its sources offer now. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,8 @@ from kexbench.planning.spec import Catalogue
 
 @dataclass(frozen=True)
 class Newer:
-    """An entry that the catalogue could have. `replaces` is the version that its source, a suite, had before; such an
-    entry takes the place of the one there is. Else it stands beside those of its series, the newest of which is
-    `behind`, if there is any."""
+    """An entry that the catalogue could have. `replaces` is the version that its source, a suite, had before: the entry
+    replaces the old one. Otherwise it is added to its series, whose newest version is `behind`, if there is one."""
 
     library: Library
     source: str
@@ -27,7 +26,7 @@ class Newer:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where versions come from: a registry, whose sources are `prefix` and a version, or one suite."""
+    """Where versions come from: a registry, whose sources are `prefix` plus a version, or one suite."""
 
     library: Library
     prefix: str
@@ -35,41 +34,41 @@ class _Place:
 
 
 def places_to_ask(catalogue: Catalogue) -> tuple[SubjectRef, ...]:
-    """One reference for each place that may have newer versions than those that are tracked from it."""
+    """One reference for each place that may offer newer versions than the tracked ones."""
     return tuple(refs[0] for refs in _places(catalogue).values())
 
 
 def newer(catalogue: Catalogue, having: Mapping[SubjectRef, tuple[str, ...]]) -> tuple[Newer, ...]:
-    """The newest version of each minor series that is newer than all that is tracked of the series, by the versions
-    that each place has. Of a series of which nothing is tracked it is told when it is newer than the oldest tracked
-    version. Pre-releases count where one of their series is tracked."""
+    """The newest version of each minor series, where it is newer than all tracked versions of the series. `having` are
+    the versions that each place offers. A series without tracked versions counts where it is newer than the oldest
+    tracked version. Pre-releases count where one of their series is tracked."""
     versions = {_ref(library, entry.source): entry.version for library, entry in tracked(catalogue)}
-    found: list[Newer] = []
+    additions: list[Newer] = []
     for place, refs in _places(catalogue).items():
         offered = [version for version in having.get(refs[0], ()) if _is_version(version)]
-        known = [version for ref in refs if (version := versions[ref])]
+        present = [version for ref in refs if (version := versions[ref])]
         if place.moves:
-            moved = [version for version in offered if _moved(known[0], version)]
-            found += [Newer(place.library, place.prefix, version, replaces=known[0]) for version in moved]
+            moved = [version for version in offered if _moved(present[0], version)]
+            additions += [Newer(place.library, place.prefix, version, replaces=present[0]) for version in moved]
         else:
-            found += [
+            additions += [
                 Newer(place.library, place.prefix + version, version, behind)
-                for version, behind in _ahead(known, offered)
+                for version, behind in _ahead(present, offered)
             ]
-    return tuple(found)
+    return tuple(additions)
 
 
 def _places(catalogue: Catalogue) -> dict[_Place, list[SubjectRef]]:
-    """Subjects by place. Variants are not looked at: they stand beside the version that they are variants of."""
-    found: dict[_Place, list[SubjectRef]] = defaultdict(list)
+    """Subjects by place. Variants are skipped: the catalogue lists them next to their version."""
+    places: dict[_Place, list[SubjectRef]] = defaultdict(list)
     for library, entry in tracked(catalogue):
         ref = _ref(library, entry.source)
         if ref.variant != Variant() or entry.version is None:
             continue
-        told = ref.told_version
-        place = _Place(library, ref.source if told is None else ref.source.removesuffix(told), told is None)
-        found[place].append(ref)
-    return found
+        version = ref.told_version
+        place = _Place(library, ref.source if version is None else ref.source.removesuffix(version), version is None)
+        places[place].append(ref)
+    return places
 
 
 def _ref(library: Library, source: str) -> SubjectRef:
@@ -80,13 +79,13 @@ def _moved(before: str, now: str) -> bool:
     return not covers(before, now) and version_key(now) > version_key(before)
 
 
-def _ahead(known: list[str], offered: Iterable[str]) -> Iterable[tuple[str, str | None]]:
-    """The newest version of each series that is ahead of the tracked ones, and the newest of those."""
-    oldest = min(known, key=version_key)
+def _ahead(present: list[str], offered: Iterable[str]) -> Iterable[tuple[str, str | None]]:
+    """The newest version of each series that is newer than the tracked ones, and the newest tracked one."""
+    oldest = min(present, key=version_key)
     newest: dict[str, str] = {}
-    for version in sorted(known, key=version_key):
+    for version in sorted(present, key=version_key):
         newest[series_of(version)] = version
-    tested = {series_of(version) for version in known if is_pre_release(version)}
+    tested = {series_of(version) for version in present if is_pre_release(version)}
     best: dict[str, str] = {}
     for version in sorted(offered, key=version_key):
         series = series_of(version)

@@ -4,30 +4,32 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
+from kexbench.domain.dimensions import Server
 from kexbench.domain.libraries import LIBRARIES, MADE_UP
 from kexbench.domain.material import least_ocsp_bytes
-from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
+from kexbench.domain.plans import BATCH_NS, Instrument, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
 from kexbench.planning.expand import MAX_CASES, count_cases, expand
 from kexbench.planning.follow import followed
+from kexbench.planning.security import set_twice
 from kexbench.planning.spec import Catalogue, Matrix, Spec
 from kexbench.planning.subjects import UnknownSelector, resolve
 
 
 def read_matrices(text: str, file: str) -> list[Matrix]:
-    """The matrices of a spec, whatever its subjects. Raises DocumentError."""
+    """The matrices of a spec, with any subjects. Raises DocumentError."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
-    faults += _too_large(document)
+    faults += _too_large(document) + set_twice(document)
     if spec is None or faults:
         raise DocumentError(file, faults)
     return spec.matrix
 
 
 def fault_in(text: str, file: str, path: tuple[str, ...], message: str) -> DocumentError:
-    """What only the machine knows to be wrong with a spec, at its place in it."""
+    """A fault of a spec that only the machine can know, at its place."""
     return DocumentError(file, [parse_document(text, file).fault(path, message)])
 
 
@@ -41,18 +43,24 @@ def make_plan(
     only: Collection[str] = (),
     anywhere: bool = False,
 ) -> Plan:
-    """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
-    anything is measured; `pools` are the names of those that there are; `only` are the references of the subjects that
-    are measured, where that is not all; of a spec that follows a branch, those of its commits, without which it is what
-    the branch leads to when it is built. `anywhere` lets it follow repositories that the catalogue doesn't name. Raises
-    DocumentError with every fault of the spec."""
+    """The plan of a spec. `invocations`: as many as its `resolve` takes on a qualified machine, fixed beforehand.
+    `pools`: the names of the existing pools. `only`: the references of the subjects to measure, empty for all. For a
+    spec that follows a branch these are commits; empty means the branch's head at build time. `anywhere` lets it follow
+    repositories outside the catalogue. Raises DocumentError with every fault of the spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
-    subjects, unknown = _subjects(document, catalogue)
-    follow, wrong = followed(document, catalogue, anywhere=anywhere)
+    subjects, unknown_subjects = _subjects(document, catalogue)
+    follow, wrong_follow = followed(document, catalogue, anywhere=anywhere)
     peers, unknown_peers = _peers(document, catalogue)
     faults += (
-        unknown + wrong + unknown_peers + _unknown_pools(document, pools) + _too_large(document) + _two_ways(document)
+        unknown_subjects
+        + wrong_follow
+        + unknown_peers
+        + _unknown_pools(document, pools)
+        + _served_elsewhere(document)
+        + _too_large(document)
+        + _two_ways(document)
+        + set_twice(document)
     )
     if spec is None or faults:
         raise DocumentError(file, faults)
@@ -70,7 +78,7 @@ def make_plan(
 
 
 def subjects_of(text: str, file: str, catalogue: Catalogue) -> tuple[PlannedSubject, ...]:
-    """What a spec compares, without planning it. Raises DocumentError where it names what there is not."""
+    """The subjects of a spec, without planning it. Raises DocumentError where it names unknown subjects."""
     subjects, faults = _subjects(parse_document(text, file), catalogue)
     if faults:
         raise DocumentError(file, faults)
@@ -80,8 +88,8 @@ def subjects_of(text: str, file: str, catalogue: Catalogue) -> tuple[PlannedSubj
 def _assemble(
     spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[str, PlannedSubject], sentinel: str | None
 ) -> Plan:
-    named = {written: f"{written.partition(':')[0]}:{peer.reference}" for written, peer in peers.items()}
-    cases, skipped = expand(spec.matrix, named)
+    resolved = {written: f"{written.partition(':')[0]}:{peer.reference}" for written, peer in peers.items()}
+    cases, skipped = expand(spec.matrix, resolved)
     pools = tuple(spec.pools)
     measure = Measure(
         **spec.measure.model_dump(exclude={"max_duration"}),
@@ -90,8 +98,8 @@ def _assemble(
     )
     references = tuple(subject.reference for subject in subjects)
     needed = {case.peer_reference for case in cases}
-    parties = sum(len(block) for block in pack.blocks(references, sentinel=sentinel is not None))
-    seconds = {case.case_id: estimate.case_seconds(case, parties, measure) for case in cases}
+    participants = sum(len(block) for block in pack.blocks(references, sentinel=sentinel is not None))
+    seconds = {case.case_id: estimate.case_seconds(case, participants, measure) for case in cases}
     draft = Plan(
         plan_id="",
         spec_name=spec.metadata.name,
@@ -113,16 +121,16 @@ def _assemble(
 
 
 def _sentinel(spec: Spec, subjects: tuple[PlannedSubject, ...], catalogue: Catalogue) -> str | None:
-    """What is measured along, unless the spec doesn't want it. Made-up libraries live in virtual time, which no
-    machine slows down."""
-    if not spec.measure.sentinel or all(subject.library in MADE_UP for subject in subjects):
+    """The sentinel, unless the spec turns it off. Counts and made-up libraries need none: nothing slows them down."""
+    counts = spec.measure.instrument is Instrument.INSTRUCTIONS
+    if not spec.measure.sentinel or counts or all(subject.library in MADE_UP for subject in subjects):
         return None
     return str(catalogue.sentinel) if catalogue.sentinel else None
 
 
 def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSubject, ...], list[Fault]]:
-    """The subjects, each once, checked even where other parts of the spec are at fault."""
-    found: dict[str, PlannedSubject] = {}
+    """The subjects, each once, checked even where other parts of the spec have faults."""
+    subjects: dict[str, PlannedSubject] = {}
     faults: list[Fault] = []
     written = document.value.get("subjects")
     for index, entry in enumerate(written if isinstance(written, list) else []):
@@ -135,48 +143,62 @@ def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSu
                     continue
                 try:
                     for subject in resolve(library, selector, catalogue):
-                        found.setdefault(subject.reference, subject)
+                        subjects.setdefault(subject.reference, subject)
                 except UnknownSelector as error:
                     faults.append(document.fault(("subjects", index, library, position), str(error)))
-    return tuple(found.values()), faults
+    return tuple(subjects.values()), faults
 
 
 def _peers(document: Document, catalogue: Catalogue) -> tuple[dict[str, PlannedSubject], list[Fault]]:
-    """The subject of each peer by the peer as it is written; each must name exactly one."""
-    found: dict[str, PlannedSubject] = {}
+    """The subject of each peer, by the peer as written; each must name exactly one subject."""
+    peers: dict[str, PlannedSubject] = {}
     faults: list[Fault] = []
     for path, written in _matrix_values(document, "peer"):
         try:
             ref = parse_peer(written)[1]
-        except ValueError:  # no peer, or a fault of its form, which the model tells
+        except ValueError:  # no peer, or a malformed one, which the model reports
             continue
         try:
             subjects = resolve(ref.library, ref.source, catalogue)
             if len(subjects) > 1:
                 names = ", ".join(subject.source for subject in subjects)
-                raise UnknownSelector(f"'{ref.source}' names several versions of {ref.library}, a peer is one: {names}")
-            found[written] = subjects[0]
+                raise UnknownSelector(f"'{ref.source}' names several versions of {ref.library}, choose one: {names}")
+            peers[written] = subjects[0]
         except UnknownSelector as error:
             faults.append(document.fault(path, str(error)))
-    return found, faults
+    return peers, faults
 
 
 def _unknown_pools(document: Document, pools: Collection[str]) -> list[Fault]:
-    """Faults of pools that there are not, whatever else is wrong with the spec."""
+    """Faults of unknown pools, also where the spec has other faults."""
     faults = []
-    known = sorted(pools)
+    names = sorted(pools)
     written = document.value.get("pools")
     for position, name in enumerate(written if isinstance(written, list) else []):
         if isinstance(name, str) and re.fullmatch(LABEL_VALUE, name) and name not in pools:
-            message = f"there is no pool '{name}'{closest(name, known)}; there are {', '.join(known)}"
-            if known == [LOCAL]:
-                message = f"there is no pool '{name}': a machine that measures by itself has one, {LOCAL}"
+            message = f"there is no pool '{name}'{closest(name, names)}; there are {', '.join(names)}"
+            if names == [LOCAL]:
+                message = f"there is no pool '{name}': outside a cluster the only pool is {LOCAL}"
             faults.append(document.fault(("pools", position), message))
     return faults
 
 
+def _served_elsewhere(document: Document) -> list[Fault]:
+    """Faults of web servers in a spec for a cluster, whose pods have none."""
+    written = document.value.get("pools")
+    elsewhere = [str(name) for name in written if name != LOCAL] if isinstance(written, list) else []
+    if not elsewhere:
+        return []
+    message = (
+        f"web servers are measured only in the pool {LOCAL}, which is this machine: leave pool {elsewhere[0]} out, or "
+        "move the servers to a spec of their own"
+    )
+    servers = {*Server} - {Server.NONE}
+    return [document.fault(path, message) for path, name in _matrix_values(document, "server") if name in servers]
+
+
 def _matrix_values(document: Document, field: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Each value of a list of the matrix with its place, whatever else is wrong with the matrix."""
+    """Each value of a list of the matrix with its place, also where the matrix has faults."""
     written = document.value.get("matrix")
     several = isinstance(written, list)
     for index, entry in enumerate(written if isinstance(written, list) else [written]):
@@ -187,16 +209,21 @@ def _matrix_values(document: Document, field: str) -> Iterator[tuple[tuple[str |
 
 
 def _two_ways(document: Document) -> list[Fault]:
-    """A fault where both ways are used to say how much is measured."""
+    """A fault where `measure` has resolve beside something else that settles the number of invocations."""
     written = document.value.get("measure")
-    if not isinstance(written, dict) or not {"invocations", "resolve"} <= written.keys():
+    if not isinstance(written, dict) or "resolve" not in written:
         return []
-    message = "give either invocations or resolve: what shall be resolved decides how many invocations it takes"
+    if "invocations" in written:
+        message = "give either invocations or resolve: resolve sets the number of invocations"
+    elif written.get("instrument") == Instrument.INSTRUCTIONS:
+        message = "resolve is for times: instructions hardly differ from count to count; give invocations instead"
+    else:
+        return []
     return [document.fault(("measure", "resolve"), message, at_key=True)]
 
 
 def _too_large(document: Document) -> list[Fault]:
-    """A fault where the matrix names more cases than a spec may have."""
+    """A fault where the matrix has more cases than a spec may have."""
     written = document.value.get("matrix")
     entries = written if isinstance(written, list) else [written]
     count = sum(count_cases(entry) for entry in entries if isinstance(entry, dict))
@@ -218,7 +245,7 @@ def _too_long(document: Document, plan: Plan) -> list[Fault]:
 
 
 def _too_small(document: Document, spec: Spec) -> list[Fault]:
-    """Faults of OCSP responses that can't be made that small, with the least size for all keys of their matrix."""
+    """Faults of OCSP responses that can't be that small, with the least size for all keys of their matrix."""
     faults = []
     for path, size in _matrix_values(document, "ocspBytes"):
         matrix = spec.matrix[path[1] if isinstance(path[1], int) else 0]
@@ -230,18 +257,31 @@ def _too_small(document: Document, spec: Spec) -> list[Fault]:
 
 
 def _unknown_references(document: Document, plan: Plan) -> list[Fault]:
-    """Faults of a reference that names cases which the matrix does not have."""
+    """Faults of a reference without figures, or whose cases are not in the matrix."""
     if plan.reference is None:
         return []
-    known = [case.case_id for case in plan.cases]
-    faults = []
+    case_ids = [case.case_id for case in plan.cases]
+    faults = [
+        document.fault(("reference", *place), f"the matrix has no case '{case_id}'{closest(case_id, case_ids)}")
+        for place, case_id in _named_cases(plan.reference)
+        if case_id not in case_ids
+    ]
     for position, table in enumerate(plan.reference.tables):
-        named = [(("rows", row, "caseId"), entry.case_id) for row, entry in enumerate(table.rows)]
-        for place, case_id in [(("baseline",), table.baseline), *named]:
-            if case_id not in known:
-                message = f"the matrix has no case '{case_id}'{closest(case_id, known)}"
-                faults.append(document.fault(("reference", "tables", position, *place), message))
-        if table.baseline not in (entry.case_id for entry in table.rows):
+        if table.baseline not in (row.case_id for row in table.rows):
             message = "the baseline must be one of the table's rows"
             faults.append(document.fault(("reference", "tables", position, "baseline"), message))
+    if not plan.reference.tables and not plan.reference.ratios:
+        faults.append(document.fault(("reference",), "a reference needs tables or ratios"))
     return faults
+
+
+def _named_cases(reference: Reference) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The case ids of a reference with their places in it."""
+    for position, table in enumerate(reference.tables):
+        yield ("tables", position, "baseline"), table.baseline
+        for number, row in enumerate(table.rows):
+            yield ("tables", position, "rows", number, "caseId"), row.case_id
+    for position, ratios in enumerate(reference.ratios):
+        for number, published in enumerate(ratios.rows):
+            yield ("ratios", position, "rows", number, "caseId"), published.case_id
+            yield ("ratios", position, "rows", number, "relativeTo"), published.relative_to

@@ -1,4 +1,4 @@
-"""The pools of a cluster as they are written (`kind: Pools`): read, with every fault at its place."""
+"""Reads the pools of a cluster (`kind: Pools`), with every fault at its place."""
 
 from typing import Annotated, Literal
 
@@ -10,27 +10,27 @@ from kexbench.planning.written import Written
 
 MAX_POOLS = 200
 _Text = Annotated[str, Field(min_length=1, max_length=317)]
-"""As long as a label's key can be, with its prefix."""
+"""The longest key of a label, with its prefix."""
 
 
 class TolerationEntry(Written):
-    """A taint of nodes that the pool's pods put up with."""
+    """A node taint that the pool's pods tolerate."""
 
     key: _Text
     operator: Literal["Exists", "Equal"] = "Equal"
-    value: Annotated[str | None, Field(description="with the operator Equal only")] = None
+    value: Annotated[str | None, Field(description="only with the operator Equal")] = None
     effect: Annotated[
-        Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None, Field(description="every effect where left out")
+        Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None, Field(description="default: every effect")
     ] = None
 
 
 class PoolEntry(Written):
-    """Nodes of one hardware kind, and how much of a node one pod has."""
+    """Nodes of one hardware type, and the resources of one pod."""
 
     name: PoolName
     architecture: Annotated[Architecture, Field(description="as the kernel names it")]
     node_selector: Annotated[
-        dict[_Text, str], Field(min_length=1, description="labels that the pool's nodes have and no other nodes")
+        dict[_Text, str], Field(min_length=1, description="labels that only the pool's nodes have")
     ]
     tolerations: Annotated[list[TolerationEntry], Field(max_length=50)] = Field(default_factory=list)
     cpus: Annotated[int, Field(ge=1, le=1024, description="whole CPUs of a pod")]
@@ -54,7 +54,7 @@ def read_pools(text: str, file: str) -> tuple[Pool, ...]:
 
 
 def _inconsistent(document: Document) -> list[Fault]:
-    """What no field tells by itself, checked even where other parts of the document are at fault."""
+    """Faults that no single field shows, checked even where other parts of the document have faults."""
     faults = same_names(document, "pools")
     entries = document.value.get("pools")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):

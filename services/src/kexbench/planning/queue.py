@@ -1,4 +1,4 @@
-"""Which queued run has its turn, and which ones nobody needs any more. Pure, for a machine and for a cluster."""
+"""Which queued run is next, and which runs a newer one supersedes. Pure, for a machine and for a cluster."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -11,17 +11,17 @@ from kexbench.domain.runs import RunState, Trigger
 _PRIORITIES = (
     {Trigger.PULL_REQUEST},
     {Trigger.COMMIT, Trigger.LIBRARY},
-    {Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION, Trigger.CONFIRMATION},
+    {Trigger.API, Trigger.BISECTION, Trigger.CONFIRMATION, Trigger.EXPLANATION},
     {Trigger.SCHEDULE},
     {Trigger.BACKFILL},
 )
-"""Who waits for an answer comes first: a review, then a push, then a person or an alert, then a clock; what is past can
-wait."""
+"""The first to run are those that somebody waits for: reviews, then pushes, then people and alerts, then schedules.
+Backfills of the past come last."""
 
 
 @dataclass(frozen=True)
 class QueuedRun:
-    """A run that something is still to happen to, as far as its turn depends on it."""
+    """An open run, with all that its position depends on."""
 
     run_id: str
     trigger: Trigger
@@ -29,7 +29,7 @@ class QueuedRun:
     queued_at: datetime
     state: RunState
     line: str = ""
-    """What a newer run makes this one needless for, such as a branch's history of one spec; empty for nothing."""
+    """A newer run of the same line, such as one spec on one branch, supersedes this one; empty for none."""
 
     @property
     def priority(self) -> int:
@@ -42,34 +42,35 @@ def priority_of(trigger: Trigger) -> int:
 
 
 def in_order(queue: Collection[QueuedRun], last_begun: Mapping[str, datetime]) -> Iterator[QueuedRun]:
-    """The runs that wait, in the order they would begin if no other came. By priority; then specs take turns, the one
-    whose last run began longest ago first; of a spec the oldest. `last_begun` says by a spec's name when that was."""
+    """The waiting runs, in the order in which they would begin if no other came. By priority, then by spec: the one
+    whose last run began longest ago goes first. `last_begun` has these times by spec name. The oldest run of a spec
+    goes first."""
     waiting = [run for run in queue if run.state is RunState.QUEUED]
-    turns = {name: (0, at.timestamp()) for name, at in last_begun.items()}
-    begun = 0
+    last_starts = {name: (0, moment.timestamp()) for name, moment in last_begun.items()}
+    started = 0
     for priority in range(1, len(_PRIORITIES) + 1):
-        of_spec: dict[str, list[QueuedRun]] = defaultdict(list)
+        runs_of: dict[str, list[QueuedRun]] = defaultdict(list)
         for run in sorted(waiting, key=_age, reverse=True):
             if run.priority == priority:
-                of_spec[run.spec_name].append(run)
-        heap = [(turns.get(name, (-1, 0.0)), _age(runs[-1]), name) for name, runs in of_spec.items()]
+                runs_of[run.spec_name].append(run)
+        heap = [(last_starts.get(name, (-1, 0.0)), _age(runs[-1]), name) for name, runs in runs_of.items()]
         heapify(heap)
         while heap:
             _, _, name = heappop(heap)
-            yield of_spec[name].pop()
-            begun += 1
-            turns[name] = (begun, 0.0)
-            if of_spec[name]:
-                heappush(heap, (turns[name], _age(of_spec[name][-1]), name))
+            yield runs_of[name].pop()
+            started += 1
+            last_starts[name] = (started, 0.0)
+            if runs_of[name]:
+                heappush(heap, (last_starts[name], _age(runs_of[name][-1]), name))
 
 
 def next_run(queue: Collection[QueuedRun], last_begun: Mapping[str, datetime]) -> QueuedRun | None:
-    """The run whose turn it is; None where none waits."""
+    """The next run; None where none waits."""
     return next(in_order(queue, last_begun), None)
 
 
 def superseded(queue: Collection[QueuedRun]) -> dict[str, str]:
-    """Runs that wait although a newer one of their line is there, each with that one's id."""
+    """Waiting runs that a newer run of the same line supersedes, each with the id of the newer one."""
     newest: dict[str, QueuedRun] = {}
     for run in sorted(queue, key=_age):
         if run.line and run.state.is_open and run.state is not RunState.CANCELLING:

@@ -1,4 +1,4 @@
-"""The watched repositories as they are written (`kind: Repositories`): read, with every fault at its place."""
+"""Reads the watched repositories (`kind: Repositories`), with every fault at its place."""
 
 import re
 from pathlib import PurePosixPath
@@ -17,20 +17,18 @@ _URL = re.compile(r"(https?|ssh|git)://[^/@\s]*@?[^/\s]+/\S+|[A-Za-z0-9_.-]+@[A-
 
 def _cloned(url: str) -> str:
     if not _URL.fullmatch(url):
-        raise ValueError(
-            f"'{url}' is not what git clones: give https://…, ssh://…, git://…, git@HOST:… or an absolute path"
-        )
+        raise ValueError(f"git cannot clone '{url}': use https://…, ssh://…, git://…, git@HOST:… or an absolute path")
     if re.match(r"https?://[^/@]*:[^/@]*@", url):
-        raise ValueError("a password in an address is seen by many: name its file as passwordFile")
+        raise ValueError("an address must not contain a password: put it in a file and set passwordFile")
     return url
 
 
 def _within(path: str) -> str:
     """A path within a repository, as git writes it."""
-    found = PurePosixPath(path)
-    if found.is_absolute() or ".." in found.parts or "\\" in path:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or "\\" in path:
         raise ValueError(f"'{path}' is not a path within the repository, such as bench-specs")
-    return str(found)
+    return str(pure)
 
 
 _Branch = Annotated[str, Field(pattern=r"^[^\s~^:?*\[\\-][^\s~^:?*\[\\]*$", max_length=255)]
@@ -42,11 +40,11 @@ _File = Annotated[str, Field(pattern="^/", max_length=400)]
 
 
 class ForgeEntry(Written):
-    """The forge that a repository lives at, which is told what became of its commits."""
+    """The forge of a repository, which gets the statuses of its commits."""
 
     kind: Literal["github", "gitlab", "gitea"]
-    url: Annotated[str | None, Field(description="of its API; left out for github.com and gitlab.com")] = None
-    repository: Annotated[str, Field(description="owner/name; at GitLab the whole path of the project")]
+    url: Annotated[str | None, Field(description="address of its API; default for github.com and gitlab.com")] = None
+    repository: Annotated[str, Field(description="owner/name; on GitLab the full path of the project")]
     token_file: _File
 
     def settings(self) -> ForgeConfig:
@@ -69,29 +67,27 @@ class RepositoryEntry(Written):
     branches: Distinct[_Branch] = Field(["main"])
     planned_branches: Annotated[
         list[_Pattern],
-        Field(description="of branches whose specs are planned and not measured, such as feature/*"),
+        Field(description="patterns of branches whose specs are planned, but not measured, such as feature/*"),
     ] = Field([])
     pull_requests: Annotated[
-        PullRequests | None, Field(description="against those branches; plan where a forge is named, otherwise ignore")
+        PullRequests | None, Field(description="against these branches; default: plan with a forge, otherwise ignore")
     ] = None
     specs: _Within = "bench-specs"
-    catalogue: Annotated[_Within | None, Field(description="libraries.yaml among the specs where left out")] = None
-    username: Annotated[str | None, Field(description="with a password; git where left out")] = None
-    password_file: Annotated[_File | None, Field(description="with a password or token, read anew each time")] = None
+    catalogue: Annotated[_Within | None, Field(description="default: libraries.yaml among the specs")] = None
+    username: Annotated[str | None, Field(description="goes with a password; default: git")] = None
+    password_file: Annotated[_File | None, Field(description="holds a password or token; read each time")] = None
     forge: Annotated[ForgeEntry, AfterValidator(_coherent)] | None = None
-    webhook_secret_file: Annotated[_File | None, Field(description="with what the forge signs its webhooks with")] = (
-        None
-    )
+    webhook_secret_file: Annotated[_File | None, Field(description="holds the secret that signs webhooks")] = None
 
     @model_validator(mode="after")
     def _has_pull_requests(self) -> Self:
         if self.pull_requests not in (None, "ignore") and self.forge is None:
-            raise ValueError(f"pullRequests: {self.pull_requests} needs the forge where they are")
+            raise ValueError(f"pullRequests: {self.pull_requests} needs a forge")
         return self
 
 
 class Repositories(Written):
-    """What is watched."""
+    """The watched repositories."""
 
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Repositories"]

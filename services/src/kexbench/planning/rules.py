@@ -1,4 +1,4 @@
-"""What a spec says of its alerts: its rule."""
+"""The alert rule of a spec."""
 
 from pydantic import ValidationError
 
@@ -11,8 +11,8 @@ EXAMPLE = "alerts: { relevant: 1%, notify: [crypto-team] }"
 
 
 def rule_of(text: str) -> AlertRule | None:
-    """The rule of a spec that was planned once. None where it has none, or none that this release understands: what
-    is stored is not to be corrected any more."""
+    """The rule of a stored spec. None where it has none, or none that this release understands, since nobody can
+    correct a stored spec."""
     try:
         written = parse_document(text, "spec.yaml").value.get("alerts")
         return None if written is None else AlertsSpec.model_validate(written).rule
@@ -21,18 +21,17 @@ def rule_of(text: str) -> AlertRule | None:
 
 
 def relevant_of(text: str) -> float:
-    """Below which share a run of a planned spec calls nothing a change."""
+    """The smallest relevant change of a planned spec, as a share."""
     rule = rule_of(text)
     return rule.relevant if rule else RELEVANT
 
 
 def read_rule(text: str, file: str) -> AlertRule:
-    """The rule of a spec that has to have one. Raises DocumentError."""
+    """The rule of a spec that must have one. Raises DocumentError."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     if spec is None:
         raise DocumentError(file, faults)
     if spec.alerts is None:
-        remedy = f"say what is to be told, such as {EXAMPLE}"
-        raise DocumentError(file, [document.fault(("alerts",), f"is required here: {remedy}")])
+        raise DocumentError(file, [document.fault(("alerts",), f"is required here: add a rule, such as {EXAMPLE}")])
     return spec.alerts.rule

@@ -1,4 +1,4 @@
-"""What a spec says of its schedule, and when a schedule's run is to begin."""
+"""The schedule of a spec, and when a schedule's run is due."""
 
 from datetime import datetime
 
@@ -9,18 +9,18 @@ from kexbench.planning.spec import Spec
 
 
 def read_schedule(text: str, file: str) -> str:
-    """The times of a spec that is to be a schedule. Raises DocumentError."""
+    """The times of a spec that must have a schedule. Raises DocumentError."""
     document = parse_document(text, file)
     spec = valid(document, Spec)
     if spec.schedule is None:
-        remedy = f"say when, in UTC, such as schedule: {EXAMPLE}, or ask for one run with kexbench submit"
+        remedy = f"add times in UTC, such as schedule: {EXAMPLE}, or queue a single run with kexbench submit"
         raise DocumentError(file, [document.fault(("schedule",), f"is required here: {remedy}")])
     return spec.schedule
 
 
 def due(schedule: Schedule, last_open: datetime | None, now: datetime) -> datetime | None:
-    """The time whose run is to begin now: of those that were missed the last one. Times before the schedule was made
-    what it is don't count, nor do those while a run of it was open, which it was until `last_open`."""
+    """The time whose run is due now: the last of those that were missed. Times before the schedule last changed don't
+    count, nor do times while a run of it was open, until `last_open`."""
     if schedule.removed:
         return None
     last = last_time(schedule.cron, now)

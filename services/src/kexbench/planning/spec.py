@@ -1,12 +1,13 @@
-"""The spec (`kind: Benchmark`) and the catalogue (`kind: Catalogue`) as people write them.
+"""Models of the spec (`kind: Benchmark`) and the catalogue (`kind: Catalogue`) as people write them.
 
-Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case in Python.
+Field names are camelCase in YAML, as in Kubernetes, and snake_case in Python.
 """
 
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from kexbench.domain.alerts import CHANNEL_NAME, AlertRule
@@ -21,17 +22,23 @@ from kexbench.domain.dimensions import (
     EllipticGroup,
     HybridGroup,
     KeyExchange,
+    Method,
     MlkemGroup,
+    PairingGroup,
     Protocol,
 )
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
-from kexbench.domain.plans import BATCHES, Isolation
+from kexbench.domain.plans import BATCHES, Instrument, Isolation
 from kexbench.domain.pools import LOCAL, PoolName
+from kexbench.domain.samples import Side
+from kexbench.domain.security import SecurityModel
+from kexbench.domain.security_levels import SECURITY_LEVELS
 from kexbench.planning.cron import Cron
 from kexbench.planning.written import Day, Distinct, Duration, Share, Written
 
 TRACKED = "tracked"
+USUAL_GROUPS = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048", Method.BFE: "BLS12-381"}
 MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
 MAX_REFERENCE_TABLES = 20
@@ -48,21 +55,34 @@ def _one_or_more(value: Any) -> Any:
 
 def _known_dh_bits(bits: int) -> int:
     if bits not in DH_BITS:
-        raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
+        raise ValueError(f"there are no DH parameters of {bits} bits: choose from {', '.join(map(str, DH_BITS))}")
+    return bits
+
+
+def _known_level(bits: int) -> int:
+    if bits not in SECURITY_LEVELS:
+        raise ValueError(f"there is no level of {bits} bits: choose from {', '.join(map(str, SECURITY_LEVELS))}")
     return bits
 
 
 def _channel(name: str) -> str:
-    if not re.fullmatch(CHANNEL_NAME, name):  # not quoted: an address with a secret would be told to everybody
+    if not re.fullmatch(CHANNEL_NAME, name):  # not quoted, since it may be an address with a secret
         raise ValueError(
             "must be the name of a channel, of lower-case letters, digits and hyphens: "
-            "its address and secrets belong in the file of channels"
+            "put addresses and secrets in the file of channels"
         )
     return name
 
 
-Group = Literal[EllipticGroup, HybridGroup, MlkemGroup]
+Group = Literal[EllipticGroup, HybridGroup, MlkemGroup, PairingGroup]
 DhBits = Annotated[int, AfterValidator(_known_dh_bits)]
+SecurityLevel = Annotated[
+    int,
+    AfterValidator(_known_level),
+    Field(json_schema_extra={"enum": [form for level in SECURITY_LEVELS for form in (level, str(level))]}),
+]
+SET_BY_LEVELS = ("cipher", "rsa_bits", "curve", "group", "dh_bits", "dh_group")
+"""What securityBits sets, so that a matrix with it names none of them."""
 RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
 ChannelName = Annotated[str, AfterValidator(_channel), Field(json_schema_extra={"pattern": CHANNEL_NAME})]
 Note = Annotated[str, Field(min_length=1, max_length=200)]
@@ -74,8 +94,15 @@ class Metadata(Written):
 
 
 class FirstDimensions(Written):
-    """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it, and
-    combinations that can't exist are skipped. What is not written has one value only, the first one allowed."""
+    """Every combination of the values is a case. A dimension that a key exchange lacks is left out, and impossible
+    combinations are skipped. A dimension that is left out has its default value only."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {"required": ["securityBits"], "anyOf": [{"required": [to_camel(name)]} for name in SET_BY_LEVELS]},
+            "dependentRequired": {"securityModel": ["securityBits"]},
+        }
+    )
 
     protocol: Distinct[Protocol]
     key_exchange: Distinct[KeyExchange]
@@ -83,16 +110,23 @@ class FirstDimensions(Written):
     rsa_bits: Distinct[RsaBits] = Field([2048], description="key sizes of the RSA and RSA-PSS certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[Group] = Field(
-        [], description="groups of ECDHE and MLKEM key exchanges; P-256 and MLKEM768 where none is given"
+        [], description="groups of ECDHE, MLKEM and BFE key exchanges; default: P-256, MLKEM768 and BLS12-381"
     )
     dh_bits: Distinct[DhBits] = Field([], description="sizes of custom DH parameters")
-    dh_group: Distinct[DhGroup] = Field([], description="named groups of DHE; ffdhe2048 where neither is given")
+    dh_group: Distinct[DhGroup] = Field([], description="named groups of DHE; default without dhBits: ffdhe2048")
+    security_bits: Distinct[SecurityLevel] = Field(
+        [],
+        description="levels of security; each sets cipher, key sizes, curves and groups to the weakest that reach it",
+    )
+    security_model: SecurityModel = Field(
+        SecurityModel.NIST, description="the authority that says which sizes reach a level of securityBits"
+    )
 
 
 def _values(field: FieldInfo) -> tuple[Any, Any]:
-    """The field of a matrix that names values of a case's field."""
-    one = cast(Any, Annotated)[field.annotation, *field.metadata, Field(json_schema_extra=field.json_schema_extra)]
-    return cast(Any, Distinct)[one], Field([field.default], description=field.description)
+    """A matrix field that lists values of a case's field."""
+    value = cast(Any, Annotated)[field.annotation, *field.metadata, Field(json_schema_extra=field.json_schema_extra)]
+    return cast(Any, Distinct)[value], Field([field.default], description=field.description)
 
 
 if TYPE_CHECKING:
@@ -108,26 +142,48 @@ else:
 Matrices = Annotated[list[Matrix], Field(min_length=1)]
 Selectors = Annotated[Distinct[str], BeforeValidator(_one_or_more, json_schema_input_type=str | Distinct[str])]
 OneLibrary = Annotated[dict[Library, Selectors], Field(min_length=1, max_length=1)]
-"""One library an entry, so that the order of subjects is the order of a list."""
+"""One library per entry, so that subjects keep the order of the list."""
 
 
 class MeasureSpec(Written):
-    """How much is measured: a number of invocations, or until changes of the share `resolve` can be told."""
+    """How much is measured: a number of invocations, or as many as detect changes of the share `resolve`."""
 
-    model_config = ConfigDict(json_schema_extra={"not": {"required": ["invocations", "resolve"]}})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "anyOf": [
+                    {"required": ["invocations", "resolve"]},
+                    {"required": ["instrument", "resolve"], "properties": {"instrument": {"const": "instructions"}}},
+                ]
+            }
+        }
+    )
 
     invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
     resolve: Share | None = None
     batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = BATCHES
-    max_duration: Annotated[Duration, Field(json_schema_extra={"default": "60m"})] = 3600
-    sentinel: Annotated[bool, Field(description="whether a workload that never changes is measured along")] = True
+    max_duration: Annotated[
+        Duration,
+        Field(
+            json_schema_extra={"default": "60m"},
+            description="a spec with a longer estimate is refused; measuring that takes longer stops",
+        ),
+    ] = 3600
+    sentinel: Annotated[bool, Field(description="whether the sentinel, which never changes, is measured too")] = True
     isolation: Annotated[
         Isolation,
         Field(
-            description="exclusive: on a cluster nothing is measured on CPUs that other pods may use as well; "
-            "best-effort: it is measured and said. A machine that measures by itself enforces neither"
+            description="exclusive: a cluster measures only on CPUs that no other pod may use; "
+            "best-effort: shared CPUs are used and recorded. Outside a cluster neither is enforced"
         ),
     ] = Isolation.EXCLUSIVE
+    instrument: Annotated[
+        Instrument,
+        Field(
+            description="what decides: time is CPU time; instructions are counted by callgrind, function by function, "
+            "and need no quiet machine"
+        ),
+    ] = Instrument.TIME
 
 
 class ReferenceRowSpec(Written):
@@ -141,16 +197,35 @@ class ReferenceTableSpec(Written):
     rows: Annotated[list[ReferenceRowSpec], Field(min_length=2, max_length=MAX_REFERENCE_ROWS)]
 
 
+class ReferenceRatioSpec(Written):
+    case_id: str
+    relative_to: str
+    ratio: Annotated[
+        float, Field(gt=0, allow_inf_nan=False, description="of the cases' rates; above 1: caseId is the faster one")
+    ]
+
+
+class ReferenceRatiosSpec(Written):
+    """Published ratios, for articles that give no rates."""
+
+    title: str
+    side: Side = "both"
+    rows: Annotated[list[ReferenceRatioSpec], Field(min_length=1, max_length=MAX_REFERENCE_ROWS)]
+
+
 class ReferenceSpec(Written):
-    """Published figures, in handshakes per second, that the report sets beside the measured ones."""
+    """Published figures, which the report shows next to the measured ones: handshakes per second, or ratios."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["tables"]}, {"required": ["ratios"]}]})
 
     title: str
     notes: str = ""
-    tables: Annotated[list[ReferenceTableSpec], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)]
+    tables: Annotated[tuple[ReferenceTableSpec, ...], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)] = ()
+    ratios: Annotated[tuple[ReferenceRatiosSpec, ...], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)] = ()
 
 
 class FollowSpec(Written):
-    """A branch of a library's git repository whose new commits are measured, each beside the one measured before it."""
+    """A branch of a library's git repository. Each new commit is compared with the one measured before it."""
 
     library: Library
     repository: Annotated[
@@ -163,32 +238,31 @@ class FollowSpec(Written):
     ]
     branch: Annotated[str, Field(min_length=1, max_length=200)]
     every: Annotated[
-        int, Field(ge=1, le=MAX_EVERY, description="one of so many new commits; a merge counts as one")
+        int, Field(ge=1, le=MAX_EVERY, description="measure every n-th new commit; a merge counts as one")
     ] = 1
 
 
 class AlertsSpec(Written):
-    """That the upgrades which a spec measures are watched over, and what is told of them. What is measured does not
-    depend on it."""
+    """Which upgrades raise alerts, and who is notified. It does not change what is measured."""
 
     relevant: Annotated[
         Share,
         Field(
-            description="smaller changes are not called any, wherever its runs are judged",
+            description="smaller changes are ignored wherever runs of the spec are evaluated",
             json_schema_extra={"default": "0.5%"},
         ),
     ] = _USUAL_RULE.relevant
     notify: Annotated[
         Distinct[ChannelName],
         BeforeValidator(_one_or_more, json_schema_input_type=ChannelName | Distinct[ChannelName]),
-        Field(description="names of channels; where left out all that are configured"),
+        Field(description="names of channels; default: all configured channels"),
     ] = Field([])
     confirm_invocations: Annotated[
         int,
-        Field(ge=MIN_CONFIRMED, le=MAX_INVOCATIONS, description="of the run that has to confirm a suspicion"),
+        Field(ge=MIN_CONFIRMED, le=MAX_INVOCATIONS, description="invocations of a confirmation run"),
     ] = _USUAL_RULE.confirm_invocations
     stale_after: Annotated[
-        Duration | None, Field(description="without a finished run for so long it is told; where left out never")
+        Duration | None, Field(description="alert if no run finishes within this time; default: never")
     ] = None
 
     @property
@@ -202,7 +276,7 @@ class AlertsSpec(Written):
 
 
 class Spec(Written):
-    """A benchmark: what is measured, on which libraries, where and how much. It has subjects, or follows a branch."""
+    """A benchmark: what to measure, for which libraries, where and how much. It has either subjects or follow."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["subjects"]}, {"required": ["follow"]}]})
 
@@ -213,11 +287,11 @@ class Spec(Written):
     follow: FollowSpec | None = None
     pools: Annotated[
         Distinct[PoolName],
-        Field(description="names of pools; on a machine that measures by itself there is one, local"),
+        Field(description="names of pools; outside a cluster the only pool is local"),
     ] = Field([LOCAL])
     matrix: Annotated[Matrices, BeforeValidator(_one_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
-    schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
+    schedule: Annotated[Cron, Field(description="when a cluster measures it, in UTC; see kexbench schedules add")] = (
         None
     )
     alerts: AlertsSpec | None = None
@@ -225,27 +299,27 @@ class Spec(Written):
 
 
 class CatalogueEntry(Written):
-    """One tracked version: where it comes from and the version it is known to be, as a prefix."""
+    """One tracked version: its source, and the version as a prefix."""
 
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
     version: str | None = None
-    released: Annotated[Day | None, Field(description="when its makers released it, such as 2025-04-08")] = None
+    released: Annotated[Day | None, Field(description="the date of its release, such as 2025-04-08")] = None
     notes: str = ""
-    security: Distinct[Note] = Field([], description="what it mends, such as CVE-2023-0361 and a clause on it")
-    defaults: Distinct[Note] = Field([], description="what those get who configure nothing, where that has changed")
+    security: Distinct[Note] = Field([], description="security fixes, such as CVE-2023-0361 with a few words")
+    defaults: Distinct[Note] = Field([], description="changed defaults")
 
 
 class Catalogue(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
     sentinel: Annotated[str, AfterValidator(lambda text: str(SubjectRef.parse(text)))] | None = Field(
-        None, description="the reference that is frozen and measured beside all others, such as openssl@system"
+        None, description="a frozen reference that is measured along with all others, such as openssl@system"
     )
     libraries: dict[Library, list[CatalogueEntry]]
     repositories: Annotated[
         dict[Library, Distinct[str]],
         Field(
-            description="git repositories of each library whose branches specs may follow, and which on a cluster "
-            "bisections and backfills may search; what is in them is run"
+            description="git repositories by library. Specs may follow their branches, and bisections and backfills "
+            "on a cluster may search them. Building runs code from them"
         ),
     ] = Field({})

@@ -1,4 +1,4 @@
-"""Selectors of a spec (`tracked`, a source, a version) resolved against the catalogue."""
+"""Resolves selectors of a spec (`tracked`, a source, a version) against the catalogue."""
 
 import re
 from collections.abc import Iterable
@@ -9,27 +9,27 @@ from kexbench.domain.plans import PlannedSubject
 from kexbench.domain.versions import covers
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry
 
-_SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
-"""Selectors that name a source themselves, so that no catalogue entry is needed."""
+_SOURCE = re.compile(r"(?:system|bundled)(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
+"""Selectors that are sources, so that they need no catalogue entry."""
 _FROM_ANYWHERE = ("tarball:", "git:", "prefix:")
 
 
 class UnknownSelector(ValueError):
-    """A selector that names no subject; the text names what there is."""
+    """A selector that names no subject. The text lists what exists."""
 
 
 def resolve(library: Library, selector: str, catalogue: Catalogue) -> list[PlannedSubject]:
-    """The subjects that a selector names, oldest first as the catalogue lists them. Raises UnknownSelector."""
+    """The subjects of a selector, in the catalogue's order, oldest first. Raises UnknownSelector."""
     entries = catalogue.libraries.get(library, [])
     if selector == TRACKED:
         if not entries:
             raise UnknownSelector(f"the catalogue tracks no version of {library}")
         return [_subject(library, entry) for entry in entries]
-    found = [
+    matching = [
         entry for entry in entries if selector == entry.source or (entry.version and covers(selector, entry.version))
     ]
-    if found:
-        return [_subject(library, entry) for entry in found]
+    if matching:
+        return [_subject(library, entry) for entry in matching]
     if library in MADE_UP or _SOURCE.fullmatch(selector):
         try:
             SubjectRef.parse(f"{library}@{selector}")
@@ -40,18 +40,18 @@ def resolve(library: Library, selector: str, catalogue: Catalogue) -> list[Plann
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
     if selector.startswith(_FROM_ANYWHERE):
         raise UnknownSelector(
-            f"'{selector}' is not in the catalogue; sources from anywhere run what is in them when they are built, "
-            "so a spec can name only those of the catalogue"
+            f"'{selector}' is not in the catalogue; building runs code from such sources, "
+            "so a spec can use only those in the catalogue"
         )
-    known = [TRACKED, *(entry.version or entry.source for entry in entries)]
+    choices = ", ".join(entry.version or entry.source for entry in entries) or "none"
     raise UnknownSelector(
-        f"unknown version '{selector}' of {library}; the catalogue has {', '.join(known)}; "
-        "or name a source, such as system or debian/trixie"
+        f"unknown version '{selector}' of {library}; the catalogue has {choices}; "
+        "or name a source, such as system, debian/trixie, deb-source/trixie or, for openssl, crate/3.5.5"
     )
 
 
 def with_sources(catalogue: Catalogue, references: Iterable[SubjectRef]) -> Catalogue:
-    """The catalogue and the sources that a person named by hand, who may name any."""
+    """The catalogue plus sources that a person named by hand, who may name any."""
     libraries = {library: list(entries) for library, entries in catalogue.libraries.items()}
     for ref in references:
         entries = libraries.setdefault(ref.library, [])

@@ -1,4 +1,4 @@
-"""What documents that people write are made of: models that refuse unknown fields, and values of their own forms."""
+"""Building blocks of documents that people write: models that reject unknown fields, and values such as durations."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ _SHARE_MIN, _SHARE_MAX = 0.001, 0.5
 
 
 class Written(BaseModel):
-    """What a person wrote: unknown fields are faults."""
+    """Part of a document that a person wrote: unknown fields are faults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
 
@@ -36,16 +36,16 @@ def _distinct(values: list[Item]) -> list[Item]:
 def _seconds(text: Any) -> Any:
     """`90s`, `20m`, `2h` or `8d` as seconds."""
     if not isinstance(text, str) or not re.fullmatch(_DURATION, text):
-        raise ValueError("must be a whole number with s, m, h or d behind it, such as 20m")
+        raise ValueError("must be a whole number followed by s, m, h or d, such as 20m")
     return int(text[:-1]) * _SECONDS[text[-1]]
 
 
 def _share(text: Any) -> Any:
     """`0.5%` as 0.005."""
-    found = re.fullmatch(_PERCENTAGE, text) if isinstance(text, str) else None
-    if not found or not _SHARE_MIN <= float(found[1]) / 100 <= _SHARE_MAX:
+    match = re.fullmatch(_PERCENTAGE, text) if isinstance(text, str) else None
+    if not match or not _SHARE_MIN <= float(match[1]) / 100 <= _SHARE_MAX:
         raise ValueError(f"must be a percentage from {_SHARE_MIN:.1%} to {_SHARE_MAX:.0%}, such as 0.5%")
-    return float(found[1]) / 100
+    return float(match[1]) / 100
 
 
 def _date(text: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Runs that wait for their turn: planned, announced, claimed, and asked to end."""
+"""Queued runs: planned, announced, claimed and cancelled."""

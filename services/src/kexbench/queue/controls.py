@@ -1,34 +1,33 @@
-"""What may be asked of a run as it is: its page offers just that, and the routes refuse the rest."""
+"""What can be done to a run in its state. Its page offers exactly that; the routes refuse anything else."""
 
 from typing import Literal, get_args
 
 from kexbench.domain.refusals import Refusal, RefusalReason
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.runs import Run, RunReason, RunState
 from kexbench.store.port import RunProgress
 
 Control = Literal["cancel", "resume"]
-"""What may be asked of a run that was queued."""
+"""What can be done to a queued run."""
 
 
 def controls_of(run: Run, progress: RunProgress) -> list[Control]:
-    """What would be done and change something: a run that is being cancelled may be cancelled again, to no effect."""
+    """The actions that change something: cancelling a run twice is allowed, but has no effect."""
     if progress.event.state is RunState.CANCELLING:
         return []
     return [control for control in get_args(Control) if refusal(control, run, progress) is None]
 
 
 def refusal(control: Control, run: Run, progress: RunProgress) -> Refusal | None:
-    """Why not; None where it is done."""
+    """Why the action is refused; None if it is allowed."""
     name, state = f"run {run.run_id}", progress.event.state
-    if run.host is not None and not run.was_queued:
-        remedy = f"there: kexbench run --resume {run.run_id}" if control == "resume" else "there: Ctrl-C"
-        return _conflict(f"{name} is measured by a command of its machine", remedy)
+    if state.is_open and progress.event.reason is RunReason.BY_COMMAND:
+        return _conflict(f"{name} is being measured by a command on its machine", "press Ctrl-C there")
     if control == "cancel":
         return None if state.is_open else _conflict(f"{name} is {state}: there is nothing to cancel")
     if state.is_open:
-        return _conflict(f"{name} is {state}: it goes on by itself")
+        return _conflict(f"{name} is {state}: it continues by itself")
     if progress.invocations_stored >= run.plan.invocations:
-        return _conflict(f"{name} has all its invocations")
+        return _conflict(f"{name} already has all its invocations")
     return None
 
 

@@ -1,5 +1,4 @@
-"""Runs that wait for their turn. What is done about them is the dispatcher's, or the measurer's on a machine that
-measures by itself."""
+"""Queued runs. On a cluster the dispatcher works on them, on a single machine the executor."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -16,10 +15,10 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunStore
 
 one_at_a_time = Lock()
-"""Looking whether there is a run, or what state it is in, and adding to it are two steps."""
+"""Checking the existence or state of a run and adding to it are two steps."""
 stirred = Event()
-"""Set when a run came to another state here, so that whoever sees to the queue in this process need not ask again and
-again, which would disturb what is measured."""
+"""Set when a run changes its state here. So the executor in this process need not poll, which would disturb
+measurements."""
 
 
 def plan_of(
@@ -31,8 +30,8 @@ def plan_of(
     *,
     anywhere: bool = False,
 ) -> Plan:
-    """As `Planner` makes it. Raises DocumentError for what is wrong with a spec, and a Refusal for what no cluster can
-    do."""
+    """The plan, as `Planner` makes it. Raises DocumentError for faults of the spec, and a Refusal if no cluster can
+    measure it."""
     plan = supplies.plan(text, file, catalogue, only, anywhere=anywhere)
     if isinstance(supplies, Supplies):
         one_architecture(supplies, plan)
@@ -40,7 +39,7 @@ def plan_of(
 
 
 def planned(supplies: Supplies | LocalSupplies, text: str, file: str) -> Plan:
-    """Raises a Refusal with the spec's faults, or with what no cluster can do."""
+    """Raises a Refusal with the spec's faults, or if no cluster can measure it."""
     try:
         return plan_of(supplies, text, file)
     except DocumentError as error:
@@ -48,7 +47,7 @@ def planned(supplies: Supplies | LocalSupplies, text: str, file: str) -> Plan:
 
 
 def planned_wish(supplies: Supplies | LocalSupplies, wish: Wish, catalogue_text: str) -> Plan:
-    """The plan of what this service wants measured itself. Raises a Refusal that says why it cannot be."""
+    """The plan of a run that the service itself queues. Raises a Refusal if it cannot be measured."""
     try:
         return plan_of(supplies, spec_text(wish), wish.name, catalogue_text)
     except DocumentError as error:
@@ -66,10 +65,10 @@ def queue_run(
     spec_path: str | None = None,
     purpose: Purpose = Purpose.HISTORY,
 ) -> Run:
-    """Announce a run that the dispatcher or the measurer sees to. For who holds `one_at_a_time`.
+    """Announce a run for the dispatcher or the executor. The caller holds `one_at_a_time`.
 
-    Its event comes first: ended in between, that is an event of nothing, which nobody sees. A run without an event
-    would be one that nobody sees to."""
+    The event is stored first. If the process ends in between, nobody sees an event without a run. A run without an
+    event would never be measured."""
     run = Run(
         run_id=run_id,
         created_at=datetime.now(UTC).replace(microsecond=0),
@@ -89,29 +88,29 @@ def queue_run(
 
 
 def supplied(supplies: Supplies, run: Run) -> Run:
-    found = supplies.depot.kits_of(run.plan, one_architecture(supplies, run.plan))
-    kits = {name: kit for name, kit in found.items() if kit is not None}
-    if missing := sorted(found.keys() - kits.keys()):
-        raise Refusal(RefusalReason.CONFLICT, f"there is no kit of {missing[0]} yet", "have it built first")
+    kits_or_none = supplies.shared_store.kits_of(run.plan, one_architecture(supplies, run.plan))
+    kits = {name: kit for name, kit in kits_or_none.items() if kit is not None}
+    if missing := sorted(kits_or_none.keys() - kits.keys()):
+        raise Refusal(RefusalReason.CONFLICT, f"the kit of {missing[0]} is not built yet", "build it first")
     material = {case.case_id: supplies.material.provide(case) for case in run.plan.cases}
-    return run.model_copy(update={"kits": supplies.depot.frozen_for(run.plan, kits), "material": material})
+    return run.model_copy(update={"kits": supplies.shared_store.frozen_for(run.plan, kits), "material": material})
 
 
 def one_architecture(supplies: Supplies, plan: Plan) -> str:
-    """The one of all pools of a plan: a run has one kit of each subject."""
-    known = supplies.architectures()
-    if gone := [pool for pool in plan.pools if pool not in known]:
-        raise Refusal(RefusalReason.CONFLICT, f"there is no pool {gone[0]} any more", "see the pools' configuration")
-    named = {pool: known[pool] for pool in plan.pools}
-    if len(set(named.values())) > 1:
-        told = ", ".join(f"{pool} is {architecture}" for pool, architecture in named.items())
-        detail = f"the pools are of several architectures: {told}"
+    """The architecture that all pools of a plan share: a run has one kit of each subject."""
+    architectures = supplies.architectures()
+    if gone := [pool for pool in plan.pools if pool not in architectures]:
+        raise Refusal(RefusalReason.CONFLICT, f"pool {gone[0]} no longer exists", "check the pools' configuration")
+    by_pool = {pool: architectures[pool] for pool in plan.pools}
+    if len(set(by_pool.values())) > 1:
+        listing = ", ".join(f"{pool} is {architecture}" for pool, architecture in by_pool.items())
+        detail = f"the pools have different architectures: {listing}"
         raise Refusal(RefusalReason.UNUSABLE, detail, "write a spec for each architecture")
-    return next(iter(named.values()))
+    return next(iter(by_pool.values()))
 
 
 def claim(store: RunStore, run_id: str) -> bool:
-    """Whether a run still waited; it is `building` then, and its end is to be asked for."""
+    """Set a queued run to `building`. False if it is no longer queued."""
     with one_at_a_time:
         if state_of(store, run_id) is not RunState.QUEUED:
             return False
@@ -127,15 +126,21 @@ def record(
     reason: RunReason | None = None,
     about: tuple[str, ...] = (),
 ) -> None:
-    now = datetime.now(UTC)
-    store.add_event(RunEvent(run_id=run_id, at=now, state=state, detail=detail, reason=reason, about=about))
+    store.add_event(run_event(run_id, state, detail, reason, about))
     stirred.set()
 
 
+def run_event(
+    run_id: str, state: RunState, detail: str = "", reason: RunReason | None = None, about: tuple[str, ...] = ()
+) -> RunEvent:
+    now = datetime.now(UTC)
+    return RunEvent(run_id=run_id, at=now, state=state, detail=detail, reason=reason, about=about)
+
+
 def ask_for_end(store: RunStore, supplies: Supplies | LocalSupplies, newest: RunEvent, who: str) -> None:
-    """Of an open run, by its newest event. For who holds `one_at_a_time`."""
+    """Cancel an open run, by its newest event. The caller holds `one_at_a_time`."""
     if newest.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
-        record(store, newest.run_id, RunState.CANCELLED, f"cancelled by {who}")  # nobody has begun it
+        record(store, newest.run_id, RunState.CANCELLED, f"cancelled by {who}")  # not started yet
     elif newest.state is not RunState.CANCELLING:
         record(store, newest.run_id, RunState.CANCELLING, f"cancelled by {who}")
 
@@ -145,13 +150,13 @@ def state_of(store: RunStore, run_id: str) -> RunState:
 
 
 def waiting_states(measures_itself: bool) -> tuple[RunState, ...]:
-    """Those of a run that has not begun. On a cluster kits are made while others are measured."""
+    """The states of a run that has not begun. On a cluster kits are built while other runs are measured."""
     return (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
 
 
 def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
-    """`waits` are the states of a run that waits for its turn. A spec that changed again needs its earlier runs no
-    more; those of new versions are all wanted."""
+    """`waits` are the states of a waiting run. If a spec changes again, its earlier runs are no longer needed; runs of
+    new library versions are all needed."""
     state = RunState.QUEUED if row.event.state in waits else row.event.state
-    line = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
-    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state, line)
+    branch_key = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
+    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state, branch_key)

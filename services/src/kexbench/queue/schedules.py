@@ -1,4 +1,4 @@
-"""Runs of schedules, each begun once for its time."""
+"""Runs of schedules, one for each scheduled time."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,11 +11,11 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import RunStore, ScheduleStore, Store
 
 _TICK = timedelta(milliseconds=1)
-"""As fine as the store's times are."""
+"""The resolution of the store's times."""
 
 
 def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time: str) -> ScheduledRun:
-    """Raises a Refusal where there is no such schedule, or where its spec has faults by now."""
+    """Raises a Refusal if the schedule does not exist, or its spec now has faults."""
     run_id = f"once-{content_hash(['schedule', name, time], length=20)}"
     with one_at_a_time:
         if store.run(run_id):
@@ -23,8 +23,8 @@ def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time:
         schedule = newest_schedule(store, name)
         if schedule is None or schedule.removed:
             raise unknown_schedule(name)
-        if still_open := _open_run(store, name):
-            return ScheduledRun(run_id=still_open, begun=False)
+        if open_run_id := _open_run(store, name):
+            return ScheduledRun(run_id=open_run_id, begun=False)
         plan = planned(supplies, schedule.spec_text, f"schedule {name}")
         queue_run(store, run_id, Trigger.SCHEDULE, schedule.spec_text, plan, f"schedule {name}, {time}")
     return ScheduledRun(run_id=run_id, begun=True)
@@ -34,10 +34,10 @@ def newest_schedule(store: ScheduleStore, name: str) -> Schedule | None:
     return next((schedule for schedule in store.schedules() if schedule.name == name), None)
 
 
-def changed_after(known: Schedule | None) -> datetime:
-    """Now, and behind what is known even where the clock was set back: the newest change counts."""
+def changed_after(newest: Schedule | None) -> datetime:
+    """Now, or just after the newest change if the clock was set back."""
     now = datetime.now(UTC)
-    return max(now, known.changed_at + _TICK) if known else now
+    return max(now, newest.changed_at + _TICK) if newest else now
 
 
 def _open_run(store: RunStore, name: str) -> str | None:
@@ -49,4 +49,4 @@ def _open_run(store: RunStore, name: str) -> str | None:
 
 
 def unknown_schedule(name: str) -> Refusal:
-    return Refusal(RefusalReason.MISSING, f"there is no schedule {name}", "GET /api/v1/schedules lists them")
+    return Refusal(RefusalReason.MISSING, f"there is no schedule {name}", "kexbench schedules list lists them")

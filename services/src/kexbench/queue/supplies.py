@@ -1,4 +1,4 @@
-"""What runs that are queued are supplied with."""
+"""What queued runs are supplied with."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Protocol
 
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
-from kexbench.kits.depot import Depot
-from kexbench.material.shelf import MaterialShelf
+from kexbench.kits.shared_store import SharedKitStore
+from kexbench.material.store import MaterialStore
 
 
 class Planner(Protocol):
@@ -21,19 +21,19 @@ class Planner(Protocol):
         *,
         anywhere: bool = False,
     ) -> Plan:
-        """The plan of a spec's text, by a catalogue's text or by the one that is installed; of all its subjects, or
-        only of some references; following a branch `anywhere`, or only in the catalogue's repositories. Raises
-        DocumentError."""
+        """The plan of a spec's text, by a catalogue's text or by the installed catalogue. `only` limits the plan to
+        some references. With `anywhere` a followed branch may be in any repository, otherwise only in the
+        catalogue's. Raises DocumentError."""
         ...
 
 
 @dataclass(frozen=True)
 class Supplies:
-    """What a service that has a cluster gives to its runs; `architectures` tells that of each pool, `repositories`
-    which git repositories of a library its catalogue names, since what is in them is run."""
+    """What a service on a cluster supplies. `architectures` returns the architecture of each pool. `repositories`
+    returns a library's git repositories in the catalogue: their code is run."""
 
-    depot: Depot
-    material: MaterialShelf
+    shared_store: SharedKitStore
+    material: MaterialStore
     plan: Planner
     architectures: Callable[[], dict[str, str]]
     repositories: Callable[[Library], Collection[str]]
@@ -41,6 +41,6 @@ class Supplies:
 
 @dataclass(frozen=True)
 class LocalSupplies:
-    """What a service gives to runs that wait for their turn on its own machine: a plan, made as Supplies makes it."""
+    """What a service supplies to the queued runs of its own machine: a plan, made as Supplies makes it."""
 
     plan: Planner

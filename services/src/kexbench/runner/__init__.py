@@ -1,1 +1,1 @@
-"""Measures one job on this machine, in a process of its own: starts workers, passes tokens, writes invocations."""
+"""Measures one job on this machine in a separate process: starts workers, gives them turns, writes invocations."""

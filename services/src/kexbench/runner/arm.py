@@ -1,4 +1,4 @@
-"""Which Arm core a processor has, from the four numbers of its main ID register (MIDR_EL1) that /proc/cpuinfo shows."""
+"""The Arm core of a processor, from the four fields of its main ID register (MIDR_EL1) in /proc/cpuinfo."""
 
 from dataclasses import dataclass
 
@@ -35,13 +35,13 @@ NAMES = {
     (_MICROSOFT, 0xD49): "Azure Cobalt 100",
     (_QUALCOMM, 0x001): "Oryon",
 }
-"""By implementer and part, as the vendors' manuals and the kernel's cputype.h have them."""
+"""Names by implementer and part, from the vendors' manuals and the kernel's cputype.h."""
 
 
 @dataclass(frozen=True)
 class ArmCore:
     model: str
-    """Its name, else its numbers."""
+    """The core's name, or its numbers if the name is unknown."""
     family: str
     """Implementer and part: `0x41/0xd0c`."""
     stepping: str
@@ -49,7 +49,7 @@ class ArmCore:
 
 
 def arm_core(fields: dict[str, str]) -> ArmCore | None:
-    """From a processor's fields of /proc/cpuinfo; None where they are not an Arm core's."""
+    """The core that a processor's fields in /proc/cpuinfo describe. None if it is not an Arm core."""
     try:
         implementer, variant, part = (int(fields[f"CPU {name}"], 16) for name in ("implementer", "variant", "part"))
         revision = int(fields["CPU revision"])

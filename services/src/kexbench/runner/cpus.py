@@ -1,4 +1,4 @@
-"""Which CPUs the workers are pinned to, and which are left to the runner."""
+"""Which CPUs the workers are pinned to, and which the runner uses."""
 
 import os
 from collections.abc import Collection
@@ -11,26 +11,31 @@ from kexbench.runner.tree import Tree, siblings_of
 
 @dataclass(frozen=True)
 class Cpus:
-    """`measuring` is None where there is a single CPU, which all share unpinned."""
+    """`measuring` is None on a single CPU, which all processes share without pinning."""
 
     measuring: int | None
     others: tuple[int, ...] = ()
     siblings: tuple[int, ...] = ()
-    """Other threads of the measuring core, whether this process may use them or not: what runs there slows it."""
+    """Other threads of the measuring core, even if this process may not use them. Programs there slow it down."""
 
     @property
     def runners(self) -> tuple[int, ...]:
-        """Where the runner stays: off the measuring core, unless there is no other."""
+        """The runner's CPUs. They are not on the measuring core, unless there is no other core."""
         return self._elsewhere or self.others
 
+    @property
+    def beside(self) -> "Cpus":
+        """Where a program measures that keeps another busy, which runs on the measuring CPU: on the last CPU of another
+        core, if there is one."""
+        return self if self.measuring is None else Cpus(self.runners[-1])
+
     def pin(self, threads: int) -> tuple[str, ...]:
-        """The worker's option: as many CPUs as it has threads, the measuring one first, then other cores', of these the
-        runner's last, and at the end the other threads of the measuring core; all there are where threads outnumber
-        them."""
+        """The worker's option: one CPU for each of its threads, if there are enough. The measuring CPU is used first,
+        then other cores from the last to the first, then the other threads of the measuring core."""
         if self.measuring is None:
             return ()
-        beside = [cpu for cpu in self.others if cpu in self.siblings]
-        chosen = (self.measuring, *reversed(self._elsewhere), *reversed(beside))[:threads]
+        siblings = [cpu for cpu in self.others if cpu in self.siblings]
+        chosen = (self.measuring, *reversed(self._elsewhere), *reversed(siblings))[:threads]
         return ("--cpus", ",".join(map(str, sorted(chosen))))
 
     @property
@@ -39,7 +44,7 @@ class Cpus:
 
 
 def split_cpus(allowed: set[int], core: Collection[int] = ()) -> Cpus:
-    """The last CPU measures: interrupts mostly go to the first. `core`: the CPUs of its core, where that is known."""
+    """The last CPU measures, because most interrupts go to the first. `core`: all CPUs of its core, if known."""
     if len(allowed) < 2:
         return Cpus(None)
     measuring = max(allowed)
@@ -47,8 +52,8 @@ def split_cpus(allowed: set[int], core: Collection[int] = ()) -> Cpus:
 
 
 def claim_cpus() -> Cpus:
-    """Move this process off the measuring core, if it can, and return who may use what. With the threads that libraries
-    made when they were loaded; those that are made later follow."""
+    """Move this process off the measuring core, if possible, and return the assignment. This includes threads that
+    libraries started when they were loaded. Later threads inherit it."""
     allowed = os.sched_getaffinity(0)
     cpus = split_cpus(allowed, siblings_of(Tree(), max(allowed)) or ())
     if cpus.measuring is not None:

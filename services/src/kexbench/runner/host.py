@@ -1,4 +1,4 @@
-"""Reads what this machine is and how busy it is. A fact that cannot be read is None."""
+"""Reads the facts and the load of this machine. A fact that cannot be read is None."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of,
 
 
 def read_host_facts(tree: Tree | None = None) -> HostFacts:
-    """Of the CPU that measures, where they differ."""
+    """The facts of this machine. If its CPUs differ, they describe the measuring one."""
     tree = tree or Tree()
     cpu = split_cpus(os.sched_getaffinity(0)).measuring or 0
     fields = cpuinfo(tree, cpu)
@@ -37,12 +37,12 @@ def read_host_facts(tree: Tree | None = None) -> HostFacts:
 
 
 _STEAL = 7
-"""The place of stolen time among the fields of a CPU in /proc/stat."""
+"""Index of stolen time among a CPU's fields in /proc/stat."""
 
 
 class LoadMeter:
-    """Shares of time since the meter was last read: busy of all CPUs, busy of the measuring core's other threads
-    (`siblings`), and stolen of the CPU that measures: among many others it would not show what was stolen from it."""
+    """Shares of time since the last reading: busy time of all CPUs, busy time of the measuring core's other threads
+    (`siblings`), and stolen time of the measuring CPU. An average over all CPUs would hide the stolen time."""
 
     def __init__(
         self, siblings: Collection[int] = (), tree: Tree | None = None, *, measuring: int | None = None
@@ -58,7 +58,7 @@ class LoadMeter:
         now, last = psutil.cpu_times(), self._last
         self._last = now
         total = sum(now[:8]) - sum(last[:8])
-        # The first eight fields are disjoint; guest time, behind them, is part of user time.
+        # The first eight fields are disjoint. Guest time, which follows, is part of user time.
         idle = now.idle + now.iowait - last.idle - last.iowait
         return HostLoad(
             load_average_1m=psutil.getloadavg()[0],
@@ -68,9 +68,9 @@ class LoadMeter:
         )
 
     def _measuring_ticks(self) -> list[int]:
-        """Empty where the kernel does not tell what was stolen."""
-        found = ticks_of(self._tree.text("proc/stat") or "").get(self._measuring, [])
-        return found if len(found) == _STEAL + 1 else []
+        """Empty if the kernel does not report stolen time."""
+        ticks = ticks_of(self._tree.text("proc/stat") or "").get(self._measuring, [])
+        return ticks if len(ticks) == _STEAL + 1 else []
 
     def _steal_share(self) -> float | None:
         ticks, last = self._measuring_ticks(), self._last_measuring
@@ -79,21 +79,21 @@ class LoadMeter:
         return round(passed[_STEAL] / sum(passed), 4) if passed and sum(passed) > 0 else None
 
     def _ticks(self) -> list[list[int]]:
-        """Of each sibling that is shown."""
-        found = ticks_of(self._tree.text("proc/stat") or "") if self._siblings else {}
-        return [found[name] for cpu in self._siblings if (name := f"cpu{cpu}") in found]
+        """The ticks of each visible sibling."""
+        ticks = ticks_of(self._tree.text("proc/stat") or "") if self._siblings else {}
+        return [ticks[name] for cpu in self._siblings if (name := f"cpu{cpu}") in ticks]
 
     def _sibling_busy_share(self) -> float | None:
         ticks, last = self._ticks(), self._last_ticks
         self._last_ticks = ticks
         if len(ticks) != len(last):
             return None
-        passed = [now - before for two in zip(ticks, last, strict=True) for now, before in zip(*two, strict=True)]
+        passed = [now - before for pair in zip(ticks, last, strict=True) for now, before in zip(*pair, strict=True)]
         total, idle = sum(passed), sum(passed[3::8]) + sum(passed[4::8])
         return round(1 - idle / total, 4) if total > 0 else None
 
 
 def memory_kills() -> int | None:
-    """How many processes this machine's kernel has killed because memory ran out, of a control group or of all."""
+    """The number of processes that the kernel has killed for lack of memory, including those in control groups."""
     counters = dict(line.split() for line in (Tree().text("proc/vmstat") or "").splitlines())
     return int(counters["oom_kill"]) if "oom_kill" in counters else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import (
     ABSENT,
@@ -24,70 +25,84 @@ from kexbench.domain.samples import (
 )
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.host import memory_kills
+from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn, rounds
-from kexbench.runner.party import Dropped, Party, Setting
+from kexbench.runner.participant import Dropped, Participant, Setting
 from kexbench.runner.records import Batch, Examined
-from kexbench.runner.ticket import Ticket
+from kexbench.runner.serving import Served, ServedParticipant, served_samples
 
 WARM_UP_BATCHES = 2
 
 
 class CutShort(Exception):
-    """Somebody outside ended a worker, as happens when a pod is deleted or a machine shuts down. The invocation says
-    nothing about the library, so nothing of it is kept."""
+    """A worker was ended from outside, for example because its pod was deleted or the machine shuts down. This says
+    nothing about the library, so the invocation is discarded."""
 
 
-def measure_invocation(ticket: Ticket, turn: Turn, cpus: Cpus, log: Path, load: Callable[[], HostLoad]) -> Invocation:
-    """Measure one turn. Whatever a worker does, the invocation is whole: numbers or an outcome for
-    each subject. `load` tells how busy the machine was since it was last asked. Raises CutShort."""
-    case = next(case for case in ticket.cases if case.case_id == turn.case_id)
+def measure_invocation(
+    job_input: JobInput, turn: Turn, cpus: Cpus, log: Path, load: Callable[[], HostLoad]
+) -> Invocation:
+    """Measure one invocation. Each subject gets numbers or an outcome, whatever its workers do.
+    `load` returns how busy the machine was since the previous call. Raises CutShort."""
+    case = next(case for case in job_input.cases if case.case_id == turn.case_id)
     started_at = datetime.now(UTC)
     with ExitStack() as stack:
-        parties = _Parties(Setting(ticket, case, cpus, log), len(turn.block), stack)
-        seed = f"{ticket.seed}/{turn.case_id}/{turn.invocation}"
-        orders = list(rounds(turn.block, WARM_UP_BATCHES + ticket.measure.batches, seed))
-        for reference in orders[0]:  # who is always started first could have it better always
-            parties.start(reference)
+        participants = _Participants(Setting(job_input, case, cpus, log), len(turn.block), stack)
+        seed = f"{job_input.seed}/{turn.case_id}/{turn.invocation}"
+        orders = list(rounds(turn.block, WARM_UP_BATCHES + job_input.measure.batches, seed))
+        for reference in orders[0]:  # in a random order, because the first one started may have an advantage
+            participants.start(reference)
         for number, order in enumerate(orders):
             for reference in order:
-                if reference in parties.live:
-                    parties.run_batch(reference, keep=number >= WARM_UP_BATCHES)
+                if reference in participants.live:
+                    participants.run_batch(reference, keep=number >= WARM_UP_BATCHES)
         if turn.examines:
-            parties.examine()
+            participants.examine()
     return Invocation(
-        run_id=ticket.run_id,
-        job_id=ticket.job.job_id,
-        attempt=ticket.attempt,
+        run_id=job_input.run_id,
+        job_id=job_input.job.job_id,
+        attempt=job_input.attempt,
         case_id=case.case_id,
         invocation=turn.invocation,
-        host_id=ticket.host_id,
+        host_id=job_input.host_id,
         host_load=load(),
         started_at=started_at.isoformat(timespec="milliseconds"),
-        discarded_batches=parties.discarded,
-        preempted_batches=parties.preempted,
-        negotiated=parties.negotiated,
-        timers=parties.timers,
-        samples=parties.samples(),
-        outcomes=tuple(parties.outcomes.values()),
+        discarded_batches=participants.discarded,
+        preempted_batches=participants.preempted,
+        negotiated=participants.negotiated,
+        timers=participants.timers,
+        samples=participants.samples(),
+        outcomes=tuple(participants.outcomes.values()),
     )
 
 
-def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
-    """A batch's totals as values per handshake, rounded to what the clocks can tell. What no batch knows has no sample.
+def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool = False) -> list[Sample]:
+    """The totals of batches per handshake, rounded to the clocks' resolution. A metric without values has no sample.
+    With `whole_connection`, CPU time is that of everything from making the objects to freeing them.
 
-    A batch whose thread was preempted knows its CPU time alone: what the ticks split between the sides, and the wall
-    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES clean batches there is no sample of those metrics.
-    A preempted batch's turns are given the share of its CPU time that they have in clean batches.
+    Of a batch whose thread was preempted, only the CPU time is valid: its ticks and its wall clock include the time of
+    other programs. With fewer than MIN_CLEAN_BATCHES clean batches, those metrics have no sample.
+    The parts of a preempted batch get the same share of its CPU time as in clean batches.
     """
     values: dict[Metric, list[float]] = defaultdict(list)
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
     clean = sum(not batch.involuntary_switches for batch in batches)
-    share = _share_of_turns([batch for batch in batches if not batch.involuntary_switches])
+    unpreempted = [batch for batch in batches if not batch.involuntary_switches]
     for batch in batches:
+        connection_ns = _part_ns(batch, unpreempted, lambda part: part.connection_cpu_ns)
         totals = {
-            Metric.CPU_NS: _turns_ns(batch, share),
-            Metric.CLIENT_CPU_NS: batch.client_cpu_ns,
-            Metric.SERVER_CPU_NS: batch.server_cpu_ns,
+            Metric.CPU_NS: connection_ns
+            if whole_connection
+            else _part_ns(batch, unpreempted, lambda part: part.cpu_ns),
+            Metric.CLIENT_CPU_NS: batch.client_connection_cpu_ns if whole_connection else batch.client_cpu_ns,
+            Metric.SERVER_CPU_NS: batch.server_connection_cpu_ns if whole_connection else batch.server_cpu_ns,
+            Metric.CONNECTION_CPU_NS: connection_ns,
+            Metric.CLIENT_CONNECTION_CPU_NS: batch.client_connection_cpu_ns,
+            Metric.SERVER_CONNECTION_CPU_NS: batch.server_connection_cpu_ns,
+            Metric.CLIENT_OBJECTS_CPU_NS: batch.client_objects_cpu_ns,
+            Metric.SERVER_OBJECTS_CPU_NS: batch.server_objects_cpu_ns,
+            Metric.CLIENT_TRANSFER_CPU_NS: batch.client_transfer_cpu_ns,
+            Metric.SERVER_TRANSFER_CPU_NS: batch.server_transfer_cpu_ns,
             Metric.WALL_NS: batch.wall_ns,
             Metric.ELAPSED_NS: batch.elapsed_ns,
             Metric.CLIENT_BYTES: batch.client_bytes,
@@ -106,32 +121,28 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
         Sample(
             subject=reference,
             metric=metric,
-            values=tuple(of_batches),
+            values=tuple(batch_values),
             level=costs[metric].per_handshake if metric in costs else None,
         )
-        for metric, of_batches in values.items()
+        for metric, batch_values in values.items()
         if metric not in SPOILT_BY_PREEMPTION or clean >= min(MIN_CLEAN_BATCHES, len(batches))
     ]
 
 
-def _share_of_turns(clean: Sequence[Batch]) -> float | None:
-    """Of the CPU time of batches that were not preempted; None where there is none."""
-    split = [(batch.cpu_ns, batch.thread_cpu_ns) for batch in clean if batch.cpu_ns is not None]
+def _part_ns(batch: Batch, unpreempted: Sequence[Batch], part: Callable[[Batch], int | None]) -> int | None:
+    """CPU time of a part of a batch, both sides. A preempted batch's own ticks include the time of other programs. So
+    its part gets the share of the CPU time that the part has in batches that were not preempted."""
+    part_ns = part(batch)
+    if not batch.involuntary_switches or part_ns is None:
+        return part_ns
+    split = [(clean_ns, clean.thread_cpu_ns) for clean in unpreempted if (clean_ns := part(clean)) is not None]
     thread_cpu_ns = sum(of_thread for _, of_thread in split)
-    return sum(of_turns for of_turns, _ in split) / thread_cpu_ns if thread_cpu_ns else None
+    return round(batch.thread_cpu_ns * sum(ns for ns, _ in split) / thread_cpu_ns) if thread_cpu_ns else part_ns
 
 
-def _turns_ns(batch: Batch, share: float | None) -> int | None:
-    """CPU time of both sides' turns. A preempted batch's own ticks would give the turns too much of it, since the time
-    of others counts as a turn's; `share` is that of batches that were not preempted."""
-    if not batch.involuntary_switches or batch.cpu_ns is None or share is None:
-        return batch.cpu_ns
-    return round(batch.thread_cpu_ns * share)
-
-
-LEVELS = frozenset({Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.ELAPSED_NS})
-"""What libraries pay for some handshakes only is in these, and in few batches: OpenSSL makes new RSA blinding every 32
-operations. A median of batches would leave it out."""
+LEVELS = frozenset(metric for metric in Metric if metric.endswith("_ns")) - {Metric.FIRST_NS}
+"""Metrics that include costs of few handshakes. OpenSSL, for example, makes new RSA blinding every 32 operations. A
+median of batches would omit such costs."""
 
 
 @dataclass
@@ -152,31 +163,43 @@ _EXAMINED = tuple(metric for metric in Metric if metric in Examined.model_fields
 
 
 def examined_samples(reference: str, examined: Examined) -> list[Sample]:
-    """The untimed pass as one value per handshake, or per connection held, and metric."""
+    """The untimed pass as one value of each metric, per handshake or per open connection."""
     samples = []
     for metric in _EXAMINED:
         total: int | None = getattr(examined, metric)
         if total is None:
             continue
-        shared = examined.handshakes
+        divisor = examined.handshakes
         if metric in (Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES):
-            shared = examined.held_connections
+            divisor = examined.held_connections
         elif metric is Metric.HEAP_PEAK_BYTES:
-            shared = 1
-        samples.append(Sample(subject=reference, metric=metric, values=(total / shared,)))
+            divisor = 1
+        samples.append(Sample(subject=reference, metric=metric, values=(total / divisor,)))
     return samples
 
 
-class _Parties:
-    """The subjects of one invocation. One that fails leaves `live`, its batches with it, and has an outcome."""
+def _samples(reference: str, batches: Sequence[Batch | Served], case: Case) -> list[Sample]:
+    if case.has_server:
+        return served_samples(reference, [batch for batch in batches if isinstance(batch, Served)])
+    in_memory = [batch for batch in batches if isinstance(batch, Batch)]
+    return samples_of(reference, in_memory, whole_connection=case.is_whole_connection)
+
+
+def _participant(setting: Setting, reference: str) -> Participant | ServedParticipant:
+    """Raises Dropped."""
+    return ServedParticipant(setting, reference) if setting.case.has_server else Participant(setting, reference)
+
+
+class _Participants:
+    """The subjects of one invocation. A subject that fails leaves `live`, loses its batches and gets an outcome."""
 
     def __init__(self, setting: Setting, subjects: int, stack: ExitStack) -> None:
         self._setting = setting
         self._stack = stack
-        self._retries = setting.ticket.measure.batches * subjects // 2
-        self._kept: dict[str, list[Batch]] = defaultdict(list)
+        self._retries = setting.job_input.measure.batches * subjects // 2
+        self._kept: dict[str, list[Batch | Served]] = defaultdict(list)
         self._examined: dict[str, list[Sample]] = {}
-        self.live: dict[str, Party] = {}
+        self.live: dict[str, Participant | ServedParticipant] = {}
         self.negotiated: dict[str, Negotiated] = {}
         self.timers: dict[str, Timer] = {}
         self.outcomes: dict[str, Outcome] = {}
@@ -185,49 +208,56 @@ class _Parties:
         self._memory_kills = memory_kills()
 
     def start(self, reference: str) -> None:
-        """Start a subject's workers and set up the case; a refusal is an outcome."""
+        """Start a subject's workers and set up the case. A refusal becomes its outcome."""
         try:
-            party = self._stack.enter_context(Party(self._setting, reference))
+            participant = _participant(self._setting, reference)
         except Dropped as fault:
             self._drop(reference, fault)
         else:
-            self.live[reference] = party
-            self.negotiated[reference] = party.negotiated
-            self.timers[reference] = party.timer
+            self._stack.enter_context(participant)
+            self.live[reference] = participant
+            self.negotiated[reference] = participant.negotiated
+            self.timers[reference] = participant.timer
 
     def run_batch(self, reference: str, *, keep: bool) -> None:
-        """One batch. One in which the thread was preempted is repeated, as long as there are retries left
-        in this invocation; after that it is kept and counted, since a busy machine must not stop a run."""
-        batch = self._batch(reference)
+        """Run one batch. Repeat it if its thread was preempted and this invocation has retries left. Without retries
+        the batch is kept and counted, because a busy machine must not stop a run."""
+        measure = self._setting.job_input.measure
+        # Some ten connections warm a web server up, so that warming up needs no batch of a tenth of a second.
+        min_ns = measure.batch_ns_of(self._setting.case) if keep else measure.batch_ns
+        batch = self._batch(reference, min_ns)
         while keep and batch and batch.involuntary_switches and self._retries:
             self._retries -= 1
             self.discarded += 1
-            batch = self._batch(reference)
+            batch = self._batch(reference, min_ns)
         if keep and batch:
             self.preempted += bool(batch.involuntary_switches)
             self._kept[reference].append(batch)
 
     def examine(self) -> None:
-        """The untimed pass of everybody who came through; it is behind all that is timed."""
-        for reference, party in tuple(self.live.items()):
+        """Make the untimed pass of each live subject, after all timed batches."""
+        for reference, participant in tuple(self.live.items()):
             try:
-                examined = party.examine()
+                examined = participant.examine()
             except Dropped as fault:
                 self._drop(reference, fault)
             else:
                 self._examined[reference] = examined_samples(reference, examined) if examined else []
 
     def samples(self) -> tuple[Sample, ...]:
-        """Of every subject that came through."""
+        """The samples of all subjects that are still live."""
         return tuple(
             sample
             for reference in self.live
-            for sample in [*samples_of(reference, self._kept[reference]), *self._examined.get(reference, [])]
+            for sample in [
+                *_samples(reference, self._kept[reference], self._setting.case),
+                *self._examined.get(reference, []),
+            ]
         )
 
-    def _batch(self, reference: str) -> Batch | None:
+    def _batch(self, reference: str, min_ns: int) -> Batch | Served | None:
         try:
-            return self.live[reference].batch(self._setting.ticket.measure.batch_ns)
+            return self.live[reference].batch(min_ns)
         except Dropped as fault:
             self._drop(reference, fault)
             return None
@@ -236,7 +266,7 @@ class _Parties:
         if fault.signal in SIGNALS_FROM_OUTSIDE:
             if fault.signal != signal.SIGKILL or memory_kills() == self._memory_kills:
                 raise CutShort(f"{reference}: {fault.reason}") from None
-            fault = Dropped(OutcomeKind.ERROR, "the kernel ended the worker because the memory ran out")
+            fault = Dropped(OutcomeKind.ERROR, "the kernel killed the worker because memory ran out")
         self.live.pop(reference, None)
         self.negotiated.pop(reference, None)
         self.timers.pop(reference, None)

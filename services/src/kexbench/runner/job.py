@@ -7,68 +7,81 @@ from functools import partial
 from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.runner.counting import count_invocation
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import CutShort, measure_invocation
-from kexbench.runner.order import turns
+from kexbench.runner.job_input import JobInput
+from kexbench.runner.order import Turn, turns
 from kexbench.runner.results import append_result, read_results
-from kexbench.runner.ticket import Ticket
+from kexbench.runner.web_server import clear_leftovers
 
 HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
-"""Outcomes after which a subject is not tried again on a case: it will not change, or costs too much time."""
+"""Outcomes after which a subject is not tried again on a case: a retry would fail again, or take too long."""
 MOST_TRIES = 3
-"""At an invocation that is cut short, before the job gives up."""
+"""How often an invocation may be cut short before the job fails."""
+
+
+class OutOfTime(Exception):
+    """The job's time is over, and invocations are left."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """After each invocation: how many of the job's are done."""
+    """Reported after each invocation. `done` is the number of finished invocations of the job."""
 
     case_id: str
     done: int
 
 
 def measure_job(
-    ticket: Ticket, cpus: Cpus, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
+    job_input: JobInput, cpus: Cpus, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
 ) -> Iterator[Progress]:
-    """Measure what the results file lacks. Ends early when cancelled or out of time, between invocations.
-    Of the time that the whole plan may take, a job has the share of its invocations. Raises CutShort where workers are
-    ended from outside again and again."""
-    known = read_results(ticket.results)
-    done = {(invocation.case_id, invocation.invocation) for invocation in known}
-    hopeless = {pair for invocation in known for pair in _hopeless(invocation)}
-    deadline = time.monotonic() + allowed_s(ticket)
-    for number, turn in enumerate(turns(ticket.job, ticket.seed), start=1):
-        if cancelled() or time.monotonic() > deadline:
+    """Measure the invocations that the results file lacks. Ends early, between invocations, when cancelled. Raises
+    OutOfTime, and CutShort when workers are ended from outside repeatedly."""
+    clear_leftovers(log)
+    invocations = read_results(job_input.results)
+    done = {(invocation.case_id, invocation.invocation) for invocation in invocations}
+    hopeless = {pair for invocation in invocations for pair in _hopeless(invocation)}
+    deadline = time.monotonic() + allowed_s(job_input)
+    for number, turn in enumerate(turns(job_input.job, job_input.seed), start=1):
+        if cancelled():
             return
         block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
         if block and (turn.case_id, turn.invocation) not in done:
-            whole = partial(measure_invocation, ticket, replace(turn, block=block), cpus, log, load)
-            invocation = _unless_cancelled(whole, cancelled)
+            if time.monotonic() > deadline:
+                raise OutOfTime
+            measure = partial(_method(job_input), job_input, replace(turn, block=block), cpus, log, load)
+            invocation = _unless_cancelled(measure, cancelled)
             if invocation is None:
                 return
-            append_result(ticket.results, invocation)
+            append_result(job_input.results, invocation)
             hopeless.update(_hopeless(invocation))
         yield Progress(turn.case_id, number)
 
 
-def _unless_cancelled(whole: Callable[[], Invocation], cancelled: Callable[[], bool]) -> Invocation | None:
-    """An invocation that was not cut short; None where an end was asked for meanwhile. What ends workers asks the
-    runner as well, but not always first, so it is tried again. Raises CutShort."""
-    for left in reversed(range(MOST_TRIES)):
+def _method(job_input: JobInput) -> Callable[[JobInput, Turn, Cpus, Path, Callable[[], HostLoad]], Invocation]:
+    return count_invocation if job_input.measure.instrument is Instrument.INSTRUCTIONS else measure_invocation
+
+
+def _unless_cancelled(measure: Callable[[], Invocation], cancelled: Callable[[], bool]) -> Invocation | None:
+    """Retry an invocation that is cut short. Returns None if the job was cancelled meanwhile: a shutdown signals
+    workers and runner, in any order. Raises CutShort after MOST_TRIES."""
+    for remaining in reversed(range(MOST_TRIES)):
         try:
-            return whole()
+            return measure()
         except CutShort:
             if cancelled():
                 return None
-            if not left:
+            if not remaining:
                 raise
     return None
 
 
-def allowed_s(ticket: Ticket) -> float:
-    """The job's share of the plan's time, in seconds."""
-    return ticket.measure.max_duration_s * ticket.job.invocations / ticket.measure.invocations
+def allowed_s(job_input: JobInput) -> float:
+    """The job's share of the plan's time, by its number of invocations, in seconds."""
+    return job_input.measure.max_duration_s * job_input.job.invocations / job_input.measure.invocations
 
 
 def _hopeless(invocation: Invocation) -> list[tuple[str, str]]:

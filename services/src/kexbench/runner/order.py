@@ -1,4 +1,4 @@
-"""Every order in which things are measured: seeded, so that a run can be understood afterwards. Pure."""
+"""The orders of cases, blocks and batches. They are random but seeded, so a run can be reproduced. Pure."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ class Turn:
     block: tuple[str, ...]
     invocation: int
     examines: bool = False
-    """Whether the untimed pass is made too: with a case's first invocation in a job."""
+    """Whether this invocation includes the untimed pass, as the first one of each case in a job does."""
 
 
 def turns(job: Job, seed: str) -> Iterator[Turn]:
-    """All invocations of a job: every pass takes each case once, in an order of its own, so that a
-    slow phase of the machine falls on all cases alike. Blocks of one pass are numbered one after the other."""
+    """All invocations of a job. Each pass takes each case once, in a new random order, so a slow phase of the machine
+    affects all cases equally. The blocks of a pass have consecutive numbers."""
     for index in range(job.first_invocation, job.first_invocation + job.invocations):
         order = list(job.case_ids)
         random.Random(f"{seed}/{index}").shuffle(order)
@@ -31,7 +31,7 @@ def turns(job: Job, seed: str) -> Iterator[Turn]:
 
 
 def rounds(subjects: Sequence[str], count: int, seed: str) -> Iterator[list[str]]:
-    """`count` rounds in which each subject has one batch, in a fresh random order each round."""
+    """`count` rounds. In each, every subject has one batch, in a new random order."""
     generator = random.Random(seed)
     for _ in range(count):
         order = list(subjects)

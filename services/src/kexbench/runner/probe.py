@@ -1,4 +1,4 @@
-"""Tries a kit's worker: which features it has, and what its library does by default. Nothing here is a measurement."""
+"""Probes a kit's worker for its features and its library's defaults. Nothing here is a measurement."""
 
 from pathlib import Path
 from statistics import median
@@ -8,18 +8,18 @@ from kexbench.domain.cases import Case
 from kexbench.domain.kits import Launch, Library
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.probes import (
-    DEFAULTS,
-    FULL_HANDSHAKES,
     DefaultHandshake,
     Feature,
     Finding,
     KitProbe,
     ProbeCutShort,
     ProbeFailed,
+    defaults,
+    full_handshakes,
     tried,
 )
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, OutcomeKind
-from kexbench.runner.party import MIN_HANDSHAKES, Dropped, expect, run_request, setup_request, worker_faults
+from kexbench.runner.participant import MIN_HANDSHAKES, Dropped, expect, run_request, setup_request, worker_faults
 from kexbench.runner.records import Batch, Examined, Ready, Record
 from kexbench.runner.worker import Worker
 
@@ -35,49 +35,49 @@ class ProbeMaterial(Protocol):
     folder: Path
 
     def provide(self, case: Case) -> MaterialFiles:
-        """The files of a case, made if need be."""
+        """The files of a case. They are created if they do not exist."""
         ...
 
 
 class WorkerProber:
-    """Probes kits with one set of keys."""
+    """Probes kits with the same keys."""
 
     def __init__(self, material: ProbeMaterial) -> None:
         self._material = material
 
     @property
     def material(self) -> Path:
-        """The folder that the worker is to be started with."""
+        """The folder that the worker is started with."""
         return self._material.folder
 
     def probe(self, launch: Launch, library: Library, log: Path, *, fips: bool) -> KitProbe:
-        """What comes of every case, the library's defaults first. The worker's own words go to `log`.
+        """Try each case, the library's defaults first. The worker's stderr goes to `log`.
 
         Raises ProbeFailed.
         """
         session = _Session(launch, log)
         try:
             version = session.worker().hello.version
-            defaults = tuple(self._default(session, case) for case in DEFAULTS)
-            known: dict[str, Finding] = {}
+            by_default = tuple(self._default(session, case) for case in defaults(library))
+            findings: dict[str, Finding] = {}
             features = []
-            for dimension, case in tried(fips=fips):
-                if case.case_id not in known:
-                    known[case.case_id] = self._finding(session, case)
+            for dimension, case in tried(library, fips=fips):
+                if case.case_id not in findings:
+                    findings[case.case_id] = self._finding(session, case, runs=case in full_handshakes(library))
                 value = str(getattr(case, dimension))
-                features.append(Feature(**known[case.case_id].model_dump(), dimension=dimension, value=value))
+                features.append(Feature(**findings[case.case_id].model_dump(), dimension=dimension, value=value))
         except Dropped as fault:
             failure = ProbeCutShort if fault.signal in SIGNALS_FROM_OUTSIDE else ProbeFailed
             raise failure(fault.reason) from None
         finally:
             session.close()
-        return KitProbe(library=library, version=version, features=tuple(features), defaults=defaults)
+        return KitProbe(library=library, version=version, features=tuple(features), defaults=by_default)
 
-    def _finding(self, session: "_Session", case: Case) -> Finding:
-        """Whether the case can be set up, and for the handshakes that count whether a batch of it can be run too."""
+    def _finding(self, session: "_Session", case: Case, *, runs: bool) -> Finding:
+        """Whether the case can be set up, and with `runs` whether a batch can be run."""
         try:
             expect(Ready, session.ask(setup_request(case, self._material.provide(case))))
-            if case in FULL_HANDSHAKES:
+            if runs:
                 expect(Batch, session.ask(run_request(case, MIN_HANDSHAKES, 0, MIN_HANDSHAKES)))
         except Dropped as fault:
             session.note(fault)
@@ -87,16 +87,16 @@ class WorkerProber:
     def _default(self, session: "_Session", case: Case) -> DefaultHandshake:
         request = setup_request(case, self._material.provide(case))
         try:
-            set_up = [_measured_setup(session, request) for _ in range(SETUPS)]
+            setups = [_measured_setup(session, request) for _ in range(SETUPS)]
             examined = expect(Examined, session.ask(f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"))
         except Dropped as fault:
             session.note(fault)
             return DefaultHandshake(case_id=case.case_id, result=fault.kind, reason=fault.reason, detail=fault.detail)
-        costs_ns = [cpu_ns for cpu_ns, _ in set_up if cpu_ns is not None]
+        costs_ns = [cpu_ns for cpu_ns, _ in setups if cpu_ns is not None]
         return DefaultHandshake(
             case_id=case.case_id,
             result="supported",
-            negotiated=set_up[-1][1].negotiated,
+            negotiated=setups[-1][1].negotiated,
             client_bytes=examined.client_bytes / examined.handshakes,
             server_bytes=examined.server_bytes / examined.handshakes,
             round_trips=examined.round_trips / examined.handshakes,
@@ -105,7 +105,7 @@ class WorkerProber:
 
 
 def _measured_setup(session: "_Session", request: str) -> tuple[int | None, Ready]:
-    """CPU time in ns, and the answer. Raises Dropped."""
+    """The setup's CPU time in ns, and the answer. Raises Dropped."""
     before_ns = session.worker().cpu_ns()
     ready = expect(Ready, session.ask(request))
     after_ns = session.worker().cpu_ns()
@@ -113,7 +113,7 @@ def _measured_setup(session: "_Session", request: str) -> tuple[int | None, Read
 
 
 class _Session:
-    """A live worker, and another one after it has ended: what crashes on one case can well do the next."""
+    """A live worker, which is replaced when it ends: a worker that crashes on one case may support the next."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
         self._launch = launch
@@ -135,15 +135,15 @@ class _Session:
             return worker.ask(request, ANSWER_TIMEOUT_S)
 
     def note(self, fault: Dropped) -> None:
-        """Forget a worker that is of no more use. Raises ProbeCutShort when somebody outside ended it, and ProbeFailed
-        when workers ended too often."""
+        """Close a worker that crashed or hung. Raises ProbeCutShort if it was ended from outside, and ProbeFailed if
+        too many workers ended."""
         if fault.signal in SIGNALS_FROM_OUTSIDE:
             raise ProbeCutShort(fault.reason)
         if fault.kind in (OutcomeKind.CRASHED, OutcomeKind.HUNG):
             self.close()
             self._ended += 1
             if self._ended == MAX_ENDED_WORKERS:
-                raise ProbeFailed(f"{self._ended} workers ended or hung, the last one: {fault.reason}")
+                raise ProbeFailed(f"{self._ended} workers crashed or hung, the last one with: {fault.reason}")
 
     def close(self) -> None:
         if self._worker is not None:

@@ -1,4 +1,4 @@
-"""The worker's records as types; workers/handshake/PROTOCOL.md is their contract."""
+"""The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from kexbench.domain.samples import Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[3]
+    protocol_version: Literal[4]
     library: str
     version: str
     version_text: str
@@ -18,7 +18,7 @@ class Hello(Frozen):
     emulated: bool
     cpus: str | None
     cpu_features: str | None
-    tick_source: Literal["tsc", "cntvct", "monotonic", "virtual"]
+    tick_source: Literal["tsc", "cntvct", "monotonic", "thread-cpu", "virtual"]
     thread_cpu_clock_cost_ns: float
     tick_cost_ns: float
 
@@ -41,8 +41,8 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Batch(Frozen):
-    """Totals over `handshakes`; the first handshake stands apart. Null is what this worker can't know: the sides
-    of an unsplit batch, or the other worker's side."""
+    """Totals over `handshakes`, without the first one. Null is what this worker cannot measure: the sides of an
+    unsplit batch, or the other worker's side."""
 
     type: Literal["batch"]
     id: str
@@ -56,16 +56,37 @@ class Batch(Frozen):
     first_server_ns: Count | None
     client_bytes: Count
     server_bytes: Count
+    client_objects_cpu_ns: Count | None
+    server_objects_cpu_ns: Count | None
+    client_transfer_cpu_ns: Count | None
+    server_transfer_cpu_ns: Count | None
+    client_finish_cpu_ns: Count | None
+    server_finish_cpu_ns: Count | None
     involuntary_switches: Count
 
     @property
+    def client_connection_cpu_ns(self) -> int | None:
+        """From making the client's objects to freeing them, without what proofs cost."""
+        further = (self.client_transfer_cpu_ns or 0) + (self.client_finish_cpu_ns or 0)
+        return _sum(_sum(self.client_objects_cpu_ns, self.client_cpu_ns), further)
+
+    @property
+    def server_connection_cpu_ns(self) -> int | None:
+        further = (self.server_transfer_cpu_ns or 0) + (self.server_finish_cpu_ns or 0)
+        return _sum(_sum(self.server_objects_cpu_ns, self.server_cpu_ns), further)
+
+    @property
+    def connection_cpu_ns(self) -> int | None:
+        return _sum(self.client_connection_cpu_ns, self.server_connection_cpu_ns)
+
+    @property
     def cpu_ns(self) -> int | None:
-        """Both sides' turns."""
+        """CPU time of both sides."""
         return _sum(self.client_cpu_ns, self.server_cpu_ns)
 
     @property
     def first_ns(self) -> int | None:
-        """Both sides' turns of the first handshake."""
+        """CPU time of both sides in the first handshake."""
         return _sum(self.first_client_ns, self.first_server_ns)
 
 
@@ -74,7 +95,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 
 class Examined(Frozen):
-    """Totals over `handshakes` of an untimed pass. Null is what this machine or this process can't count."""
+    """Totals over `handshakes` of an untimed pass. Null is what this machine or this process cannot count."""
 
     type: Literal["examined"]
     id: str
@@ -101,6 +122,56 @@ class Examined(Frozen):
     counters_absent: str | None
 
 
+class Failures(Frozen):
+    """Connections of a load that failed, by reason."""
+
+    refused: Count
+    reset: Count
+    closed: Count
+    timeout: Count
+    tls: Count
+    http: Count
+
+    @property
+    def total(self) -> int:
+        return sum(self.model_dump().values())
+
+
+class Load(Frozen):
+    """A load on a server. `connections` are those that downloaded all they asked for, and latencies are theirs: None if
+    there are none. Bytes are what went over the sockets, those of failed connections included."""
+
+    type: Literal["load"]
+    id: str
+    connections: Count
+    resumed: Count
+    failures: Failures
+    first_failure: str | None
+    wall_ns: Count
+    thread_cpu_ns: Count
+    involuntary_switches: Count
+    client_bytes: Count
+    server_bytes: Count
+    handshake_p50_ns: Count | None
+    handshake_p90_ns: Count | None
+    handshake_p99_ns: Count | None
+    handshake_max_ns: Count | None
+    response_p50_ns: Count | None
+    response_p90_ns: Count | None
+    response_p99_ns: Count | None
+    response_max_ns: Count | None
+
+    @property
+    def connections_per_s(self) -> float:
+        return self.connections * 1e9 / self.wall_ns if self.wall_ns else 0.0
+
+    @property
+    def client_share(self) -> float:
+        """The share of the time in which the client's thread was on a CPU. Near 1, the client was the limit and not the
+        server."""
+        return self.thread_cpu_ns / self.wall_ns if self.wall_ns else 0.0
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
@@ -119,12 +190,12 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Failed | RequestError | Bye
+Record = Hello | Ready | Refused | Batch | Examined | Load | Failed | RequestError | Bye
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 
 def parse_record(line: bytes) -> Record:
-    """Raises ValueError for anything that is not a record of this protocol version."""
+    """The record in a line. Raises ValueError if it is not a record of this protocol version."""
     try:
         return WorkerRecord.validate_json(line)
     except ValidationError as error:

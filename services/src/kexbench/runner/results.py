@@ -1,4 +1,4 @@
-"""Files of whole lines, and a job's results in one: an invocation a line. A line torn by a kill never counts."""
+"""Files of whole lines, such as a job's results with an invocation in each line. A torn last line is ignored."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 class DamagedFile(Exception):
-    """A file does not say what it should; the text names it, what is wrong, and the remedy."""
+    """A file is unreadable or invalid. The text has its path, the fault and the remedy."""
 
     def __init__(self, path: Path, fault: str, remedy: str) -> None:
         super().__init__(f"{path}: {fault}\n  remedy: {remedy}")
@@ -29,12 +29,12 @@ def read_json(form: type[Form], path: Path, remedy: str) -> Form:
 
 
 def read_lines(path: Path) -> list[bytes]:
-    """The whole lines of a file, which need not exist."""
+    """The whole lines of a file. Empty if it does not exist."""
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
 def parsed_lines(form: type[Form], path: Path, remedy: str) -> list[Form]:
-    """What the whole lines of a file say, which need not exist. Raises DamagedFile."""
+    """The parsed whole lines of a file. Empty if it does not exist. Raises DamagedFile."""
     with _readable(path, remedy):
         lines = read_lines(path)
     return [_parsed(form, line, path, f"line {number}: ", remedy) for number, line in enumerate(lines, start=1)]
@@ -48,18 +48,18 @@ def _readable(path: Path, remedy: str) -> Iterator[None]:
         raise DamagedFile(path, f"cannot be read: {error.strerror}", remedy) from None
 
 
-def _parsed(form: type[Form], content: bytes, path: Path, place: str, remedy: str) -> Form:
+def _parsed(form: type[Form], content: bytes, path: Path, prefix: str, remedy: str) -> Form:
     try:
         return form.model_validate_json(content)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
-        raise DamagedFile(path, f"{place}{where + ': ' if where else ''}{fault['msg']}", remedy) from None
+        raise DamagedFile(path, f"{prefix}{where + ': ' if where else ''}{fault['msg']}", remedy) from None
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Returns once the line is on the disk. What a kill left of an unfinished line is cut off first,
-    else this line would be a part of it."""
+    """Returns once the line is on disk. An unfinished last line, which a killed process may leave, is removed first.
+    Otherwise the new line would become a part of it."""
     make_folder(path.parent)
     is_new = not path.exists()
     with path.open("ab") as file:
@@ -73,8 +73,8 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def read_results(path: Path) -> list[Invocation]:
-    """All whole invocations of a results file; those that were cut short do not count. Raises DamagedFile."""
-    remedy = "delete that line and resume the run: what the line held is measured again"
+    """All whole invocations of a results file, except those that were cut short. Raises DamagedFile."""
+    remedy = "delete that line and resume the run, which measures its invocation again"
     invocations = parsed_lines(Invocation, path, remedy)
     return [invocation for invocation in invocations if not invocation.was_cut_short]
 

@@ -1,4 +1,4 @@
-"""What one subject's worker was told in one invocation, as text that a shell takes: for reproducing it by hand."""
+"""Shell commands that repeat by hand what one subject's worker did in one invocation."""
 
 import shlex
 from collections.abc import Iterator
@@ -6,28 +6,30 @@ from collections.abc import Iterator
 from kexbench.domain.kits import Launch
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import WARM_UP_BATCHES
+from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.party import MAX_HANDSHAKES, MIN_HANDSHAKES, run_request, setup_request
-from kexbench.runner.ticket import Ticket
+from kexbench.runner.participant import MAX_HANDSHAKES, MIN_HANDSHAKES, run_request, setup_request
 
 
-def transcript(ticket: Ticket, turn: Turn, reference: str, cpus: Cpus) -> str:
-    """A command line with everything that its worker reads. Both roles in one process; two workers can't be told
-    apart from one another's timing, so of a case with a peer only the runner itself can repeat one."""
-    case = next(case for case in ticket.cases if case.case_id == turn.case_id)
-    kit = ticket.kits[reference]
-    launch = kit.manifest.launch(kit.folder, ticket.material_folder, *cpus.pin(case.threads))
-    requests = [setup_request(case, ticket.material[case.case_id])]
-    requests += [run_request(case, MIN_HANDSHAKES, ticket.measure.batch_ns, MAX_HANDSHAKES)] * (
-        WARM_UP_BATCHES + ticket.measure.batches
+def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> str:
+    """A command line with all requests to the worker, which plays both roles. Only the runner can repeat a case with
+    a peer, because the timing of its two workers depends on each other, and one with a web server, which it starts."""
+    case = next(case for case in job_input.cases if case.case_id == turn.case_id)
+    if case.has_server:
+        return f"# no command: only kexbench starts {case.server} and the client that keeps it busy"
+    kit = job_input.kits[reference]
+    launch = kit.manifest.launch(kit.folder, job_input.material_folder, *cpus.pin(case.threads))
+    requests = [setup_request(case, job_input.material[case.case_id])]
+    requests += [run_request(case, MIN_HANDSHAKES, job_input.measure.batch_ns, MAX_HANDSHAKES)] * (
+        WARM_UP_BATCHES + job_input.measure.batches
     )
     return "\n".join(_lines(launch, case.environment, [*requests, "stop"]))
 
 
-def _lines(launch: Launch, more: dict[str, str], requests: list[str]) -> Iterator[str]:
-    environment = {**launch.environment, **more}
-    words = ["env", "-i", *(f"{name}={value}" for name, value in environment.items()), *launch.arguments]
+def _lines(launch: Launch, case_environment: dict[str, str], requests: list[str]) -> Iterator[str]:
+    environment = {**launch.environment, **case_environment}
+    command = ["env", "-i", *(f"{name}={value}" for name, value in environment.items()), *launch.arguments]
     yield f"cd {shlex.quote(launch.folder)}"
-    yield f"{shlex.join(words)} <<'END'"
+    yield f"{shlex.join(command)} <<'END'"
     yield from requests
     yield "END"

@@ -1,4 +1,4 @@
-"""Files under /sys and /proc, and what more than one reader wants to know from them. What cannot be read is None."""
+"""Reads files under /sys and /proc for several modules. A value that cannot be read is None."""
 
 import re
 from pathlib import Path
@@ -9,13 +9,13 @@ _MAKERS_OF_VIRTUAL_MACHINES = re.compile(
     r"Alibaba Cloud|Amazon EC2|Apple Virtualization|BHYVE|Bochs|DigitalOcean|Google Compute Engine|Hetzner|KubeVirt|KVM"
     r"|Nutanix AHV|OpenStack|Parallels|QEMU|VirtualBox|Virtual Machine|VMware|Xen|innotek GmbH|vServer"
 )
-"""As they name themselves to their guests: Microsoft and Google make hardware too, and so tell it by the product."""
+"""Vendor and product names in guests. Microsoft and Google also make hardware, so their product names decide."""
 _BARE_METAL = re.compile(r"[.]metal\b")
-"""Amazon's instances without a hypervisor name it all the same: `c7g.metal`, `m8g.metal-24xl`."""
+"""Amazon's bare-metal instances have the same vendor name: `c7g.metal`, `m8g.metal-24xl`."""
 
 
 class Tree:
-    """The root folder under which /sys and /proc stand."""
+    """The root folder of /sys and /proc."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
@@ -38,30 +38,30 @@ class Tree:
 
 
 def parse_cpus(text: str) -> frozenset[int]:
-    """The kernel's lists, such as `0-3,8`; anything else, as `(null)`, is empty."""
-    found: set[int] = set()
+    """A CPU list of the kernel, such as `0-3,8`. Any other text, such as `(null)`, is empty."""
+    cpus: set[int] = set()
     for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
 
 
 def cpuinfo(tree: Tree, cpu: int) -> dict[str, str]:
-    """That processor's fields of /proc/cpuinfo, of the first one where it is not listed. On Arm, processors of one
-    machine may be of several kinds."""
+    """The processor's fields in /proc/cpuinfo, or those of the first one if it is not listed. The processors of an Arm
+    machine may differ."""
     text = tree.text("proc/cpuinfo") or ""
     blocks = [dict(re.findall(r"^(\S[^\t:]*?)\s*:[ \t]*(.*)$", block, re.MULTILINE)) for block in text.split("\n\n")]
     return next((block for block in blocks if block.get("processor") == str(cpu)), blocks[0])
 
 
 def ticks_of(stat: str) -> dict[str, list[int]]:
-    """From the text of /proc/stat, of all CPUs together (`cpu`) and of each (`cpu3`): ticks spent as user, nice,
-    system, idle, iowait, irq, softirq and stolen. Guest time, behind them, is part of user time."""
+    """Ticks of all CPUs together (`cpu`) and of each (`cpu3`), from the text of /proc/stat: user, nice, system, idle,
+    iowait, irq, softirq and stolen. Guest time, which follows them, is part of user time."""
     lines = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
     return {name: [int(value) for value in values[:8]] for name, *values in lines if len(values) >= 8}
 
 
 def siblings_of(tree: Tree, cpu: int) -> frozenset[int] | None:
-    """The online CPUs that share a CPU's core, with itself."""
+    """The online CPUs of a CPU's core, including itself."""
     return tree.cpus(f"{CPU}/cpu{cpu}/topology/thread_siblings_list") or None
 
 
@@ -70,7 +70,7 @@ def governor_of(tree: Tree, cpu: int) -> str | None:
 
 
 def turbo_of(tree: Tree) -> tuple[bool | None, str | None]:
-    """Whether turbo is on, and the file that switches it."""
+    """Whether turbo is on, and the file that controls it."""
     for path, on in ((f"{CPU}/cpufreq/boost", "1"), (f"{CPU}/intel_pstate/no_turbo", "0")):
         if (text := tree.text(path)) is not None:
             return text == on, f"/{path}"
@@ -78,10 +78,10 @@ def turbo_of(tree: Tree) -> tuple[bool | None, str | None]:
 
 
 def hypervisor_of(tree: Tree, fields: dict[str, str]) -> str | None:
-    """The name of what a virtual machine runs on, `hypervisor` where it has none, `none` on bare metal.
+    """The name of a virtual machine's hypervisor, `hypervisor` if it is unknown, `none` on bare metal.
 
-    On x86 the CPU's flag says so. Elsewhere firmware does: a device tree has a node for the hypervisor, and DMI names
-    who made the machine. `fields` are of /proc/cpuinfo. In a container all of this is the machine's."""
+    On x86 a CPU flag decides. Elsewhere the firmware does: a device tree has a node for the hypervisor, and DMI names
+    the vendor. `fields` come from /proc/cpuinfo. A container sees the values of its machine."""
     vendor, product = (tree.text(f"{_DMI}/{name}") or "" for name in ("sys_vendor", "product_name"))
     named = re.sub(r"[^\w .-]", "", vendor)
     kind = tree.text("sys/hypervisor/type") or _in_device_tree(tree)

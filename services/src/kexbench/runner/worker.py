@@ -1,4 +1,4 @@
-"""One live worker process: requests go in, exactly one record a request comes out, in bounded time."""
+"""A live worker process. It answers each request with exactly one record, in bounded time."""
 
 import os
 import select
@@ -9,17 +9,18 @@ from types import TracebackType
 from typing import Self
 
 from kexbench.domain.kits import Launch
+from kexbench.runner.load import LoadRequest
 from kexbench.runner.records import Hello, Record, parse_record
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 5.0
 _WHOLE_PROCESS = 2
-"""The kernel's word in the number of another process's CPU clock, as clock_getcpuclockid makes it."""
+"""The kernel's code for the CPU clock of a whole process in a clock id, as clock_getcpuclockid makes it."""
 _LONGEST_RECORD_BYTES = 64 * 1024
 
 
 class WorkerCrashed(Exception):
-    """The process ended, or said something that is not a record. `signal` is the number of the signal that ended it."""
+    """The process ended, or wrote something that is not a record. `signal`: the number of the signal that ended it."""
 
     def __init__(self, reason: str, signal: int | None = None) -> None:
         super().__init__(reason)
@@ -30,15 +31,23 @@ class WorkerHung(Exception):
     """No answer in time."""
 
 
+def process_cpu_ns(pid: int) -> int | None:
+    """CPU time that a process has used, or None if it is gone or the kernel does not report it."""
+    try:
+        return time.clock_gettime_ns((~pid << 3) | _WHOLE_PROCESS)
+    except OSError:
+        return None
+
+
 class Worker:
-    """A worker as a context manager: leaving ends the process, whatever state it is in."""
+    """A worker process. A context manager that ends it on exit, whatever its state."""
 
     def __init__(self, launch: Launch, stderr: Path, sockets: tuple[int, ...] = ()) -> None:
-        """Start it, handing down `sockets`, and read its hello. Raises WorkerCrashed or WorkerHung."""
+        """Start the process, which inherits `sockets`, and read its hello. Raises WorkerCrashed or WorkerHung."""
         self._buffer = b""
         with stderr.open("ab") as log:
             try:
-                # A process group of its own: Ctrl-C reaches the runner alone, which then ends its workers in order.
+                # A separate process group: Ctrl-C reaches only the runner, which then ends its workers in order.
                 self._process = subprocess.Popen(
                     launch.arguments,
                     cwd=launch.folder,
@@ -66,6 +75,10 @@ class Worker:
         self.send(request)
         return self.receive(timeout_s)
 
+    def load(self, case_id: str, request: LoadRequest) -> Record:
+        """Have the client of the case that is set up connect to a server. Raises WorkerCrashed or WorkerHung."""
+        return self.ask(request.line(case_id), request.longest_s)
+
     def send(self, request: str) -> None:
         """Raises WorkerCrashed."""
         assert self._process.stdin is not None
@@ -82,15 +95,15 @@ class Worker:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         while b"\n" not in self._buffer:
-            left_ms = (deadline - time.monotonic()) * 1000
-            if left_ms <= 0 or not poll.poll(left_ms):
+            remaining_ms = (deadline - time.monotonic()) * 1000
+            if remaining_ms <= 0 or not poll.poll(remaining_ms):
                 raise WorkerHung(f"no answer within {timeout_s:g} s")
             chunk = os.read(descriptor, 65536)
             if not chunk:
                 raise self._ended()
             self._buffer += chunk
             if len(self._buffer) > _LONGEST_RECORD_BYTES:
-                raise WorkerCrashed("the worker's record is too long")
+                raise WorkerCrashed("the worker wrote a record that is too long")
         line, self._buffer = self._buffer.split(b"\n", 1)
         try:
             return parse_record(line)
@@ -98,12 +111,8 @@ class Worker:
             raise WorkerCrashed(str(error)) from None
 
     def cpu_ns(self) -> int | None:
-        """CPU time that the process has used, or None where the kernel doesn't tell."""
-        clock = (~self._process.pid << 3) | _WHOLE_PROCESS
-        try:
-            return time.clock_gettime_ns(clock)
-        except OSError:
-            return None
+        """CPU time that the process has used, or None if the kernel does not report it."""
+        return process_cpu_ns(self._process.pid)
 
     def _ended(self) -> WorkerCrashed:
         try:
@@ -114,8 +123,20 @@ class Worker:
             return WorkerCrashed(f"the worker was ended by signal {-status}", signal=-status)
         return WorkerCrashed(f"the worker ended with status {status}")
 
+    def finish(self, timeout_s: float) -> None:
+        """Ask the process to end, and wait until it has, for files that it writes last. Raises WorkerCrashed or
+        WorkerHung."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            status = self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise WorkerHung(f"the worker did not end within {timeout_s:g} s") from None
+        if status:
+            raise self._ended()
+
     def close(self) -> None:
-        """Closing its input asks it to end; one that does not is killed."""
+        """Close the worker's input, which asks it to end, and kill it if it does not."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()

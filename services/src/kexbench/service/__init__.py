@@ -1,4 +1,4 @@
-"""The service as one process: whoever needs the store either reaches the process that has it or becomes it."""
+"""The service as one process. A command uses the process that serves the store, or becomes it."""
 
 from kexbench.service.reach import ServiceUnavailable, lasting_service, own_store, reach_service
 

@@ -1,47 +1,56 @@
-"""Connections as the service takes them: a bounded number, answered without delay, and none that stays silent."""
+"""Connections of the service: limited in number, answered without delay, and closed if they stay silent."""
 
 import asyncio
 import socket
 from typing import cast
 
+import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 MOST_CONNECTIONS = 256
-"""Another one is closed at once: whoever has it can try again, and nobody's requests are held in memory without end."""
+"""Further connections are closed at once. The client can retry, and memory use stays bounded."""
 HEADERS_WITHIN_S = 15.0
-"""So long a request may take from its first byte, or a connection from its beginning, to the end of its headers."""
+"""Time limit for the headers of a request, from its first byte or from the start of the connection."""
+
+
+def config_of(app: FastAPI) -> uvicorn.Config:
+    """The server configuration, with the connections of this module."""
+    return uvicorn.Config(
+        app, http=Connection, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5
+    )
 
 
 class Connection(H11Protocol):
-    """One connection. Times out while its headers are on their way; how long a body may take, the application says."""
+    """One connection. It is closed if its headers arrive too late; the application limits the time of a body."""
 
-    _late: asyncio.TimerHandle | None = None
+    _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         if len(self.connections) >= MOST_CONNECTIONS:
             transport.abort()
             return
-        connected = cast("socket.socket | None", transport.get_extra_info("socket"))
-        if connected is not None and connected.family in (socket.AF_INET, socket.AF_INET6):
-            # asyncio does so for sockets that say they are of TCP, which one from socket.create_server does not.
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client_socket = cast("socket.socket | None", transport.get_extra_info("socket"))
+        if client_socket is not None and client_socket.family in (socket.AF_INET, socket.AF_INET6):
+            # asyncio sets this only for sockets declared as TCP; those of socket.create_server are not.
+            client_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self._has_request():
-            self._stop_waiting()
+            self._cancel_deadline()
         else:
             self._expect_headers()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._stop_waiting()  # idle connections are closed by uvicorn's own clock
+        self._cancel_deadline()  # uvicorn closes idle connections itself
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        if hasattr(self, "transport"):  # else it was never taken
+        self._cancel_deadline()
+        if hasattr(self, "transport"):  # not set if it was refused
             super().connection_lost(exc)
 
     def _has_request(self) -> bool:
@@ -49,15 +58,15 @@ class Connection(H11Protocol):
         return cycle is not None and not cycle.response_complete
 
     def _expect_headers(self) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(HEADERS_WITHIN_S, self._give_up)
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEADERS_WITHIN_S, self._close_late)
 
-    def _stop_waiting(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
-    def _give_up(self) -> None:
-        self._late = None
+    def _close_late(self) -> None:
+        self._deadline = None
         if not self._has_request() and not self.transport.is_closing():
             self.transport.close()

@@ -1,4 +1,4 @@
-"""Who serves the store, or this process where nobody does."""
+"""Finds the process that serves the store, or serves it here."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _POLL_S = 0.05
 
 
 class ServiceUnavailable(Exception):
-    """Nobody serves the store, and it cannot be served here; the text says why."""
+    """No process serves the store, and this one cannot; the text says why."""
 
 
 def store_lock(settings: Settings) -> StoreLock:
@@ -24,28 +24,28 @@ def store_lock(settings: Settings) -> StoreLock:
 
 
 def own_store(settings: Settings) -> StoreLock:
-    """The lock of the store, once commands that serve it for a moment have ended. Raises ServiceUnavailable where
-    somebody serves it for longer."""
+    """The lock of the store, once commands that serve it briefly have ended. Raises ServiceUnavailable if a lasting
+    service holds it."""
     lock = store_lock(settings)
     deadline = time.monotonic() + START_TIMEOUT_S
     while not lock.acquire():
         owner = lock.read()
         if (owner and owner.lasting) or time.monotonic() > deadline:
             where = f" at {owner.url}" if owner and is_healthy(owner) else ""
-            raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} serves this store already{where}")
+            raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} already serves this store{where}")
         time.sleep(_POLL_S)
     return lock
 
 
 def lasting_service(settings: Settings) -> ServiceAddress | None:
-    """The service that somebody keeps running, or None."""
+    """The lasting service of the store, or None."""
     address = store_lock(settings).read()
     return address if address and address.lasting and is_healthy(address) else None
 
 
 @contextmanager
 def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
-    """The address of the running service; where none runs, of one that lasts as long as the context.
+    """The address of the running service. If none runs, one is started for as long as the context lasts.
 
     Raises ServiceUnavailable or StoreError.
     """
@@ -54,7 +54,7 @@ def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
     while time.monotonic() < deadline:
         if lock.acquire():
             try:
-                # Here, since serving takes a second to import, and where somebody serves nobody else needs it.
+                # Imported here: it takes a second, and only the serving process needs it.
                 from kexbench.service.serving import Service  # noqa: PLC0415
 
                 service = Service(installation, lock, "127.0.0.1", 0, lasting=False)
@@ -64,9 +64,9 @@ def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
             with service.background() as address:
                 yield address
             return
-        address_of_owner = lock.read()
-        if address_of_owner and is_healthy(address_of_owner):
-            yield address_of_owner
+        owner_address = lock.read()
+        if owner_address and is_healthy(owner_address):
+            yield owner_address
             return
         time.sleep(_POLL_S)
     owner = lock.read()

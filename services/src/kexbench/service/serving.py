@@ -16,7 +16,7 @@ from kexbench.api.app import create_app
 from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
-from kexbench.service.connections import Connection
+from kexbench.service.connections import config_of
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
@@ -25,16 +25,16 @@ _log = logging.getLogger(__name__)
 
 
 class Beside(Protocol):
-    """Works in a thread for as long as the service lasts."""
+    """Background work, in a thread for as long as the service lasts."""
 
     def work(self) -> None: ...
     def end(self) -> None:
-        """Called for each signal: the first asks for an end, the others for it at once."""
+        """Called for each signal: the first asks to finish, further ones to end at once."""
         ...
 
 
 class _Server(uvicorn.Server):
-    """Serves on after a signal until what works beside it has ended: that still has results to deliver."""
+    """Keeps serving after a signal until the background work has ended, which still has results to deliver."""
 
     _beside: Beside | None = None
     _signal: int | None = None
@@ -71,8 +71,8 @@ class _Server(uvicorn.Server):
 
 
 class Service:
-    """A running service of this process, on a socket bound before anything else. As a context manager: leaving closes
-    the store, so whatever works with that ends before."""
+    """A running service of this process; its socket is bound first. As a context manager it closes the store, so
+    everything that uses the store must end before."""
 
     def __init__(
         self, installation: Installation, lock: StoreLock, host: str, port: int, *, lasting: bool = True
@@ -87,13 +87,13 @@ class Service:
             ) from None
         self.store = installation.open_store(_log.warning if lasting else None)
         self.troubles = Troubles()
-        for lost in restore(self.store, installation.run_folders()):
-            _log.warning("%s", lost)
-            self.troubles.add("store", f"{lost}.")
-        bound = self._socket.getsockname()[1]
-        named = f"[{host}]" if ":" in host else host
+        for loss in restore(self.store, installation.run_folders()):
+            _log.warning("%s", loss)
+            self.troubles.add("store", f"{loss}.")
+        bound_port = self._socket.getsockname()[1]
+        host_in_url = f"[{host}]" if ":" in host else host
         self.address = ServiceAddress(
-            pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32), lasting=lasting
+            pid=os.getpid(), url=f"http://{host_in_url}:{bound_port}", secret=secrets.token_hex(32), lasting=lasting
         )
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
@@ -112,13 +112,10 @@ class Service:
             hosts=settings.host_names,
         )
         self.reading: Reading = app.state.reading
-        config = uvicorn.Config(
-            app, http=Connection, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5
-        )
-        self._server = _Server(config)
+        self._server = _Server(config_of(app))
 
     def run(self, beside: Beside | None = None) -> None:
-        """Serve until a signal asks for an end, and until what works `beside` it has ended, which is asked to first."""
+        """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""
         self._lock.publish(self.address)
         with self._server.working(beside):
             self._server.run(sockets=[self._socket])

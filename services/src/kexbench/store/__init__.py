@@ -1,1 +1,1 @@
-"""Where runs, events and invocations are kept: one port, one adapter for two engines."""
+"""Stores runs, events and invocations: one port, one adapter for two engines."""

@@ -11,7 +11,7 @@ from kexbench.store.port import AlertRow
 
 
 class AlertTables(Connection):
-    """The part of the store's port that tells of alerts."""
+    """The part of the store's port for alerts."""
 
     def add_alert_event(self, event: AlertEvent) -> None:
         cause = {
@@ -32,30 +32,30 @@ class AlertTables(Connection):
         )
 
     def alert_rows(self) -> list[AlertRow]:
-        found = self._query(
+        events = self._query(
             "SELECT alert_id, at, action, until, kind, library FROM alert_events FINAL"
             " WHERE action IN {deciding:Array(String)} ORDER BY alert_id, number",
             {"deciding": [str(action) for action in DECIDING]},
         )
-        by_alert = groupby(found, key=lambda row: str(row["alert_id"]))
+        by_alert = groupby(events, key=lambda row: str(row["alert_id"]))
         alerts = [_alert_row(alert_id, steps) for alert_id, steps in by_alert]
         return sorted(alerts, key=lambda alert: (alert.raised_at, alert.alert_id), reverse=True)
 
     def alerts_beginning_with(self, prefix: str) -> list[str]:
-        found = self._query(
+        ids = self._query(
             "SELECT DISTINCT alert_id FROM alert_events WHERE startsWith(alert_id, {prefix:String}) ORDER BY alert_id",
             {"prefix": prefix},
         )
-        return [row["alert_id"] for row in found]
+        return [row["alert_id"] for row in ids]
 
 
 def _alert_row(alert_id: str, steps: Iterator[dict[str, Any]]) -> AlertRow:
-    """Its first step is the one that raised it."""
-    found = list(steps)
+    """The first step is the one that raised the alert."""
+    events = list(steps)
     return AlertRow(
         alert_id=alert_id,
-        kind=AlertKind(found[0]["kind"]),
-        library=found[0]["library"] or None,
-        raised_at=found[0]["at"],
-        steps=tuple((AlertAction(step["action"]), step["until"]) for step in found),
+        kind=AlertKind(events[0]["kind"]),
+        library=events[0]["library"] or None,
+        raised_at=events[0]["at"],
+        steps=tuple((AlertAction(step["action"]), step["until"]) for step in events),
     )

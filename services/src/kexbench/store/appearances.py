@@ -1,4 +1,4 @@
-"""Which runs have numbers of what, without the numbers: by it is chosen what is read."""
+"""Which runs have numbers for what, without the numbers. Readers use it to choose what to read."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -8,10 +8,11 @@ from kexbench.domain.components import components_of
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.measured import COUNTED, SELECTED, SUBJECT, UNIT, parameters
+from kexbench.store.measured import NEWEST, SUBJECT, SUMMARISED, parameters
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
 
-_HERE = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
+_HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
+_UNITS = "arrayMap(each -> each.1, arrayFilter(each -> each.2 < {before:DateTime64(3)}, counted))"
 _IDENTITY = "library, version, version_key, source, build_profile"
 _KITS = (
     "Map(String, Tuple(kit_id String, packages Array(Tuple(name String, version String)),"
@@ -20,14 +21,14 @@ _KITS = (
 
 
 class AppearanceTables(Connection):
-    """The part of the store's port that tells what there are numbers of."""
+    """The part of the store's port for the existence of numbers."""
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
-        found = self._query(
-            f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS told_commit,"
-            f" argMax(kit_id, measured_at) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
-            " groupUniqArray(case_id) AS cases, max(measured_at) AS newest"
-            f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
+        selected = self._query(
+            f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS any_commit,"
+            f" argMax(kit_id, {NEWEST}) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
+            f" groupUniqArray(case_id) AS cases, max({NEWEST}) AS newest"
+            f" FROM summaries FINAL WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
             f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
             parameters(selection),
         )
@@ -38,7 +39,7 @@ class AppearanceTables(Connection):
                     | {
                         "build_profile_label": row["label"],
                         "kit_id": row["newest_kit"],
-                        "commit": row["told_commit"],
+                        "commit": row["any_commit"],
                     }
                 ),
                 pool=row["pool"],
@@ -46,13 +47,13 @@ class AppearanceTables(Connection):
                 case_ids=frozenset(row["cases"]),
                 measured_at=row["newest"],
             )
-            for row in found
+            for row in selected
         ]
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
-        found = self._query(
+        selected = self._query(
             f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
-            f" max(measured_at) AS newest, groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
+            f" max({NEWEST}) AS newest, groupUniqArrayArray({_UNITS}) AS units FROM summaries FINAL WHERE {_HERE}"
             f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
             parameters(selection),
         )
@@ -66,28 +67,28 @@ class AppearanceTables(Connection):
                 measured_at=row["newest"],
                 units=frozenset(row["units"]),
             )
-            for row in found
+            for row in selected
         ]
 
     def qualifying_runs(self, selection: Selection) -> set[str]:
-        found = self._query(
-            "SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max(measured_at) AS newest"
-            f" FROM samples WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
+        selected = self._query(
+            f"SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max({NEWEST}) AS newest"
+            f" FROM summaries FINAL WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
             parameters(replace(selection, variants=True, asides=True)),
         )
-        return {row["run_id"] for row in found}
+        return {row["run_id"] for row in selected}
 
     def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
-        found = self._query(
+        selected = self._query(
             "SELECT run_id, any(JSONExtractUInt(run, 'plan', 'harness_version')) AS version FROM runs"
             " WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
             {"run_ids": list(run_ids)},
         )
-        return {row["run_id"]: int(row["version"]) for row in found}
+        return {row["run_id"]: int(row["version"]) for row in selected}
 
     def components(self, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
-        found = self._query(
+        selected = self._query(
             "SELECT kit.1 AS kit_id, any(kit.2) AS packages, any(kit.3.1) AS compiler FROM"
             f" (SELECT arrayJoin(mapValues(JSONExtract(run, 'kits', '{_KITS}'))) AS kit FROM runs"
             " WHERE run_id IN {run_ids:Array(String)}) GROUP BY kit_id",
@@ -95,5 +96,5 @@ class AppearanceTables(Connection):
         )
         return {
             row["kit_id"]: components_of(map(itemgetter("name", "version"), row["packages"]), row["compiler"])
-            for row in found
+            for row in selected
         }

@@ -8,30 +8,30 @@ from kexbench.store.connection import Connection
 
 
 class BisectionTables(Connection):
-    """The part of the store's port that tells of bisections."""
+    """The part of the store's port for bisections."""
 
     def add_bisection(self, bisection: Bisection) -> None:
         self._insert("bisections", [rows.whole(bisection, "bisection_id", "asked_at")])
 
     def bisection(self, bisection_id: str) -> Bisection | None:
-        found = self._read(
+        stored = self._read(
             Bisection,
             "SELECT content FROM bisections FINAL WHERE bisection_id = {bisection_id:String} ORDER BY asked_at LIMIT 1",
             {"bisection_id": bisection_id},
         )
-        return next(iter(found), None)
+        return next(iter(stored), None)
 
     def bisections(self, limit: int, before: datetime | None = None) -> list[Bisection]:
         return self._page(Bisection, "bisections FINAL", ("asked_at", "bisection_id"), limit, before)
 
     def open_bisections(self) -> list[str]:
         closed = [str(kind) for kind in (BisectionEventKind.CANCELLED, BisectionEventKind.ENDED)]
-        found = self._query(
+        selected = self._query(
             "SELECT bisection_id FROM bisection_events GROUP BY bisection_id"
             " HAVING argMax(kind, (number, at)) NOT IN {closed:Array(String)} ORDER BY min(at), bisection_id",
             {"closed": closed},
         )
-        return [row["bisection_id"] for row in found]
+        return [row["bisection_id"] for row in selected]
 
     def add_bisection_event(self, event: BisectionEvent) -> None:
         self._insert_event("bisection_events", "bisection_id", "kind", rows.whole(event, "bisection_id", "at", "kind"))
@@ -47,9 +47,9 @@ class BisectionTables(Connection):
         self._insert("bisection_lines", [rows.whole(line, "bisection_id")])
 
     def line(self, bisection_id: str) -> Line | None:
-        found = self._read(
+        stored = self._read(
             Line,
             "SELECT content FROM bisection_lines FINAL WHERE bisection_id = {bisection_id:String}",
             {"bisection_id": bisection_id},
         )
-        return next(iter(found), None)
+        return next(iter(stored), None)

@@ -8,11 +8,11 @@ from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.damage import DamageTables
-from kexbench.store.judgements import JudgementTables
 from kexbench.store.levels import LevelTables
-from kexbench.store.measured import MeasuredTables
 from kexbench.store.notifications import NotificationTables
+from kexbench.store.profiles import ProfileTables
 from kexbench.store.runs import RunTables
+from kexbench.store.screenings import ScreeningTables
 from kexbench.store.triggers import TriggerTables
 
 
@@ -21,14 +21,14 @@ class ClickHouseStore(
     TriggerTables,
     BisectionTables,
     AlertTables,
-    JudgementTables,
+    ScreeningTables,
     NotificationTables,
-    MeasuredTables,
-    AppearanceTables,
     LevelTables,
+    AppearanceTables,
+    ProfileTables,
     DamageTables,
 ):
-    """Implements the store's port. Safe for threads: each has a client of its own."""
+    """Implements the store's port. Thread-safe: each thread has its own client."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:
         """`dsn` is `chdb:///absolute/folder` or the http(s) URL of a server."""
@@ -38,7 +38,7 @@ class ClickHouseStore(
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
         client = self._open("default" if self._embedded else "")
-        self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client)
+        self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
         client.close()
         self._command(self._clauses.fill(migrate.APPLIED_TABLE))
         applied = {
@@ -51,6 +51,7 @@ class ClickHouseStore(
             row = rows.columns_of(migration, "version", "name", "sha256")
             self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
         self._recognise_hosts()
+        self._summarise_missing()
 
     def engine(self) -> str:
         version = next(self._query("SELECT version() AS version"))["version"]

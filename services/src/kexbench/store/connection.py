@@ -1,5 +1,5 @@
-"""The one place that knows the database client. chDB allows one process a directory and one client a thread, and a
-fork after opening hangs: start no child by fork from a process that has a store."""
+"""The only module that knows the database client. chDB allows one process for each directory and one client for each
+thread. A fork after opening hangs: a process with a store must not start a child by fork."""
 
 import logging
 import re
@@ -18,7 +18,7 @@ from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 from pydantic import BaseModel
-from urllib3.exceptions import HTTPError  # what the client lets through when an answer is cut off
+from urllib3.exceptions import HTTPError  # raised by the client if an answer is cut off
 
 from kexbench.domain.addresses import is_http_address
 from kexbench.domain.moments import EARLIEST, LATEST
@@ -28,15 +28,15 @@ from kexbench.store.port import StoreAway, StoreError
 Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
-"""ClickHouse's codes for an unknown user, a wrong password, a missing one, and a login that failed."""
+"""ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _DOES_NOT_OPEN = "does not open"
 _UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
-"""In ClickHouse's words: a part whose files are there and do not hold what they held."""
+"""ClickHouse's messages about a part whose files exist but are damaged."""
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 class Connection:
-    """Statements with bound parameters, from any thread; failures are StoreError."""
+    """Statements with bound parameters, from any thread. Failures are StoreError."""
 
     def __init__(self, dsn: str, database: str) -> None:
         if not database.isidentifier():
@@ -51,16 +51,16 @@ class Connection:
         self._local = threading.local()
         self._numbering = threading.Lock()
         self._anew = ""
-        """Part of the token by which ClickHouse knows an insert again."""
+        """Part of the token by which ClickHouse recognises a repeated insert."""
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
-        """Of all threads; one whose thread has ended closes itself."""
+        """The clients of all threads; a client closes itself when its thread ends."""
         self._noted_hosts: set[str] = set()
-        """Ids of the hosts that this object has written."""
+        """Ids of the hosts that this object has stored."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
-        """Of each table and the columns that are written to it: asked for once, not at every insert."""
+        """By table and its written columns, so that the types are requested only once."""
 
     def close(self) -> None:
-        """Of all threads; a thread that goes on gets a client anew."""
+        """Close the clients of all threads; a thread that continues gets a new one."""
         self._local = threading.local()
         for client in list(self._clients):
             client.close()
@@ -94,8 +94,8 @@ class Connection:
 
     @contextmanager
     def _faults(self, what: str) -> Iterator[None]:
-        """Whatever the client raises becomes a StoreError in words of our own. The client's words can hold the server's
-        address with its password, so they go no further than the log, without both."""
+        """Turns every error of the client into a StoreError with our own text. The client's text may contain the
+        server's address and password, so it goes only to the log, with both removed."""
         try:
             yield
         except (ClickHouseError, HTTPError, OSError) as error:
@@ -103,7 +103,7 @@ class Connection:
                 folder = self._dsn.removeprefix("chdb://")
                 text = f"the store in {folder} {what}: {error}"
                 if what == _DOES_NOT_OPEN or _UNREADABLE_PART.search(text):
-                    raise StoreError(text, f"move {folder} away: runs are stored again from runs/ beside it") from error
+                    raise StoreError(text, f"move {folder} away: runs are restored from runs/ next to it") from error
                 raise StoreError(text) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise _in_our_words(what, getattr(error, "code", None)) from None
@@ -114,19 +114,30 @@ class Connection:
             text = text.replace(secret, "…")
         return _USER_IN_URL.sub("…@", text)
 
-    def _command(self, sql: str, client: Client | None = None) -> None:
+    def content_version(self) -> str:
+        newest = (
+            "SELECT `table`, partition_id, max(max_block_number) AS newest_block FROM system.parts"
+            " WHERE database = {database:String} AND active GROUP BY `table`, partition_id"
+        )
+        selected = self._query(
+            f"SELECT toString(groupBitXor(cityHash64(`table`, partition_id, newest_block))) AS version FROM ({newest})",
+            {"database": self._database},
+        )
+        return str(next(selected)["version"])
+
+    def _command(self, sql: str, parameters: dict[str, Any] | None = None, client: Client | None = None) -> None:
         with self._faults("refused a statement"):
-            (client or self._client).command(sql)
+            (client or self._client).command(sql, parameters=parameters)
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         with self._faults("refused a query"):
             answer = self._client.query(sql, parameters=parameters)
-            _ = answer.result_rows  # reads the answer to its end; the client would do so later, outside of `_faults`
+            _ = answer.result_rows  # reads the complete answer inside `_faults`; the client would read it later
             named_rows: Iterator[dict[str, Any]] = answer.named_results()
         return named_rows
 
     def _read(self, kind: type[Kept], sql: str, parameters: dict[str, Any] | None = None) -> list[Kept]:
-        """What the column `content` of a query's rows holds whole."""
+        """The values in the column `content` of a query's rows."""
         return [kind.model_validate_json(row["content"]) for row in self._query(sql, parameters)]
 
     def _page(
@@ -138,22 +149,22 @@ class Connection:
         before: datetime | None,
         parameters: dict[str, Any] | None = None,
     ) -> list[Kept]:
-        """Newest first; more than `limit` where the last ones are of the same moment. `order` are fields of the values,
-        the first of them the moment, which is a column too."""
-        asked = page_parameters(limit, before) | (parameters or {})
-        found = self._read(kind, f"SELECT content FROM {source} {page_of(order[0])}", asked)
-        return sorted(found, key=attrgetter(*order), reverse=True)
+        """Newest first; more than `limit` if the last ones have the same time. `order` are fields of the values. The
+        first is the time, which is also a column."""
+        bound = page_parameters(limit, before) | (parameters or {})
+        values = self._read(kind, f"SELECT content FROM {source} {page_of(order[0])}", bound)
+        return sorted(values, key=attrgetter(*order), reverse=True)
 
     def _insert_event(self, table: str, key: str, state: str, row: rows.Row) -> None:
-        """With its place among the events of its run or bisection. One process writes events."""
+        """Insert an event with its number within its run or bisection. Only one process writes events."""
         with self._numbering:
             self._insert(table, [row | {"number": self._next_number(table, key, state, row)}])
 
     def _next_number(self, table: str, key: str, state: str, row: rows.Row) -> int:
-        """In the order in which events came; that of before for one that is there already. `key` and `state` are the
-        columns that say whose it is and what happened."""
+        """The number by order of arrival; an event that is already stored keeps its number. `key` and `state` are the
+        columns for the event's owner and for what happened."""
         at = row["at"].astimezone(UTC)
-        known = next(
+        numbers = next(
             self._query(
                 f"SELECT max(number) AS last, maxIf(number, {state} = {{state:String}}"
                 " AND at = toDateTime64({at:String}, 3, 'UTC')) AS before,"
@@ -166,7 +177,7 @@ class Connection:
                 },
             )
         )
-        return int(known["before"] if known["times"] else known["last"] + 1)
+        return int(numbers["before"] if numbers["times"] else numbers["last"] + 1)
 
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:
@@ -188,7 +199,7 @@ class Connection:
 
 
 def page_of(moment: str) -> str:
-    """SQL: what `page_parameters` ask for; `moment` is the column that pages go by."""
+    """SQL for the parameters of `page_parameters`; `moment` is the column that orders pages."""
     return f"WHERE {moment} < {{before:DateTime64(3, 'UTC')}} ORDER BY {moment} DESC LIMIT {{limit:UInt32}} WITH TIES"
 
 
@@ -197,7 +208,7 @@ def page_parameters(limit: int, before: datetime | None) -> dict[str, Any]:
 
 
 def _in_our_words(what: str, code: int | None) -> StoreError:
-    """What a reader may know of a fault of a server, from ClickHouse's own number for it."""
+    """A text without secrets about a server's fault, from ClickHouse's error number."""
     if code is None:
         return StoreAway("the ClickHouse server does not answer")
     if code in _REFUSED_LOGINS:

@@ -1,4 +1,4 @@
-"""Parts that an embedded store found damaged when it opened, and set aside."""
+"""Damaged parts that an embedded store set aside when it opened."""
 
 import secrets
 from collections import Counter
@@ -11,22 +11,22 @@ _BROKEN = "database = {database:String} AND reason LIKE 'broken%'"
 
 
 class DamageTables(Connection):
-    """The part of the store that tells what it lost, and takes it again."""
+    """The part of the store's port for lost data and its restoring."""
 
     def lost_parts(self) -> Counter[str]:
-        """How many of each table; a server's own are seen to by whoever runs it."""
+        """The number of lost parts by table; empty for a server, whose administrator handles them."""
         if not self._embedded:
             return Counter()
-        found = self._query(
+        selected = self._query(
             f"SELECT `table`, count() AS parts FROM system.detached_parts WHERE {_BROKEN} GROUP BY `table`",
             {"database": self._database},
         )
-        return Counter({row["table"]: int(row["parts"]) for row in found})
+        return Counter({row["table"]: int(row["parts"]) for row in selected})
 
     @contextmanager
     def storing_again(self) -> Iterator[None]:
-        """Meanwhile rows are stored though the same were stored before: the store remembers them, not that they are
-        lost. Rows that are there twice count once."""
+        """Inside the context, rows are stored even if they were stored before: the store remembers them, but not their
+        loss. Duplicate rows count once."""
         self._anew = f":{secrets.token_hex(8)}"
         try:
             yield
@@ -34,7 +34,7 @@ class DamageTables(Connection):
             self._anew = ""
 
     def forget_lost_parts(self) -> None:
-        """For who has stored again what there was to store."""
+        """Call it after restoring."""
         parts = list(
             self._query(
                 f"SELECT `table`, name FROM system.detached_parts WHERE {_BROKEN}", {"database": self._database}

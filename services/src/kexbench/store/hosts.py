@@ -1,4 +1,4 @@
-"""The hosts that something was measured on, and which of them are one kind."""
+"""The hosts of measurements, and their host kinds."""
 
 from kexbench.domain.hosts import HostFacts
 from kexbench.store import rows
@@ -9,45 +9,45 @@ HOST_KIND = (
     " (SELECT groupArray(host_id) FROM (SELECT host_id FROM hosts FINAL ORDER BY host_id)),"
     " (SELECT groupArray(kind) FROM (SELECT kind FROM hosts FINAL ORDER BY host_id)), toString(cpu_model))"
 )
-"""SQL: the kind of the host that a sample or an outcome is of, as `domain.hosts.kind_of` tells it."""
+"""SQL: the host kind of a sample or an outcome, as in `domain.hosts.kind_of`."""
 
 
 class HostTables(Connection):
-    """What of the store's port tells hosts apart."""
+    """The part of the store's port for hosts."""
 
     def _note_host(self, host: HostFacts) -> None:
-        """Before anything that was measured on it is written. Once in the life of this object is enough."""
+        """Store a host before its results. This object does it once for each host."""
         if (row := rows.host_row(host))["host_id"] not in self._noted_hosts:
             self._insert("hosts", [row])
             self._noted_hosts.add(row["host_id"])
 
     def nodes(self, pool: str) -> dict[str, HostFacts]:
-        found = self._query(
+        selected = self._query(
             "SELECT JSONExtractString(content, 'node') AS node,"
             " argMax(JSONExtractRaw(content, 'host'), started_at) AS facts FROM attempts WHERE pool = {pool:String}"
             " AND started_at > (SELECT max(started_at) FROM attempts WHERE pool = {pool:String}) - INTERVAL 7 DAY"
             " GROUP BY node ORDER BY node",
             {"pool": pool},
         )
-        return {row["node"]: HostFacts.model_validate_json(row["facts"]) for row in found}
+        return {row["node"]: HostFacts.model_validate_json(row["facts"]) for row in selected}
 
     def _recognise_hosts(self) -> None:
-        """Take up hosts of releases that noted none, from runs and attempts, and tell all kinds as this release
-        does. What a kill leaves undone is done the next time."""
+        """Add hosts of earlier releases from runs and attempts, and compute all host kinds as in this release. After a
+        kill, the next start completes it."""
         noted = self._query("SELECT host_id, kind, facts FROM hosts FINAL")
         missing = "SELECT host_id FROM {} WHERE host_id NOT IN (SELECT host_id FROM hosts) GROUP BY host_id"
         one_each = missing.format("invocations").replace("SELECT host_id", "SELECT any(run_id)", 1)
         of_runs = self._query(
             "SELECT DISTINCT host_id, JSONExtractRaw(run, 'host') AS facts"
-            " FROM invocations INNER JOIN (SELECT run_id, run FROM runs FINAL) AS told USING run_id"
+            " FROM invocations INNER JOIN (SELECT run_id, run FROM runs FINAL) AS facts_of_runs USING run_id"
             f" WHERE run_id IN ({one_each}) AND JSONType(run, 'host') = 'Object'"
         )
         of_attempts = self._query(
             "SELECT host_id, any(JSONExtractRaw(content, 'host')) AS facts FROM attempts"
             f" WHERE host_id IN ({missing.format('attempts')}) GROUP BY host_id"
         )
-        found = [
+        kinds = [
             (row.get("kind"), rows.host_row(HostFacts.model_validate_json(row["facts"]), row["host_id"]))
             for row in (*noted, *of_runs, *of_attempts)
         ]
-        self._insert("hosts", [row for kind, row in found if row["kind"] != kind])
+        self._insert("hosts", [row for kind, row in kinds if row["kind"] != kind])

@@ -1,14 +1,13 @@
-"""Histories without their batches: of each cell what it cost in the middle, worked out where the numbers are."""
+"""Histories without their batches: the median cost of each cell, computed in the database."""
 
 from collections.abc import Collection
 from typing import Any
 
 from kexbench.store import rows
-from kexbench.store.connection import Connection
-from kexbench.store.measured import CELL, COUNTED, ON_HOST_KIND, SELECTED, parameters
+from kexbench.store.measured import KEYS_FIRST, NEWEST, OF_CHOSEN, ON_HOST_KIND, MeasuredTables
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
+from kexbench.store.summaries import INVOCATION
 
-_INVOCATION = "run_id, job_id, case_id, invocation, attempt"
 _KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
 _COMPARABLE = " AND ".join(
     (
@@ -25,33 +24,33 @@ _RATIO = (
     f"exp(if(notEmpty({_ROUNDS} AS logs),"
     f" arrayAvg(arraySlice(logs, 1 + {_CUT}, length(logs) - 2 * {_CUT})), log(`median` / frozen_median)))"
 )
-"""Of one invocation to its sentinel, as `analysis.rounds.log_ratios` works it out."""
+"""The ratio of one invocation to its sentinel, as in `analysis.rounds.log_ratios`."""
 
 
-class LevelTables(Connection):
-    """The part of the store's port that tells of histories."""
+class LevelTables(MeasuredTables):
+    """The part of the store's port for histories."""
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
-        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED} AND case_id IN {{case_ids:Array(String)}}"
-        sentinels = (
-            "metric = {metric:String} AND reference = 'sentinel' AND case_id IN {case_ids:Array(String)}"
-            f" AND {ON_HOST_KIND}"
-        )
-        age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
-        newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
+        here = "case_id IN {case_ids:Array(String)}"
+        sentinels = f"metric = {{metric:String}} AND reference = 'sentinel' AND {here} AND {ON_HOST_KIND}"
+        with_sentinel = f"SELECT run_id, case_id FROM summaries FINAL WHERE {sentinels} AND notEmpty(counted)"
+        age = f"(run_id, case_id) IN ({with_sentinel}), {NEWEST}"
+        chosen = self._chosen(selection, str(selection.metric), here, age, case_ids=list(case_ids))
+        if chosen is None:
+            return []
         own = (
-            f"SELECT {rows.SUBJECT_SQL}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
-            f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
+            f"SELECT {rows.SUBJECT_SQL}, {INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
+            f" WHERE metric = {{metric:String}} AND {OF_CHOSEN}"
         )
         frozen = (
-            f"SELECT {_INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
-            f" FROM samples FINAL WHERE {sentinels}"
+            f"SELECT {INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
+            f" FROM samples FINAL WHERE {sentinels} AND run_id IN {{run_ids:Array(String)}}"
         )
         compared = (
             f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
-            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
+            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({INVOCATION})"
         )
-        found = self._query(
+        selected = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
             f" SELECT {rows.SUBJECT_SQL}, case_id, run_id, count() AS invocations,"
             " quantileExactInclusive(0.5)(cost) AS level, stddevSamp(cost) AS spread,"
@@ -59,8 +58,8 @@ class LevelTables(Connection):
             " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
             " stddevSampIf(ratio, comparable) AS relative_spread"
             f" FROM compared GROUP BY {rows.SUBJECT_SQL}, case_id, run_id"
-            " ORDER BY case_id, library, version_key, source, build_profile",
-            parameters(selection) | {"case_ids": list(case_ids)},
+            f" ORDER BY case_id, library, version_key, source, build_profile {KEYS_FIRST}",
+            chosen.parameters,
         )
         return [
             LevelRow(
@@ -72,7 +71,7 @@ class LevelTables(Connection):
                 spread=row["spread"],
                 to_sentinel=_to_sentinel(row),
             )
-            for row in found
+            for row in selected
         ]
 
 

@@ -1,4 +1,4 @@
-"""The lock of an installation's store: one process owns it, and tells the others where it listens."""
+"""The lock of an installation's store: one process owns it, and publishes the address where it listens."""
 
 import fcntl
 import json
@@ -10,13 +10,13 @@ from typing import IO
 
 @dataclass(frozen=True)
 class ServiceAddress:
-    """Where the owner of the store listens, and the secret that signs upload tokens."""
+    """The address of the store's owner, and the secret that signs upload tokens."""
 
     pid: int
     url: str
     secret: str
     lasting: bool = True
-    """False for a command that serves only as long as it needs the store itself."""
+    """False for a command that serves only while it needs the store."""
 
 
 class StoreLock:
@@ -27,7 +27,7 @@ class StoreLock:
         self._file: IO[bytes] | None = None
 
     def acquire(self) -> bool:
-        """Whether this process owns the store now; it never waits."""
+        """Returns whether this process owns the store now; never waits."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         file = os.fdopen(descriptor, "r+b")
@@ -41,7 +41,7 @@ class StoreLock:
         return True
 
     def publish(self, address: ServiceAddress) -> None:
-        """Tell other processes of this user how to reach the owner."""
+        """Publish the owner's address to other processes of this user."""
         assert self._file is not None
         content = json.dumps(asdict(address)).encode()
         self._file.seek(0)
@@ -49,7 +49,7 @@ class StoreLock:
         self._file.flush()
 
     def read(self) -> ServiceAddress | None:
-        """What the owner has published; None while it is starting."""
+        """The published address; None while the owner is starting."""
         try:
             return ServiceAddress(**json.loads(self._path.read_bytes()))
         except (OSError, ValueError, TypeError):

@@ -1,11 +1,12 @@
-"""The tables of what was measured: invocations, their samples and their outcomes."""
+"""The tables of results: invocations, their samples and their outcomes."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from kexbench.domain.cases import FIRST_FIELDS
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
@@ -19,6 +20,7 @@ from kexbench.domain.samples import (
     OutcomeKind,
     Timer,
 )
+from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.port import (
@@ -32,17 +34,18 @@ from kexbench.store.port import (
     Selection,
     SubjectRow,
 )
+from kexbench.store.summaries import COUNTS, INVOCATION, UNIT, SummaryTables, counted_in
 
-_INVOCATION = "run_id, job_id, case_id, invocation, attempt"
-COUNTED = f"({_INVOCATION}) IN (SELECT * FROM counted_invocations)"
-UNIT = "concat(job_id, '/', toString(invocation))"
+_DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
+"""SQL: the metrics of which every counted invocation with numbers has one."""
+COUNTED = f"({INVOCATION}) IN (SELECT * FROM counted_invocations)"
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
-"""What SubjectRow.name is."""
+"""SQL for SubjectRow.name."""
 ON_HOST_KIND = (
     "({pool:String} = '' OR pool = {pool:String})"
     f" AND ({{cpu_model:String}} = '' OR {HOST_KIND} = {{cpu_model:String}})"
 )
-SELECTED = (
+_SELECTED = (
     ON_HOST_KIND
     + """
     AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
@@ -57,99 +60,175 @@ SELECTED = (
          OR NOT match(source, '[+](relink|burn|copy)='))
     AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
          OR run_id NOT IN (SELECT run_id FROM runs WHERE aside))
-    AND measured_at < {before:DateTime64(3)}
 """
 )
+BEFORE = "{before:DateTime64(3)}"
+SELECTED = f"{_SELECTED} AND measured_at < {BEFORE}"
+"""SQL: whether a sample or an outcome is selected."""
+SUMMARISED = f"{_SELECTED} AND arrayExists(each -> each.2 < {BEFORE}, counted)"
+"""SQL: whether a cell's summary is selected."""
+_RUNS = "{runs:Array(String)}"
 _SHOWN = (
     "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
     " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
 )
 CELL = "case_id, library, version_key, source, build_profile"
+NEWEST = f"arrayMax(each -> if(each.2 < {BEFORE}, each.2, toDateTime64(0, 3, 'UTC')), counted)"
+_PLACE = f"cityHash64({CELL}, run_id)"
+_INDEXED = ("library", "cpu_model", "pool", *FIRST_FIELDS, "version_key")
+"""The order of samples begins with these, so naming their values leaves few samples to read."""
+OF_CHOSEN = (
+    f"{_PLACE} IN {{places:Array(UInt64)}} AND run_id IN {{run_ids:Array(String)}}"
+    " AND host_id IN {host_ids:Array(String)} AND (reference = 'sentinel') = {sentinel:Bool}"
+    f" AND measured_at < {BEFORE} AND {counted_in('{run_ids:Array(String)}')} AND "
+    + " AND ".join(
+        f"`{column}` IN {{of_{column}:Array({'UInt16' if column == 'rsa_bits' else 'String'})}}" for column in _INDEXED
+    )
+)
+"""SQL: whether a sample or an outcome counts and belongs to the chosen runs (`MeasuredTables._chosen`)."""
+
+
 _DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
-_SAMPLE = f"{_DESCRIBED}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
+_SAMPLE = f"{_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, `values`"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
-class MeasuredTables(HostTables):
-    """The part of the store's port that tells of invocations."""
+KEYS_FIRST = "SETTINGS optimize_move_to_prewhere_if_final = 1"
+"""SQL: reads values only of rows whose keys are selected. FINAL is not affected: it compares rows with equal keys."""
+
+
+class _Chosen(NamedTuple):
+    parameters: dict[str, Any]
+    """For OF_CHOSEN."""
+    kinds: dict[str, str]
+    """The host kind of each host."""
+
+
+class MeasuredTables(HostTables, SummaryTables):
+    """The part of the store's port for invocations."""
 
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
-        """The row in `invocations` is written last: without it nothing of the rest counts."""
+        self.add_invocations(run, [invocation], host)
+
+    def add_invocations(self, run: Run, invocations: Sequence[Invocation], host: HostFacts | None = None) -> None:
+        """The rows in `invocations` are written after all others of the invocations: without them, none counts."""
         measured_on = host or run.host
-        assert measured_on is not None, "a run without a host of its own has attempts with one"
+        assert measured_on is not None, "a run without a host has attempts with one"
         self._note_host(measured_on)
-        self._insert("samples", rows.sample_rows(run, invocation, measured_on))
-        self._insert("outcomes", rows.outcome_rows(run, invocation, measured_on))
-        self._insert("invocations", [rows.invocation_row(invocation, measured_on)])
+        for table, rows_of in (
+            ("samples", rows.sample_rows),
+            ("outcomes", rows.outcome_rows),
+            ("profiles", rows.profile_rows),
+        ):
+            self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
+        self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
+        self._summarise_cases(
+            run.run_id, [run.plan.case(case_id) for case_id in {each.case_id for each in invocations}]
+        )
 
     def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
-        found = self._query(
+        selected = self._query(
             "SELECT DISTINCT job_id, attempt, case_id, invocation FROM invocations WHERE run_id = {run_id:String}"
             " AND ({job_id:String} = '' OR job_id = {job_id:String})",
             {"run_id": run_id, "job_id": job_id},
         )
-        return {InvocationKey(**row) for row in found}
+        return {InvocationKey(**row) for row in selected}
 
     def stored_by_job(self, run_id: str) -> dict[str, int]:
-        found = self._query(
+        selected = self._query(
             "SELECT job_id, uniqExact(case_id, invocation) AS stored FROM invocations WHERE run_id = {run_id:String}"
             " GROUP BY job_id",
             {"run_id": run_id},
         )
-        return {row["job_id"]: int(row["stored"]) for row in found}
+        return {row["job_id"]: int(row["stored"]) for row in selected}
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
-        """The host kinds with samples or outcomes, the one measured last first; behind them those that only runs aside
-        have, which no overview shows."""
-        ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
-        found = self._query(
-            f"SELECT pool, {HOST_KIND} AS host_kind FROM ("
-            f"SELECT pool, cpu_model, host_id, run_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours}"
-            f" UNION ALL SELECT pool, cpu_model, host_id, run_id, measured_at FROM outcomes WHERE {ours}"
-            ") GROUP BY pool, host_kind"
+        """The host kinds with samples or outcomes, most recently measured first. Host kinds with only runs aside, which
+        no overview shows, come last."""
+        selected = self._query(
+            f"SELECT pool, {HOST_KIND} AS host_kind FROM summaries FINAL"
+            f" WHERE metric IN ('', {_DECIDING}) AND {COUNTS}"
+            " AND ({run_id:String} = '' OR run_id = {run_id:String}) GROUP BY pool, host_kind"
             " ORDER BY maxIf(measured_at, run_id NOT IN (SELECT run_id FROM runs WHERE aside)) DESC,"
             " max(measured_at) DESC, pool, host_kind",
             {"run_id": run_id or ""},
         )
-        return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
+        return [HostKindRow(row["pool"], row["host_kind"]) for row in selected]
 
     def subjects(self) -> list[SubjectRow]:
-        found = self._query(
-            f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED}"
+        selected = self._query(
+            f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
+            f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"
             f" GROUP BY {rows.SUBJECT_SQL}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
-        return [rows.subject_of(row) for row in found]
+        return [rows.subject_of(row) for row in selected]
 
     def samples(self, selection: Selection) -> list[SampleRow]:
-        """Of each cell the newest run's samples; with a run named, that run's, with several, all of them."""
-        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
-        found = self._query(
-            f"SELECT {_SAMPLE} FROM samples FINAL WHERE {here}"
-            f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
-            " ORDER BY library, version_key, source, build_profile, case_id, unit",
-            parameters(selection),
+        """The newest run's samples for each cell. With runs named, all samples of these runs."""
+        chosen = self._chosen(selection, str(selection.metric), all_named=True)
+        if chosen is None:
+            return []
+        selected = self._query(
+            f"SELECT {_SAMPLE} FROM samples FINAL WHERE metric = {{metric:String}} AND {OF_CHOSEN}"
+            f" ORDER BY library, version_key, source, build_profile, case_id, unit {KEYS_FIRST}",
+            chosen.parameters,
         )
-        return [_sample(row) for row in found]
+        return [_sample(row, chosen.kinds) for row in selected]
+
+    def _chosen(
+        self,
+        selection: Selection,
+        metric: str,
+        where: str = "true",
+        age: str = NEWEST,
+        *,
+        all_named: bool = False,
+        **bound: Any,
+    ) -> "_Chosen | None":
+        """The newest run of each cell by `age`, with `all_named` all runs that are named. None if there are no such
+        runs. An empty metric stands for outcomes."""
+        is_chosen = "is_newest OR notEmpty({runs:Array(String)})" if all_named else "is_newest"
+        columns = ", ".join(("run_id", "host_id", *(f"`{column}`" for column in _INDEXED)))
+        given = parameters(selection) | bound
+        selected = list(
+            self._query(
+                f"SELECT DISTINCT place, host_kind, {columns} FROM"
+                f" (SELECT {_PLACE} AS place, {HOST_KIND} AS host_kind, {columns},"
+                f" run_id = argMax(run_id, ({age}, run_id)) OVER (PARTITION BY {CELL}) AS is_newest"
+                f" FROM summaries FINAL WHERE metric = {{chosen_metric:String}} AND {SUMMARISED} AND {where})"
+                f" WHERE {is_chosen}",
+                given | {"chosen_metric": metric},
+            )
+        )
+        if not selected:
+            return None
+        names = {"place": "places", "run_id": "run_ids", "host_id": "host_ids"} | {
+            name: f"of_{name}" for name in _INDEXED
+        }
+        return _Chosen(
+            given | {name: sorted({row[column] for row in selected}) for column, name in names.items()},
+            {row["host_id"]: row["host_kind"] for row in selected},
+        )
 
     def metrics(self) -> set[str]:
-        return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {COUNTED}")}
+        selected = self._query(f"SELECT DISTINCT metric FROM summaries FINAL WHERE metric != '' AND {COUNTS}")
+        return {row["metric"] for row in selected}
 
-    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
-        found = self._query(
-            f"SELECT {_SAMPLE}"
-            " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
-            f" AND run_id IN {{run_ids:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
-            {"metric": str(metric), "run_ids": list(run_ids)},
+    def sentinels(self, selection: Selection) -> list[SampleRow]:
+        if not selection.runs:
+            return []
+        sentinels = self.samples(
+            Selection(selection.metric, selection.pool, selection.cpu_model, sentinel=True, runs=selection.runs)
         )
-        return [_sample(row) for row in found]
+        return sorted(sentinels, key=lambda row: (row.run_id, row.case.case_id, row.unit))
 
     def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
-        found = self._query(
+        selected = self._query(
             "SELECT run_id, case_id, reference, any(value) AS negotiated FROM"
             " (SELECT run_id, case_id, arrayJoin(JSONExtractKeysAndValuesRaw(negotiated)) AS pair,"
             " pair.1 AS reference, pair.2 AS value FROM invocations FINAL"
-            f" WHERE run_id IN {{run_ids:Array(String)}} AND {COUNTED})"
+            f" WHERE run_id IN {{run_ids:Array(String)}} AND {counted_in('{run_ids:Array(String)}')})"
             " GROUP BY run_id, case_id, reference ORDER BY run_id, case_id, reference",
             {"run_ids": list(run_ids)},
         )
@@ -157,60 +236,67 @@ class MeasuredTables(HostTables):
             NegotiatedRow(
                 row["run_id"], row["case_id"], row["reference"], Negotiated.model_validate_json(row["negotiated"])
             )
-            for row in found
+            for row in selected
         ]
 
     def timers(self, run_id: str) -> dict[str, Timer]:
-        found = self._query(
+        selected = self._query(
             "SELECT argMax(timers, measured_at) AS newest FROM invocations FINAL"
-            f" WHERE run_id = {{run_id:String}} AND {COUNTED} HAVING count() > 0",
+            f" WHERE run_id = {{run_id:String}} AND {counted_in('({run_id:String})')} HAVING count() > 0",
             {"run_id": run_id},
         )
-        return _TIMERS.validate_json(next((row["newest"] for row in found), "{}"))
+        return _TIMERS.validate_json(next((row["newest"] for row in selected), "{}"))
 
     def mean_load(self, run_id: str) -> MeanLoad:
         shares = [field.name for field in fields(MeanLoad)]
         means = ", ".join(
             f"avgOrNull(JSONExtract(host_load, '{share}', 'Nullable(Float64)')) AS {share}" for share in shares
         )
-        found = self._query(
-            f"SELECT {means} FROM invocations FINAL WHERE run_id = {{run_id:String}} AND {COUNTED}", {"run_id": run_id}
+        selected = self._query(
+            f"SELECT {means} FROM invocations FINAL"
+            f" WHERE run_id = {{run_id:String}} AND {counted_in('({run_id:String})')}",
+            {"run_id": run_id},
         )
-        return MeanLoad(**next(iter(found)))
+        return MeanLoad(**next(iter(selected)))
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
-        """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
-        found = self._query(
+        """The newest run's outcomes for each cell, most frequent first; with a run named, that run's."""
+        chosen = self._chosen(selection, "")
+        if chosen is None:
+            return []
+        selected = self._query(
             f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
-            f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
-            f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
+            f" FROM outcomes FINAL WHERE {OF_CHOSEN}"
             f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
-            parameters(selection),
+            chosen.parameters,
         )
-        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in found]
+        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
 
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
             return []
-        of_cpu_time = f"metric = 'cpu_ns' AND {SELECTED} AND {COUNTED}"
-        found = self._query(
-            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
-            f" WHERE {of_cpu_time}"
-            f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
-            f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
-            f" WHERE metric = {{metric:String}} AND {SELECTED})"
-            f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR {_of_newest_run('samples', of_cpu_time)})"
-            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
-            parameters(selection),
+        chosen = self._chosen(selection, str(Metric.CPU_NS), all_named=True)
+        preempted = (
+            "SELECT 1 FROM invocations WHERE run_id IN {run_ids:Array(String)} AND preempted_batches > 0 LIMIT 1"
         )
-        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in found]
+        if chosen is None or not list(self._query(preempted, chosen.parameters)):
+            return []
+        selected = self._query(
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f" WHERE metric = 'cpu_ns' AND {OF_CHOSEN} AND ({INVOCATION}) IN (SELECT {INVOCATION} FROM invocations"
+            " WHERE run_id IN {run_ids:Array(String)} AND preempted_batches > 0)"
+            f" AND ({INVOCATION}, reference) NOT IN"
+            f" (SELECT {INVOCATION}, reference FROM samples WHERE metric = {{metric:String}} AND {OF_CHOSEN})"
+            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id {KEYS_FIRST}",
+            chosen.parameters,
+        )
+        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
         """Counted samples with their batch values, in the order of the table."""
-        told = {"build_profile": "build_profile_label", "cpu_model": HOST_KIND}
-        columns = ", ".join(f"{told.get(column, f'`{column}`')} AS `{column}`" for column in EXPORT_COLUMNS)
+        expressions = {"build_profile": "build_profile_label", "cpu_model": HOST_KIND}
+        columns = ", ".join(f"{expressions.get(column, f'`{column}`')} AS `{column}`" for column in EXPORT_COLUMNS)
         query = (
             f"SELECT {columns}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
@@ -219,7 +305,7 @@ class MeasuredTables(HostTables):
         return self._query(query, parameters(selection))
 
 
-def _sample(row: dict[str, Any]) -> SampleRow:
+def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
     return SampleRow(
         case=rows.case_of(row),
         subject=rows.subject_of(row),
@@ -229,6 +315,7 @@ def _sample(row: dict[str, Any]) -> SampleRow:
         level=row["level"],
         values=row["values"],
         host_id=row["host_id"],
+        host_kind=HostKindRow(row["pool"], kinds[row["host_id"]]),
     )
 
 
@@ -243,12 +330,6 @@ def _outcome(row: dict[str, Any], kind: OutcomeKind | Disturbed, reason: str, de
         detail=detail,
         invocations=row["times"],
     )
-
-
-def _of_newest_run(table: str, where: str) -> str:
-    """SQL: whether a row is of the newest run that has its cell."""
-    newest = f"SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM {table} WHERE {where} GROUP BY {CELL}"
-    return f"({CELL}, run_id) IN ({newest})"
 
 
 def parameters(selection: Selection) -> dict[str, Any]:

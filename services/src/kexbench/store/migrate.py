@@ -1,4 +1,4 @@
-"""The numbered migrations, and which of them a database does not have yet."""
+"""The numbered migrations, and which of them are pending."""
 
 import hashlib
 import re
@@ -25,7 +25,7 @@ class Migration:
 
 @dataclass(frozen=True)
 class EngineClauses:
-    """What differs between one server, a replicated cluster and chDB."""
+    """SQL clauses that differ between one server, a replicated cluster and chDB."""
 
     replacing: str = "ReplacingMergeTree"
     deduplication_window: str = "non_replicated_deduplication_window"
@@ -36,21 +36,21 @@ class EngineClauses:
 
 def load_migrations() -> list[Migration]:
     """All migrations of this release, in order. Numbers must be 1, 2, 3 and so on."""
-    found = []
+    migrations = []
     for file in files("kexbench.store.migrations").iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
             text = file.read_text()
             body = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
             statements = tuple(_repeatable(part.strip()) for part in body.split(";") if part.strip())
-            found.append(Migration(int(match[1]), match[2], hashlib.sha256(text.encode()).hexdigest(), statements))
-    found.sort(key=lambda migration: migration.version)
-    if [migration.version for migration in found] != list(range(1, len(found) + 1)):
+            migrations.append(Migration(int(match[1]), match[2], hashlib.sha256(text.encode()).hexdigest(), statements))
+    migrations.sort(key=lambda migration: migration.version)
+    if [migration.version for migration in migrations] != list(range(1, len(migrations) + 1)):
         raise StoreError("the migrations are not numbered 1, 2, 3 and so on: the installation is damaged")
-    return found
+    return migrations
 
 
 def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migration]:
-    """Those not applied yet. Raises StoreError when the database knows others than this release."""
+    """The migrations that are not applied yet. Raises StoreError if the database has others than this release."""
     for version, sha256 in applied.items():
         if version > len(migrations):
             raise StoreError(
@@ -62,5 +62,5 @@ def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migrat
 
 
 def _repeatable(statement: str) -> str:
-    """It makes only what does not exist, so that a migration that was killed half-way through can run again."""
+    """Creates only what does not exist, so that an interrupted migration can run again."""
     return re.sub(r"^CREATE (TABLE|VIEW|MATERIALIZED VIEW) (?!IF NOT EXISTS)", r"CREATE \1 IF NOT EXISTS ", statement)

@@ -1,4 +1,4 @@
-"""The tables of notifications and of what was tried to send them."""
+"""The tables of notifications and of the attempts to send them."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -10,29 +10,29 @@ from kexbench.store.connection import Connection
 
 
 class NotificationTables(Connection):
-    """The part of the store's port that tells of notifications."""
+    """The part of the store's port for notifications."""
 
     def add_notifications(self, notifications: Sequence[Notification]) -> None:
         columns = ("notification_id", "alert_id", "number", "created_at")
-        self._insert("notifications", [rows.whole(one, *columns) for one in notifications])
+        self._insert("notifications", [rows.whole(notification, *columns) for notification in notifications])
 
     def notifications(self, limit: int, before: datetime | None = None) -> list[Notification]:
         return self._page(Notification, "notifications FINAL", ("created_at", "notification_id"), limit, before)
 
     def notified(self, notification_ids: Collection[str]) -> set[str]:
-        found = self._query(
+        selected = self._query(
             "SELECT DISTINCT notification_id FROM notifications WHERE notification_id IN {ids:Array(String)}",
             {"ids": list(notification_ids)},
         )
-        return {row["notification_id"] for row in found}
+        return {row["notification_id"] for row in selected}
 
-    def untold_events(self, since: datetime) -> list[tuple[str, int]]:
-        found = self._query(
+    def unnotified_events(self, since: datetime) -> list[tuple[str, int]]:
+        selected = self._query(
             "SELECT alert_id, number FROM alert_events FINAL WHERE at >= {since:DateTime64(3, 'UTC')}"
             " AND (alert_id, number) NOT IN (SELECT alert_id, number FROM notifications) ORDER BY alert_id, number",
             {"since": since},
         )
-        return [(row["alert_id"], row["number"]) for row in found]
+        return [(row["alert_id"], row["number"]) for row in selected]
 
     def open_notifications(self, most_tries: int) -> list[Notification]:
         return self._read(

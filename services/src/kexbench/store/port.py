@@ -1,4 +1,4 @@
-"""The store's ports, one a subject: what the rest of kexbench may ask of it. Every write can be repeated."""
+"""The ports of the store, one for each topic. The rest of kexbench uses only these. Every write can be repeated."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -13,18 +13,19 @@ from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
-from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.notifications import Notification, Sending
+from kexbench.domain.profiles import Profile
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
+from kexbench.domain.screenings import Screening
 
 TRY_AGAIN = "try again; nothing was lost"
 
 
 class StoreError(Exception):
-    """The store refused or failed; the text says why, `remedy` what to do."""
+    """The store refused or failed. The text is the cause, `remedy` what the user can do."""
 
     def __init__(self, text: str, remedy: str = TRY_AGAIN) -> None:
         super().__init__(text)
@@ -32,12 +33,12 @@ class StoreError(Exception):
 
 
 class StoreAway(StoreError):
-    """Nobody answers at the store's address; somebody may in a moment."""
+    """The store does not answer. It may be starting."""
 
 
 @dataclass(frozen=True)
 class HostKindRow:
-    """`cpu_model` is what makes hosts comparable: the model, and how it is set (domain.hosts.kind_of)."""
+    """`cpu_model` is the host kind: the CPU model and its settings (domain.hosts.kind_of)."""
 
     pool: str
     cpu_model: str
@@ -45,7 +46,7 @@ class HostKindRow:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """What the store holds of a run beside its facts."""
+    """A run's last event and its stored results."""
 
     event: RunEvent
     invocations_stored: int
@@ -55,7 +56,7 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class RunStateRow:
-    """How many runs are in a state, and since when the one that came to it first."""
+    """The number of runs in a state, and when the first of them entered it."""
 
     state: RunState
     runs: int
@@ -64,7 +65,7 @@ class RunStateRow:
 
 @dataclass(frozen=True)
 class OpenRunRow:
-    """A run that something is still to happen to, without its plan, which may be large."""
+    """A run that has not ended, without its plan, which may be large."""
 
     run_id: str
     spec_name: str
@@ -73,9 +74,9 @@ class OpenRunRow:
     estimated_s: float
     invocations: int
     line: str
-    """Repository, branch and path of the spec that it is of; empty where it is of no commit."""
+    """Repository, branch and path of its spec. Empty if the run is not for a commit."""
     queued_at: datetime
-    """When it was queued last; of one that never was, when it began."""
+    """When it was last queued. For a run that was never queued, when it began."""
     event: RunEvent
 
 
@@ -89,7 +90,7 @@ class InvocationKey:
 
 @dataclass(frozen=True)
 class SubjectRow:
-    """A library at a version, build profile and kit, as stored with every sample."""
+    """A library's version, build profile and kit, as stored with every sample."""
 
     library: str
     version: str
@@ -102,42 +103,42 @@ class SubjectRow:
 
     @property
     def name(self) -> str:
-        """Of what may stand in one column: a library at a version, from a source, with a build profile."""
+        """Identifies a column of a table: a library's version, source and build profile."""
         return f"{self.library}@{self.version}~{self.source}~{self.build_profile}"
 
 
 @dataclass(frozen=True)
 class MeasuredSubjectRow:
-    """A subject on a host kind that has samples of it."""
+    """A subject with samples on a host kind."""
 
     subject: SubjectRow
-    """With the kit that was measured last."""
+    """With its last measured kit."""
     pool: str
     cpu_model: str
     case_ids: frozenset[str]
     measured_at: datetime
-    """The newest of them."""
+    """The time of the newest sample."""
 
 
 @dataclass(frozen=True)
 class AppearanceRow:
-    """That a run has samples of a subject in a case on a host kind."""
+    """A run has samples of a subject in a case on a host kind."""
 
     case: Case
     subject: str
-    """By its name."""
+    """SubjectRow.name."""
     pool: str
     cpu_model: str
     run_id: str
     measured_at: datetime
-    """The newest of them."""
+    """The time of the newest sample."""
     units: frozenset[str]
-    """As SampleRow names them."""
+    """SampleRow.unit of all samples."""
 
 
 @dataclass(frozen=True)
 class LevelRow:
-    """What a subject cost in a case on a host kind, without the batches."""
+    """The cost of a subject in a case on a host kind, without batches."""
 
     case_id: str
     subject: SubjectRow
@@ -148,19 +149,18 @@ class LevelRow:
     spread: float
     """The standard deviation of invocations."""
     to_sentinel: "SentinelLevel | None" = None
-    """None where no invocation holds both."""
+    """None if no invocation has both."""
 
 
 @dataclass(frozen=True)
 class SentinelLevel:
-    """What a subject cost relative to the sentinel, in the invocations that hold both: what the host did is not in
-    it."""
+    """The cost of a subject relative to the sentinel, from invocations with both. Changes of the host cancel out."""
 
     kit_id: str
-    """The sentinel's."""
+    """The sentinel's kit."""
     invocations: int
     level: float
-    """The median over invocations; each is the interquartile mean of its rounds, as `analysis.rounds` has it."""
+    """The median over invocations. Each invocation is the interquartile mean of its rounds, as in `analysis.rounds`."""
     spread: float
 
 
@@ -173,18 +173,19 @@ class SampleRow:
     run_id: str
     measured_at: datetime
     unit: str
-    """Names the invocation: rows with the same unit were interleaved."""
+    """Identifies the invocation. The batches of rows with the same unit were interleaved."""
     level: float
-    """What a handshake cost over all batches, in the unit of the metric."""
+    """The cost of a handshake over all batches, in the unit of the metric."""
     values: Sequence[float]
-    """In the order of the rounds; not a number where a batch does not know its value."""
+    """The batches in the order of the rounds, NaN for a missing value."""
     host_id: str = ""
-    """Of the machine, as the invocation has it."""
+    """The machine of the invocation."""
+    host_kind: HostKindRow | None = None
 
 
 @dataclass(frozen=True)
 class OutcomeRow:
-    """Why a cell has no number in some invocations of a run."""
+    """The reason why a cell has no number in some invocations of a run."""
 
     case: Case
     subject: SubjectRow
@@ -197,6 +198,19 @@ class OutcomeRow:
 
 
 @dataclass(frozen=True)
+class ProfileRow:
+    """The counted instructions of one side of a subject in a case."""
+
+    case: Case
+    subject: SubjectRow
+    run_id: str
+    measured_at: datetime
+    profile: Profile
+    spread: float
+    """The largest count of the run by the smallest, less one."""
+
+
+@dataclass(frozen=True)
 class NegotiatedRow:
     run_id: str
     case_id: str
@@ -206,18 +220,18 @@ class NegotiatedRow:
 
 @dataclass(frozen=True)
 class MeanLoad:
-    """Shares of CPU time, 0 to 1; None where nobody looked or there is nothing to look at."""
+    """Shares of CPU time, 0 to 1. None if they were not read, or do not exist on the machine."""
 
     steal_share: float | None
-    """Of all CPUs, given to others by the hypervisor."""
+    """Time that the hypervisor gave to other guests."""
     sibling_busy_share: float | None
-    """Of the measuring core's other threads."""
+    """Busy time of the measuring core's other threads."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What to read; None leaves a dimension open. Only counted attempts are read, of subjects or of the sentinel
-    but not of both; variants that the measuring is measured with are left out unless runs are named."""
+    """Filters for samples. None and empty values do not filter. Only counted attempts are read, either of subjects or
+    of the sentinel. Variants are read only if runs are named."""
 
     metric: Metric
     pool: str | None = None
@@ -228,30 +242,30 @@ class Selection:
     sentinel: bool = False
     before: datetime | None = None
     variants: bool = False
-    """Whether relinks and copies are read without a run's name."""
+    """Read variants even if no run is named."""
     asides: bool = False
-    """Whether runs that answer a question of their own (Run.is_aside) are read without a run's name."""
+    """Read runs aside (Run.is_aside) even if no run is named."""
     subjects: tuple[str, ...] = ()
-    """By their names."""
+    """SubjectRow.name of each."""
     runs: tuple[str, ...] = ()
-    """All that these have, not of each cell the newest run alone."""
+    """Read all samples of these runs, instead of each cell's newest run."""
 
 
 @dataclass(frozen=True)
 class AlertRow:
-    """What an alert is about, and what its status follows from, without what was found."""
+    """An alert's subject and the steps that decide its status, without its findings."""
 
     alert_id: str
     kind: AlertKind
     library: str | None
     raised_at: datetime
     steps: Sequence[tuple[AlertAction, datetime | None]]
-    """The actions that decide, in their order; of `ignored` with the moment at which it is over."""
+    """The deciding actions in order. `ignored` has the time when it ends."""
 
 
 @dataclass(frozen=True)
 class EndedRunRow:
-    """A run that may raise alerts and has ended since it was judged."""
+    """A run that may raise alerts and has not been screened since it ended."""
 
     run_id: str
     spec_name: str
@@ -265,9 +279,9 @@ class WatchedSpecRow:
     spec_name: str
     newest_run: str
     since: datetime
-    """When its first run was made."""
+    """When its first run was created."""
     finished_at: datetime | None
-    """When a run of it finished last."""
+    """When one of its runs last finished."""
 
 
 EXPORT_COLUMNS = (
@@ -275,7 +289,7 @@ EXPORT_COLUMNS = (
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
     *("variation", "metric", "n", "level", "median", "p05", "p95", "values"),
 )
-"""What an exported sample holds, in this order; `build_profile` is the label that people read."""
+"""The columns of an exported sample, in this order. `build_profile` is its readable label."""
 
 
 class Upkeep(Protocol):
@@ -283,12 +297,20 @@ class Upkeep(Protocol):
 
     def migrate(self) -> None: ...
     def engine(self) -> str: ...
+    def content_version(self) -> str:
+        """Changes with every insert, by whichever process."""
+        ...
+
     def lost_parts(self) -> Counter[str]:
-        """How many parts of each table were damaged when an embedded store opened."""
+        """The number of damaged parts of each table, found when an embedded store opened."""
+        ...
+
+    def summarise(self) -> int:
+        """Compute all summaries anew from samples and outcomes. Returns their number."""
         ...
 
     def storing_again(self) -> AbstractContextManager[None]:
-        """Meanwhile rows are stored though the same were stored before."""
+        """Inside the context, rows are stored even if they were stored before."""
         ...
 
     def forget_lost_parts(self) -> None: ...
@@ -296,33 +318,33 @@ class Upkeep(Protocol):
 
 
 class RunStore(Protocol):
-    """Runs, and how far they are."""
+    """Runs and their progress."""
 
     def add_run(self, run: Run) -> None: ...
     def add_event(self, event: RunEvent) -> None: ...
     def run(self, run_id: str) -> Run | None: ...
     def run_ids(self) -> set[str]:
-        """Of all runs that are stored."""
+        """The ids of all stored runs."""
         ...
 
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
-        """Newest first; more than `limit` where the last ones were made at the same moment."""
+        """Newest first. More than `limit` if the last ones were created at the same time."""
         ...
 
     def events(self, run_id: str) -> list[RunEvent]:
-        """In their order."""
+        """In order."""
         ...
 
     def open_runs(self) -> list[str]:
-        """Ids of the runs that something is still to happen to by itself, the oldest first."""
+        """Ids of the runs that have not ended, oldest first."""
         ...
 
     def open_run_rows(self) -> list[OpenRunRow]:
-        """The same runs, with what the queue knows of them."""
+        """The same runs, with the fields that a queue needs."""
         ...
 
     def last_begun(self) -> dict[str, datetime]:
-        """When a run of each spec began last, by the spec's name."""
+        """When the last run of each spec began, by the spec's name."""
         ...
 
     def run_states(self) -> list[RunStateRow]: ...
@@ -330,30 +352,34 @@ class RunStore(Protocol):
 
 
 class ResultStore(Protocol):
-    """What measuring leaves, and where it was measured."""
+    """Results, and the hosts that they were measured on."""
 
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
-        """`host`: what it was measured on, by default the run's own."""
+        """`host`: the machine of the invocation, by default the run's."""
+        ...
+
+    def add_invocations(self, run: Run, invocations: Sequence[Invocation], host: HostFacts | None = None) -> None:
+        """The same for several invocations on one host, in one insert for each table."""
         ...
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
-        """`pool`: that of its job."""
+        """`pool`: the pool of its job."""
         ...
 
     def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
-        """Those at a job, or of the whole run; by job, then number."""
+        """The attempts of a job, or of the whole run, by job, then number."""
         ...
 
     def nodes(self, pool: str) -> dict[str, HostFacts]:
-        """What was recorded last of each node that had a job of a pool in the week before the newest one, by name."""
+        """The last recorded facts by node, for nodes with a job in the week before the pool's newest job."""
         ...
 
     def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
-        """Those of a job, or of the whole run."""
+        """The invocations of a job, or of the whole run."""
         ...
 
     def stored_by_job(self, run_id: str) -> dict[str, int]:
-        """How many invocations of each job are stored, whatever their attempt; of other jobs there are none."""
+        """The number of stored invocations by job, over all attempts. Jobs without any are missing."""
         ...
 
 
@@ -362,34 +388,34 @@ class ScheduleStore(Protocol):
 
     def add_schedule(self, schedule: Schedule) -> None: ...
     def schedules(self) -> list[Schedule]:
-        """The newest change of each, by name; those that were removed too."""
+        """The newest version of each schedule, by name. Includes removed schedules."""
         ...
 
     def schedules_open_until(self) -> dict[str, datetime]:
-        """When something changed last about the newest run of each schedule, by its name."""
+        """When the newest run of each schedule last changed, by the schedule's name."""
         ...
 
 
 class CommitStore(Protocol):
-    """Commits of watched repositories, and of the libraries that their specs follow."""
+    """Commits of watched repositories, and of libraries that their specs follow."""
 
     def add_commit(self, handled: HandledCommit) -> None: ...
     def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
-        """Those that had something measured, or should have had, each once; those that were handled last first. All
-        repositories' without a name; more than `limit` where the last ones were handled at the same moment."""
+        """Commits with runs or a note, each once, last handled first. An empty `repository` means all. More than
+        `limit` if the last ones were handled at the same time."""
         ...
 
     def repositories(self) -> list[str]:
-        """Names of those that have such commits, in their order."""
+        """Names of the repositories with such commits, sorted."""
         ...
 
     def heads(self, repository: str) -> dict[str, str]:
-        """The commit of each branch that was handled last."""
+        """The last handled commit of each branch."""
         ...
 
     def add_followed(self, followed: FollowedCommit) -> None: ...
     def followed(self, repository: str) -> list[FollowedCommit]:
-        """The newest of each following."""
+        """The newest commit of each following."""
         ...
 
 
@@ -399,70 +425,67 @@ class BisectionStore(Protocol):
     def add_bisection(self, bisection: Bisection) -> None: ...
     def bisection(self, bisection_id: str) -> Bisection | None: ...
     def bisections(self, limit: int, before: datetime | None = None) -> list[Bisection]:
-        """Newest first; more than `limit` where the last ones were asked for at the same moment."""
+        """Newest first. More than `limit` if the last ones were requested at the same time."""
         ...
 
     def open_bisections(self) -> list[str]:
-        """Ids of those that were neither cancelled nor came to an end since they were asked for last; the oldest
-        first."""
+        """Ids of bisections that have not ended and were not cancelled since their last request, oldest first."""
         ...
 
     def add_bisection_event(self, event: BisectionEvent) -> None: ...
     def bisection_events(self, bisection_id: str) -> list[BisectionEvent]:
-        """In their order."""
+        """In order."""
         ...
 
     def add_line(self, line: Line) -> None: ...
     def line(self, bisection_id: str) -> Line | None:
-        """None where its commits are not known yet."""
+        """The commit range. None if its commits are not known yet."""
         ...
 
 
 class AlertStore(Protocol):
-    """Alerts, as the events of each."""
+    """Alerts, as sequences of events."""
 
     def add_alert_event(self, event: AlertEvent) -> None: ...
     def alert_events(self, alert_id: str) -> list[AlertEvent]:
-        """In their order; none where there is no such alert."""
+        """In order. Empty if the alert does not exist."""
         ...
 
     def events_of_alerts(self, alert_ids: Collection[str]) -> list[AlertEvent]:
-        """Of several alerts; by alert, then in their order."""
+        """The events of several alerts, by alert, then in order."""
         ...
 
     def alert_rows(self) -> list[AlertRow]:
-        """All alerts; those that were raised last first."""
+        """All alerts, last raised first."""
         ...
 
     def alerts_beginning_with(self, prefix: str) -> list[str]:
-        """Ids, in their order."""
+        """Ids, sorted."""
         ...
 
 
-class JudgementStore(Protocol):
-    """What was judged, and what is to be."""
+class ScreeningStore(Protocol):
+    """Screenings, and the runs that need one."""
 
-    def add_judgement(self, judgement: Judgement) -> None: ...
-    def judgement(self, run_id: str) -> Judgement | None:
-        """The newest one of a run."""
+    def add_screening(self, screening: Screening) -> None: ...
+    def screening(self, run_id: str) -> Screening | None:
+        """The newest screening of a run."""
         ...
 
-    def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
-        """The newest one of each run, the newest first; more than `limit` where the last ones are of the same
-        moment."""
+    def screenings(self, limit: int, before: datetime | None = None) -> list[Screening]:
+        """The newest screening of each run, newest first. More than `limit` if the last ones have the same time."""
         ...
 
-    def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
-        """The newest one of each run that measured one of some upgrades; those that were made last come last."""
+    def screenings_of(self, upgrade_keys: Collection[str]) -> list[Screening]:
+        """The newest screening of each run that measured one of these upgrades, oldest first."""
         ...
 
-    def waiting_judgements(self) -> list[Judgement]:
-        """Those that wait for a confirming run, which may have ended; the oldest first."""
+    def waiting_screenings(self) -> list[Screening]:
+        """Screenings that wait for a confirmation run, which may have ended, oldest first."""
         ...
 
     def unjudged_runs(self) -> list[EndedRunRow]:
-        """Runs that may raise alerts, have finished or failed, and were not judged since; those that ended first come
-        first."""
+        """Runs that may raise alerts, finished or failed, and were not screened since. First ended first."""
         ...
 
     def watched_specs(self) -> list[WatchedSpecRow]:
@@ -475,95 +498,104 @@ class JudgementStore(Protocol):
 
 
 class NotificationStore(Protocol):
-    """What people are told, and what came of telling them."""
+    """Notifications, and the attempts to send them."""
 
     def add_notifications(self, notifications: Sequence[Notification]) -> None:
-        """All of them, or none."""
+        """Stores all of them, or none."""
         ...
 
     def notifications(self, limit: int, before: datetime | None = None) -> list[Notification]:
-        """Newest first; more than `limit` where the last ones are of the same moment."""
+        """Newest first. More than `limit` if the last ones have the same time."""
         ...
 
     def notified(self, notification_ids: Collection[str]) -> set[str]:
-        """Those of some ids that there are notifications of."""
+        """The given ids that have a notification."""
         ...
 
-    def untold_events(self, since: datetime) -> list[tuple[str, int]]:
-        """Alert and number of the events since then that no channel has a notification of."""
+    def unnotified_events(self, since: datetime) -> list[tuple[str, int]]:
+        """The alert and number of each event since then for which no channel has a notification."""
         ...
 
     def open_notifications(self, most_tries: int) -> list[Notification]:
-        """Those that were not sent, nor tried so often; the oldest first."""
+        """Notifications that were not sent and have fewer than `most_tries` attempts, oldest first."""
         ...
 
     def add_sending(self, sending: Sending) -> None: ...
     def sendings(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Sending]:
-        """Of these notifications, and any other since a moment; in their order."""
+        """The attempts to send these notifications, and all attempts since `since`, in order."""
         ...
 
 
 class SampleStore(Protocol):
-    """What was measured."""
+    """Samples and outcomes."""
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
-        """Those with the newest samples first; with a run named, that run's."""
+        """All host kinds, or those of one run, most recently measured first."""
         ...
 
     def subjects(self) -> list[SubjectRow]: ...
     def metrics(self) -> set[str]:
-        """Names of the metrics that have samples."""
+        """Names of the metrics with samples."""
         ...
 
     def samples(self, selection: Selection) -> list[SampleRow]: ...
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
-        """Which subjects have samples of which cases, by library, then version; without any value."""
+        """The subjects and the cases of their samples, without values, by library, then version."""
         ...
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
-        """Of every run, not of the newest alone; without any value."""
+        """The appearances in all runs, not only the newest, without values."""
         ...
 
     def qualifying_runs(self, selection: Selection) -> set[str]:
-        """Those that measured a kit beside its copy: of each library and case the newest few."""
+        """Runs that measured a kit next to its copy: the newest three of each library and case."""
         ...
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
-        """Of some cases and of each cell what the newest run with a sentinel has, else the newest; by case, library,
-        then version."""
+        """For each cell of these cases, the levels of its newest run with a sentinel, or of its newest run if none has
+        a sentinel. Sorted by case, library, then version."""
         ...
 
     def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
-        """Those of the plans of runs."""
+        """The harness version of each run's plan."""
         ...
 
     def components(self, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
-        """What the libraries of runs stand on: by kit id the versions by component (domain/components.py)."""
+        """The versions of the components below the runs' libraries (domain/components.py), by kit id and component."""
         ...
 
-    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
-        """The sentinel's samples in several runs."""
+    def sentinels(self, selection: Selection) -> list[SampleRow]:
+        """The sentinel's samples in the selection's runs, on its host kind."""
         ...
 
     def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
-        """What was negotiated in each run, case and subject; of several invocations any one."""
+        """The negotiated parameters of each run, case and subject, from any one invocation."""
         ...
 
     def timers(self, run_id: str) -> dict[str, Timer]:
-        """Of the run's newest invocation, by the subject's reference."""
+        """The timers of the run's newest invocation, by the subject's reference."""
         ...
 
     def mean_load(self, run_id: str) -> MeanLoad:
-        """What ran beside a run's measuring, on average over its invocations that tell it."""
+        """The load by other programs during a run, averaged over the invocations that recorded it."""
         ...
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]: ...
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
-        """Of each cell's newest run, the invocations that know the CPU time but not this metric, since other programs
-        ran in between. They are no failures, and `outcomes` does not have them."""
+        """Invocations of each cell's newest run that have the CPU time but not this metric, because other programs ran
+        in between. They are not failures, so `outcomes` does not include them."""
         ...
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
+
+
+class ProfileStore(Protocol):
+    """Counted instructions by function."""
+
+    def profiles(self, subjects: Collection[str], case_id: str = "", run_id: str = "") -> list[ProfileRow]:
+        """The newest profile of each case, subject (SubjectRow.name) and side; of one case or of all, and of one run or
+        of all, runs aside included."""
+        ...
 
 
 class Store(
@@ -574,9 +606,10 @@ class Store(
     CommitStore,
     BisectionStore,
     AlertStore,
-    JudgementStore,
+    ScreeningStore,
     NotificationStore,
     SampleStore,
+    ProfileStore,
     Protocol,
 ):
-    """All of it. Implementations are safe to call from several threads."""
+    """All ports together. Implementations are safe to call from several threads."""

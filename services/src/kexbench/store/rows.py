@@ -1,4 +1,4 @@
-"""Between domain values and rows of the store's tables: pure, no client."""
+"""Converts between domain values and rows of the store's tables. Pure, without a client."""
 
 import json
 import logging
@@ -29,18 +29,18 @@ SUBJECT_COLUMNS = (
 )
 CASE_SQL, SUBJECT_SQL = (", ".join(f"`{column}`" for column in columns) for columns in (CASE_COLUMNS, SUBJECT_COLUMNS))
 EVENT_ORDER = f"(number, at, indexOf({[str(state) for state in RunState]}, state))"
-"""SQL: what sorts the events of a run, the newest last. Events from before there were numbers go by their times, and at
-one time by the order of a run's life."""
+"""SQL: the order of a run's events, newest last. Events of old releases have no number: their times count, and at equal
+times the order of the states."""
 
 
 def columns_of(value: object, *fields: str) -> Row:
-    """Fields of a value, as columns of the same names hold them."""
+    """Fields of a value as columns of the same names."""
     row = {field: getattr(value, field) for field in fields}
-    for field, found in row.items():
-        if isinstance(found, StrEnum):
-            row[field] = str(found)
-        elif isinstance(found, tuple):
-            row[field] = list(found)
+    for field, content in row.items():
+        if isinstance(content, StrEnum):
+            row[field] = str(content)
+        elif isinstance(content, tuple):
+            row[field] = list(content)
     return row
 
 
@@ -49,12 +49,12 @@ def event_row(event: RunEvent) -> Row:
 
 
 def whole(value: BaseModel, *fields: str, **others: Any) -> Row:
-    """A row that holds a value whole, with the columns that it is found by."""
+    """A row with a complete value in `content`, and with the columns for queries."""
     return columns_of(value, *fields) | others | {"content": value.model_dump_json()}
 
 
 def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
-    """One row a subject and metric, in a fixed order."""
+    """One row for each subject and metric, in a fixed order."""
     rows = []
     for sample in sorted(invocation.usable_samples, key=lambda sample: (sample.metric, sample.subject)):
         values = np.asarray(sample.values)
@@ -85,6 +85,18 @@ def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
     ]
 
 
+def profile_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
+    return [
+        {
+            **_cell_columns(run, invocation, host, subject),
+            **columns_of(profile, "side", "instructions"),
+            "content": profile.model_dump_json(),
+        }
+        for subject, profiles in sorted(invocation.profiles.items())
+        for profile in profiles
+    ]
+
+
 def invocation_row(invocation: Invocation, host: HostFacts) -> Row:
     return {
         **_invocation_columns(invocation, host),
@@ -95,8 +107,8 @@ def invocation_row(invocation: Invocation, host: HostFacts) -> Row:
     }
 
 
-def _by_subject(found: Mapping[str, BaseModel]) -> str:
-    return canonical_json({subject: value.model_dump(mode="json") for subject, value in found.items()})
+def _by_subject(values: Mapping[str, BaseModel]) -> str:
+    return canonical_json({subject: value.model_dump(mode="json") for subject, value in values.items()})
 
 
 def run_row(run: Run) -> Row:
@@ -110,7 +122,7 @@ def run_row(run: Run) -> Row:
 
 
 def run_of(row: Row) -> Run:
-    """Raises StoreError for one that does not have the form of a run."""
+    """Raises StoreError if the row is not a valid run."""
     try:
         return Run.model_validate_json(row["run"])
     except ValidationError as error:
@@ -118,14 +130,14 @@ def run_of(row: Row) -> Run:
         place = ".".join(map(str, fault["loc"]))
         raise StoreError(
             f"run {row['run_id']} cannot be read: {place}: {fault['msg']}",
-            "measure its spec again; other runs can be read",
+            "measure its spec again; other runs are not affected",
         ) from None
 
 
-def runs_of(found: Iterable[Row]) -> list[Run]:
-    """Those that can be read: one that cannot must not hide the others."""
+def runs_of(run_rows: Iterable[Row]) -> list[Run]:
+    """The readable runs: an unreadable one must not hide the others."""
     runs = []
-    for row in found:
+    for row in run_rows:
         try:
             runs.append(run_of(row))
         except StoreError as error:
@@ -134,12 +146,12 @@ def runs_of(found: Iterable[Row]) -> list[Run]:
 
 
 def host_row(host: HostFacts, host_id: str | None = None) -> Row:
-    """`host_id`: as rows of an earlier release have it."""
+    """`host_id`: the id in rows of an earlier release."""
     return {"host_id": host_id or host.host_id, "kind": kind_of(host), "facts": host.model_dump_json()}
 
 
 def deduplication_token(table: str, rows: list[Row]) -> str:
-    """Holds the content, since the same token with other data would be dropped silently."""
+    """Depends on the content, because ClickHouse silently drops other data with the same token."""
     return content_hash([table, [{key: str(value) for key, value in row.items()} for row in rows]], length=32)
 
 
@@ -154,7 +166,7 @@ def case_of(row: Row) -> Case:
 
 @lru_cache(maxsize=4096)
 def _case(*columns: str | int) -> Case:
-    """Kept, since every row of a cell has the same."""
+    """Cached, because all rows of a cell have the same case."""
     written = dict(zip(CASE_COLUMNS, columns, strict=True))
     variation = written.pop("variation")
     return Case.model_validate(written | (json.loads(str(variation)) if variation else {}))

@@ -1,4 +1,4 @@
-"""The tables of runs: their facts, their events, the attempts at their jobs, and what is read of all of them."""
+"""The tables of runs: facts, events, and attempts at jobs."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,9 +8,9 @@ from typing import Any
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
 from kexbench.store.connection import Connection, page_of, page_parameters
-from kexbench.store.measured import COUNTED
 from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
+from kexbench.store.summaries import counted_in
 
 _FACTS = """
     spec_name, JSONExtractString(run, 'trigger') AS trigger,
@@ -25,12 +25,12 @@ _EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
 _LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
 _NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
 RUNS_KEPT = 4
-"""A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
-parse."""
+"""The number of cached runs. A started run never changes, every arriving invocation is checked against it, and a large
+plan takes a second to parse."""
 
 
 class RunTables(Connection):
-    """The part of the store's port that tells of runs."""
+    """The part of the store's port for runs."""
 
     def __init__(self, dsn: str, database: str) -> None:
         super().__init__(dsn, database)
@@ -58,49 +58,49 @@ class RunTables(Connection):
     def run(self, run_id: str) -> Run | None:
         try:
             return self._started_run(run_id)
-        except _NotStartedError as found:
-            return found.run
+        except _NotStartedError as error:
+            return error.run
 
     def run_ids(self) -> set[str]:
         return {row["run_id"] for row in self._query("SELECT run_id FROM runs")}
 
     def _read_started_run(self, run_id: str) -> Run:
-        """Raises _NotStartedError, which a cache doesn't keep."""
-        found = self._query(
+        """Raises _NotStartedError, which is not cached."""
+        selected = self._query(
             "SELECT run_id, run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1",
             {"run_id": run_id},
         )
-        run = next((rows.run_of(row) for row in found), None)
+        run = next((rows.run_of(row) for row in selected), None)
         if run is None or not run.is_started:
             raise _NotStartedError(run)
         return run
 
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
-        """Newest first; more than `limit` where the last ones were made at the same moment."""
-        found = self._query(
+        """Newest first; more than `limit` if the last ones have the same time."""
+        selected = self._query(
             f"SELECT run_id, run FROM runs FINAL {page_of('created_at')}", page_parameters(limit, before)
         )
-        return sorted(rows.runs_of(found), key=lambda run: (run.created_at, run.run_id), reverse=True)
+        return sorted(rows.runs_of(selected), key=lambda run: (run.created_at, run.run_id), reverse=True)
 
     def events(self, run_id: str) -> list[RunEvent]:
-        found = self._query(
+        selected = self._query(
             "SELECT run_id, at, state, detail, reason, about FROM run_events FINAL WHERE run_id = {run_id:String}"
             " ORDER BY number, at, state",
             {"run_id": run_id},
         )
-        return [_event(row) for row in found]
+        return [_event(row) for row in selected]
 
     def open_runs(self) -> list[str]:
-        found = self._query(
+        selected = self._query(
             "SELECT run_id FROM run_events GROUP BY run_id"
             f" HAVING argMax(state, {EVENT_ORDER}) IN {{open:Array(String)}}"
             " ORDER BY min(at), run_id",
             _open(),
         )
-        return [row["run_id"] for row in found]
+        return [row["run_id"] for row in selected]
 
     def open_run_rows(self) -> list[OpenRunRow]:
-        found = self._query(
+        selected = self._query(
             f"SELECT run_id, {_FACTS}, queued_at, {_LAST} FROM"
             " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
             f" (SELECT run_id, {_NEWEST},"
@@ -110,34 +110,34 @@ class RunTables(Connection):
             " WHERE last_state IN {open:Array(String)} ORDER BY queued_at, run_id",
             _open(),
         )
-        return [_open_run(row) for row in found]
+        return [_open_run(row) for row in selected]
 
     def last_begun(self) -> dict[str, datetime]:
-        found = self._query(
+        selected = self._query(
             "SELECT spec_name, max(begun) AS last FROM runs INNER JOIN"
             " (SELECT run_id, min(at) AS begun FROM run_events WHERE state = 'running' GROUP BY run_id) AS events"
             " USING run_id GROUP BY spec_name"
         )
-        return {row["spec_name"]: row["last"] for row in found}
+        return {row["spec_name"]: row["last"] for row in selected}
 
     def schedules_open_until(self) -> dict[str, datetime]:
-        found = self._query(
+        selected = self._query(
             "SELECT spec_name, argMax(newest, created_at) AS last FROM runs INNER JOIN"
             f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest FROM run_events GROUP BY run_id) AS events"
             " USING run_id"
             " WHERE JSONExtractString(run, 'trigger') = {trigger:String} GROUP BY spec_name",
             {"trigger": str(Trigger.SCHEDULE)},
         )
-        return {row["spec_name"]: row["last"] for row in found}
+        return {row["spec_name"]: row["last"] for row in selected}
 
     def run_states(self) -> list[RunStateRow]:
-        found = self._query(
+        selected = self._query(
             "SELECT last_state AS state, count() AS runs, min(last_at) AS since FROM"
             f" (SELECT run_id, {_NEWEST}"
             " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY last_state ORDER BY last_state"
         )
-        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
+        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in selected]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids}
@@ -151,7 +151,7 @@ class RunTables(Connection):
                 "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
                 " sum(preempted_batches) AS preempted FROM invocations FINAL"
                 " WHERE run_id IN {run_ids:Array(String)}"
-                f" AND {COUNTED} GROUP BY run_id",
+                f" AND {counted_in('{run_ids:Array(String)}')} GROUP BY run_id",
                 parameters,
             )
         }

@@ -1,4 +1,4 @@
-"""The tables of what asks for runs: schedules, and the commits of watched and of followed branches."""
+"""The tables of run triggers: schedules, and the commits of watched and followed branches."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from kexbench.store.connection import Connection
 
 
 class TriggerTables(Connection):
-    """The part of the store's port that tells of schedules and commits."""
+    """The part of the store's port for schedules and commits."""
 
     def add_schedule(self, schedule: Schedule) -> None:
         self._insert("schedules", [rows.whole(schedule, "name", "changed_at")])
@@ -22,12 +22,12 @@ class TriggerTables(Connection):
         )
 
     def add_commit(self, handled: HandledCommit) -> None:
-        tells = bool(handled.checks or handled.note)
+        has_content = bool(handled.checks or handled.note)
         of_commit = rows.columns_of(handled.commit, "repository", "branch", "commit")
-        self._insert("commits", [rows.whole(handled, "handled_at", tells=tells, **of_commit)])
+        self._insert("commits", [rows.whole(handled, "handled_at", tells=has_content, **of_commit)])
 
     def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
-        # A commit is told with its newest row, and no page knows an older one of it.
+        # Only the newest row of a commit is shown.
         newest_of_each = (
             "(SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
             " AND ({repository:String} = '' OR repository = {repository:String})"
@@ -37,16 +37,16 @@ class TriggerTables(Connection):
         return self._page(HandledCommit, newest_of_each, order, limit, before, {"repository": repository})
 
     def repositories(self) -> list[str]:
-        found = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
-        return [row["repository"] for row in found]
+        selected = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
+        return [row["repository"] for row in selected]
 
     def heads(self, repository: str) -> dict[str, str]:
-        found = self._query(
+        selected = self._query(
             "SELECT branch, argMax(commit, handled_at) AS head FROM commits WHERE repository = {repository:String}"
             " GROUP BY branch",
             {"repository": repository},
         )
-        return {row["branch"]: row["head"] for row in found}
+        return {row["branch"]: row["head"] for row in selected}
 
     def add_followed(self, followed: FollowedCommit) -> None:
         following = {

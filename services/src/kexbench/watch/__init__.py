@@ -1,5 +1,5 @@
-"""Watches git repositories and has the specs of their commits measured.
+"""Watches git repositories and requests the runs of their commits.
 
-It keeps nothing but a copy of each repository: how far a branch was looked through, the API says, and what is asked of
-it can be asked again. So it may end at any time and begin again.
+It keeps only a copy of each repository. The API knows the last handled commit of each branch, and every request can be
+repeated, so the watcher can stop and restart at any time.
 """

@@ -1,5 +1,5 @@
-"""Tells forges what became of commits: a status for each spec, sent when it is another one than before, and one comment
-at each open pull request."""
+"""Reports the results of commits to forges: a status for each spec, sent when it changes, and one comment on each open
+pull request."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,29 +15,29 @@ from kexbench.forges import CommitStatus, Forge, ForgeError
 from kexbench.watch.telling import Verdicts, comment_of, status_of
 
 _FOR_GOOD = (400, 404, 422)
-"""What forges answer where they have no such commit, or take no status of it."""
+"""Statuses of a forge's answer if it lacks the commit or accepts no status for it."""
 LASTING = timedelta(days=3)
-"""What happened to older commits, nobody waits for any more."""
+"""Older commits get no status and no comment."""
 
 
 class Known(Protocol):
-    """What the API knows of commits. All of it raises ApiError."""
+    """What the API knows about commits. All methods raise ApiError."""
 
     def commits(self, repository: str) -> Sequence[CommitView]:
-        """The newest that say something of a spec, with the states of their runs."""
+        """The newest commits that have checks or a note, with the states of their runs."""
         ...
 
     def verdict(self, run_id: str) -> RunVerdict:
-        """Of a run that has ended."""
+        """The verdict of a run that has ended."""
         ...
 
     def heads(self, repository: str) -> Mapping[str, str]:
-        """The commit of each branch that was handled last."""
+        """The last handled commit of each branch."""
         ...
 
 
 class Announcer:
-    """Keeps nothing but what it sent; begun anew, the forge is asked what it shows already."""
+    """Keeps only what it sent. After a restart, it reads what the forge shows already."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Announcer:
         say: Callable[[str], None],
         troubles: Troubles | None = None,
     ) -> None:
-        """`forges` by the repository's name; `pages_url` is where people reach the dashboard."""
+        """`forges` by the name of the repository; `pages_url` is where people reach the dashboard."""
         self._api = api
         self._guard = (troubles or Troubles()).guard
         self._forges = forges
@@ -58,10 +58,10 @@ class Announcer:
         self._verdicts: dict[str, Verdicts] = {}
         self._sent: dict[tuple[str, str], CommitStatus] = {}
         self._commented: dict[tuple[str, int], str] = {}
-        """What the comment at each pull request says, or would say if anybody had to be told."""
-        self._again_at: dict[str, datetime] = {}
-        self._troubles: dict[str, list[str]] = {}
-        """What was told of each repository, so that it is told once."""
+        """The latest comment on each pull request, sent or not."""
+        self._retry_at: dict[str, datetime] = {}
+        self._errors: dict[str, list[str]] = {}
+        """The last reported errors of each repository, so that each is reported once."""
 
     def run(self, ending: Event, interval_s: float) -> None:
         while not ending.is_set():
@@ -70,95 +70,94 @@ class Announcer:
             ending.wait(interval_s)
 
     def once(self) -> bool:
-        """Tell every forge what it doesn't show yet; whether all took it."""
-        told = [self._announce(name, forge) for name, forge in self._forges.items()]
-        return all(told)
+        """Send every forge what it doesn't show yet. True if all forges accepted everything."""
+        accepted = [self._announce(name, forge) for name, forge in self._forges.items()]
+        return all(accepted)
 
     def _announce(self, name: str, forge: Forge) -> bool:
-        """A forge that refuses now holds up no other, and is asked again when it says."""
-        if self._again_at.get(name, self._clock()) > self._clock():
+        """A forge that refuses does not hold up the others. It is tried again at the time that it states."""
+        if self._retry_at.get(name, self._clock()) > self._clock():
             return False
-        troubles: list[str] = []
+        errors: list[str] = []
         try:
-            found = self._api.commits(name)
-            verdicts = self._verdicts_of(name, found)
-            for commit in found:
+            commits = self._api.commits(name)
+            verdicts = self._verdicts_of(name, commits)
+            for commit in commits:
                 if self._is_recent(commit):
-                    troubles += self._set_statuses(forge, commit, verdicts)
-            troubles += self._put_comments(name, forge, found, verdicts)
+                    errors += self._set_statuses(forge, commit, verdicts)
+            errors += self._put_comments(name, forge, commits, verdicts)
         except (ForgeError, ApiError) as error:
             if isinstance(error, ForgeError) and error.again_at is not None:
-                self._again_at[name] = error.again_at
-            troubles.append(str(error))
-        known = self._troubles.get(name, [])
-        for trouble in dict.fromkeys(troubles):
-            if trouble not in known:
-                self._say(f"repository {name}: {trouble}")
-        self._troubles[name] = troubles
-        return not troubles
+                self._retry_at[name] = error.again_at
+            errors.append(str(error))
+        reported = self._errors.get(name, [])
+        for text in dict.fromkeys(errors):
+            if text not in reported:
+                self._say(f"repository {name}: {text}")
+        self._errors[name] = errors
+        return not errors
 
-    def _is_recent(self, found: CommitView) -> bool:
-        return found.handled_at > self._clock() - LASTING
+    def _is_recent(self, commit: CommitView) -> bool:
+        return commit.handled_at > self._clock() - LASTING
 
-    def _verdicts_of(self, name: str, found: Sequence[CommitView]) -> Verdicts:
-        """Of the runs that have ended; each is asked for once, unless it went on meanwhile."""
-        checks = [check for commit in found if self._is_recent(commit) for check in commit.checks]
+    def _verdicts_of(self, name: str, commits: Sequence[CommitView]) -> Verdicts:
+        """The verdicts of the runs that have ended, each requested once. A run that was resumed is requested again."""
+        checks = [check for commit in commits if self._is_recent(commit) for check in commit.checks]
         ended = [check.run_id for check in checks if check.run_id and check.state and not check.state.is_open]
-        known = self._verdicts.get(name, {})
-        self._verdicts[name] = {one: known.get(one) or self._api.verdict(one) for one in ended}
+        earlier = self._verdicts.get(name, {})
+        self._verdicts[name] = {run_id: earlier.get(run_id) or self._api.verdict(run_id) for run_id in ended}
         return self._verdicts[name]
 
-    def _set_statuses(self, forge: Forge, found: CommitView, verdicts: Verdicts) -> list[str]:
-        """What a forge refuses of this commit for good is told, and holds up nothing: at GitLab a fork's commit has no
-        status. Raises ForgeError where it refuses more than that."""
+    def _set_statuses(self, forge: Forge, view: CommitView, verdicts: Verdicts) -> list[str]:
+        """The errors of statuses that the forge refuses for good, which hold up nothing: GitLab accepts none for a
+        fork's commit. Raises ForgeError for other refusals."""
         refused = []
-        for check in found.checks:
+        for check in view.checks:
             status = status_of(check, verdicts, self._pages_url)
-            key = (found.commit.commit, status.context)
+            key = (view.commit.commit, status.context)
             if self._sent.get(key) == status:
                 continue
             try:
-                forge.set_status(found.commit.commit, status)
+                forge.set_status(view.commit.commit, status)
             except ForgeError as error:
-                if found.commit.pull_request is None or error.again_at is not None or error.status not in _FOR_GOOD:
+                if view.commit.pull_request is None or error.again_at is not None or error.status not in _FOR_GOOD:
                     raise
                 refused.append(str(error))
             self._sent[key] = status
         return refused
 
-    def _put_comments(self, name: str, forge: Forge, found: Sequence[CommitView], verdicts: Verdicts) -> list[str]:
-        """One at each open pull request where there is something to say. What a forge refuses of one holds up no other.
-        Raises ForgeError where it asks to be left alone."""
+    def _put_comments(self, name: str, forge: Forge, commits: Sequence[CommitView], verdicts: Verdicts) -> list[str]:
+        """Comment on each open pull request that has news. Returns the errors of refused comments, which hold up no
+        other. Raises ForgeError if the forge asks to wait."""
         refused: list[str] = []
         opened: set[int] | None = None
-        for number, commit, checks in self._pull_requests(name, found):
-            said = comment_of(commit, checks, verdicts, self._pages_url)
-            if said is None or self._commented.get((name, number)) == said.body:
+        for number, head, checks in self._pull_requests(name, commits):
+            comment = comment_of(head, checks, verdicts, self._pages_url)
+            if comment is None or self._commented.get((name, number)) == comment.body:
                 continue
             if opened is None:
-                opened = {one.number for one in forge.pull_requests()}
+                opened = {pull_request.number for pull_request in forge.pull_requests()}
             try:
-                if number in opened and (said.is_news or forge.has_comment(number, name)):
-                    forge.put_comment(number, name, said.body)
-                self._commented[name, number] = said.body
+                if number in opened and (comment.is_news or forge.has_comment(number, name)):
+                    forge.put_comment(number, name, comment.body)
+                self._commented[name, number] = comment.body
             except ForgeError as error:
                 if error.again_at is not None:
                     raise
                 refused.append(str(error))
         return refused
 
-    def _pull_requests(self, name: str, found: Sequence[CommitView]) -> Iterator[tuple[int, str, Sequence[CheckView]]]:
-        """Number, head and checks of those that are told of, once each; a head that changes no spec is not among the
-        commits."""
+    def _pull_requests(self, name: str, views: Sequence[CommitView]) -> Iterator[tuple[int, str, Sequence[CheckView]]]:
+        """Number, head and checks of each pull request. A head that changes no spec is not among the commits."""
         newest: dict[int, CommitView] = {}
-        for one in found:
-            if one.commit.pull_request is not None:
-                newest.setdefault(one.commit.pull_request, one)
+        for view in views:
+            if view.commit.pull_request is not None:
+                newest.setdefault(view.commit.pull_request, view)
         heads = self._api.heads(name) if newest else {}
-        told = {one.commit.commit for one in found}
-        for number, one in newest.items():
-            head = heads.get(branch_of(number), one.commit.commit)
-            if head not in told:
+        hashes = {view.commit.commit for view in views}
+        for number, view in newest.items():
+            head = heads.get(branch_of(number), view.commit.commit)
+            if head not in hashes:
                 yield number, head, ()
-            elif head == one.commit.commit and one.checks and self._is_recent(one):
-                yield number, head, one.checks
+            elif head == view.commit.commit and view.checks and self._is_recent(view):
+                yield number, head, view.checks

@@ -1,5 +1,5 @@
-"""Has the new commits measured of the branches that specs follow: one after the other, since the next one is measured
-beside the last that built."""
+"""Requests runs for new commits of the branches that specs follow. One commit after the other, since each is compared
+with the last one that built."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,17 +18,18 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_of
 from kexbench.planning.neighbours import is_held_up, is_waiting, newest_built
 from kexbench.planning.spec import Catalogue
+from kexbench.watch.errors import SourceError
+from kexbench.watch.git import GitSource
 from kexbench.watch.history import History
-from kexbench.watch.source import Source, SourceError
 
 PACE_S = 60.0
-"""Between two looks at a followed repository, which is somebody else's."""
+"""Between two polls of a followed repository, which belongs to somebody else."""
 _TICK = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
 class _FollowingSpec:
-    """A spec that follows a branch, as the newest handled commit of its repository has it."""
+    """A spec that follows a branch, as of the newest handled commit of its repository."""
 
     following: Following
     every: int
@@ -38,15 +39,15 @@ class _FollowingSpec:
 
 
 @dataclass
-class _Looked:
-    """The specs of a repository, as of certain heads of its branches."""
+class _SpecsAt:
+    """The specs of a repository at certain heads of its branches."""
 
     heads: Mapping[str, str] = field(default_factory=dict)
     specs: tuple[_FollowingSpec, ...] = ()
 
 
 class Follower:
-    """Keeps nothing but copies of histories: how far branches were looked through the API says."""
+    """Keeps only copies of histories. The API knows the last handled commit of each branch."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Follower:
         say: Callable[[str], None],
         pace_s: float = PACE_S,
     ) -> None:
-        """`copies` is the folder for histories, `catalogue` the one of the installation."""
+        """`copies`: the folder for histories. `catalogue`: the installation's catalogue."""
         self._api = api
         self._copies = copies
         self._catalogue = catalogue
@@ -65,115 +66,114 @@ class Follower:
         self._say = say
         self._pace_s = pace_s
         self._newest = EARLIEST
-        self._looked: dict[str, _Looked] = {}
+        self._specs_by_repository: dict[str, _SpecsAt] = {}
         self._histories: dict[str, History] = {}
         self._heads: dict[tuple[str, str], tuple[float, str | None]] = {}
-        self._troubles: dict[Following, str] = {}
-        """What was told of each, so that it is told once."""
+        self._reported: dict[Following, str] = {}
+        """The last reported error of each, so that each is reported once."""
 
     def close(self) -> None:
         for history in self._histories.values():
             history.close()
 
-    def look(self, source: Source, heads: Mapping[str, str]) -> bool:
-        """Have measured what is new for the specs of a repository, whose branches were handled up to `heads`. Whether
-        all followed repositories answered. Raises SourceError for its own, and ApiError."""
+    def look(self, source: GitSource, heads: Mapping[str, str]) -> bool:
+        """Request the next runs for the specs of a repository, whose branches were handled up to `heads`. True if all
+        followed repositories answered. Raises ApiError, and SourceError for the specs' own repository."""
         specs = self._specs(source, heads)
         if not specs:
             return True
-        known = {one.followed.following: one for one in self._api.followed(source.repository.name)}
-        self._newest = max([self._newest, *(one.followed.handled_at for one in known.values())])
-        answered = [self._look_for(spec, known.get(spec.following)) for spec in specs]
+        views = {view.followed.following: view for view in self._api.followed(source.repository.name)}
+        self._newest = max([self._newest, *(view.followed.handled_at for view in views.values())])
+        answered = [self._poll(spec, views.get(spec.following)) for spec in specs]
         return all(answered)
 
-    def _look_for(self, spec: _FollowingSpec, known: FollowedView | None) -> bool:
-        """One whose repository can't be read holds up no other."""
+    def _poll(self, spec: _FollowingSpec, view: FollowedView | None) -> bool:
+        """False if the repository can't be read, which holds up no other."""
         following = spec.following
         try:
-            self._go_on(spec, known)
+            self._request_next(spec, view)
         except SourceError as error:
-            if self._troubles.get(following) != str(error):
+            if self._reported.get(following) != str(error):
                 self._say(f"{following.path} of {following.repository}: {error}")
-            self._troubles[following] = str(error)
+            self._reported[following] = str(error)
             return False
-        self._troubles.pop(following, None)
+        self._reported.pop(following, None)
         return True
 
-    def _go_on(self, spec: _FollowingSpec, known: FollowedView | None) -> None:
+    def _request_next(self, spec: _FollowingSpec, view: FollowedView | None) -> None:
         following = spec.following
         branch = following.branch
         head = self._head(following)
-        if known is None:
+        if view is None:
             self._note(FollowedCommit(following=following, commit=head, number=0, base=head, handled_at=self._clock()))
-            self._say(f"{following.path} follows {branch.library} {branch.branch} from commit {head[:12]} on")
+            self._say(f"{following.path} follows {branch.library} {branch.branch}, starting after commit {head[:12]}")
             return
-        before = known.followed
-        if before.asked and known.state:
-            if is_waiting(known.state, started=known.started):
+        before = view.followed
+        if before.asked and view.state:
+            if is_waiting(view.state, started=view.started):
                 return
-            if is_held_up(known.state, started=known.started, unbuilt=known.unbuilt):
+            if is_held_up(view.state, started=view.started, unbuilt=view.unbuilt):
                 raise SourceError(
-                    f"commit {before.commit[:12]} of {branch.library} could not be measured: {known.detail}\n"
-                    f"  remedy: see to that, then kexbench runs resume {before.asked.run_id}; "
-                    "cancel the resumed run to leave the commit out"
+                    f"commit {before.commit[:12]} of {branch.library} could not be measured: {view.detail}\n"
+                    f"  remedy: fix the cause and run kexbench runs resume {before.asked.run_id}; "
+                    "to leave the commit out, cancel the resumed run"
                 )
-        base = _base(known)
+        base = _base(view)
         if head == before.commit:
             return
         commits, back = self._history(branch.address).new_commits(branch.branch, head, before.commit)
         number = before.number - back
         for commit in commits:
             number += 1
-            if number % spec.every == 0 and self._ask(spec, commit, number, base):
+            if number % spec.every == 0 and self._request(spec, commit, number, base):
                 return
         self._note(FollowedCommit(following=following, commit=head, number=number, base=base, handled_at=self._clock()))
 
-    def _ask(self, spec: _FollowingSpec, commit: str, number: int, base: str | None) -> bool:
-        """Ask for a commit's run and note that; whether there is one, for which the next commit waits."""
+    def _request(self, spec: _FollowingSpec, commit: str, number: int, base: str | None) -> bool:
+        """Request and record a commit's run. True if there is one; the next commit waits for it."""
         following = spec.following
-        told = self._history(following.branch.address).told(commit)
-        asked = FollowedSpec(
+        request = FollowedSpec(
             following=following,
             spec_commit=spec.commit,
-            commit=told,
+            commit=self._history(following.branch.address).library_commit(commit),
             base=base,
             spec_text=spec.text,
             catalogue_text=spec.catalogue_text,
         )
-        check = self._api.run_followed(asked)
-        wanted = AskedCommit(commit=commit, base=base, run_id=check.run_id) if check.run_id else None
+        check = self._api.run_followed(request)
+        requested = AskedCommit(commit=commit, base=base, run_id=check.run_id) if check.run_id else None
         self._note(
             FollowedCommit(
                 following=following,
                 commit=commit,
                 number=number,
                 base=base,
-                asked=wanted,
+                asked=requested,
                 faults=check.faults,
                 handled_at=self._clock(),
             )
         )
-        said = check.run_id or "; ".join(map(str, check.faults))
-        self._say(f"commit {commit[:12]} of {following.branch.library}, {following.path}: {said}")
-        return wanted is not None
+        result = check.run_id or "; ".join(map(str, check.faults))
+        self._say(f"commit {commit[:12]} of {following.branch.library}, {following.path}: {result}")
+        return requested is not None
 
-    def _note(self, noted: FollowedCommit) -> None:
-        """Each later than the one before, whatever the clock does: the latest is where looking goes on."""
-        self._newest = max(noted.handled_at, self._newest + _TICK)
-        self._api.note_followed(noted.model_copy(update={"handled_at": self._newest}))
+    def _note(self, handled: FollowedCommit) -> None:
+        """Times always increase, whatever the clock does: the latest commit is where the next poll continues."""
+        self._newest = max(handled.handled_at, self._newest + _TICK)
+        self._api.note_followed(handled.model_copy(update={"handled_at": self._newest}))
 
-    def _specs(self, source: Source, heads: Mapping[str, str]) -> tuple[_FollowingSpec, ...]:
-        """Read anew when a branch has another head; where several branches have a spec the first one counts."""
-        known = self._looked.setdefault(source.repository.name, _Looked())
-        if known.heads != heads:
-            found: dict[str, _FollowingSpec] = {}
+    def _specs(self, source: GitSource, heads: Mapping[str, str]) -> tuple[_FollowingSpec, ...]:
+        """Read again when a head changes. If several branches have a spec, the first branch counts."""
+        cached = self._specs_by_repository.setdefault(source.repository.name, _SpecsAt())
+        if cached.heads != heads:
+            specs: dict[str, _FollowingSpec] = {}
             for branch, head in heads.items():
                 for spec in self._read(source, branch, head):
-                    found.setdefault(spec.following.path, spec)
-            known.heads, known.specs = dict(heads), tuple(found.values())
-        return known.specs
+                    specs.setdefault(spec.following.path, spec)
+            cached.heads, cached.specs = dict(heads), tuple(specs.values())
+        return cached.specs
 
-    def _read(self, source: Source, branch: str, head: str) -> Iterator[_FollowingSpec]:
+    def _read(self, source: GitSource, branch: str, head: str) -> Iterator[_FollowingSpec]:
         files = source.files(head)
         texts = {path: text for path, text in files.specs.items() if text and "follow:" in text}
         if not texts:
@@ -182,27 +182,27 @@ class Follower:
             catalogue = read_catalogue(files.catalogue, source.repository.catalogue) if files.catalogue else None
             catalogue = catalogue or self._catalogue()
         except DocumentError as error:
-            self._say(f"nothing is followed for {source.repository.name}: {error}")
+            self._say(f"the specs of {source.repository.name} follow no branches: {error}")
             return
         for path, text in texts.items():
             try:
-                found = follow_of(text, path, catalogue)
+                follow = follow_of(text, path, catalogue)
             except DocumentError as error:
                 self._say(f"commit {head[:12]} of {source.repository.name}: {error}")
                 continue
-            if found:
-                following = Following(repository=source.repository.name, path=path, branch=found.branch)
-                yield _FollowingSpec(following, found.every, source.commit(branch, head), text, files.catalogue)
+            if follow:
+                following = Following(repository=source.repository.name, path=path, branch=follow.branch)
+                yield _FollowingSpec(following, follow.every, source.commit(branch, head), text, files.catalogue)
 
     def _head(self, following: Following) -> str:
         branch = following.branch
         key, now = (branch.address, branch.branch), time.monotonic()
-        asked_at, head = self._heads.get(key, (-self._pace_s, None))
-        if head is None or now - asked_at >= self._pace_s:
+        polled_at, head = self._heads.get(key, (-self._pace_s, None))
+        if head is None or now - polled_at >= self._pace_s:
             head = self._history(branch.address).head(branch.branch)
             self._heads[key] = now, head
         if head is None:
-            raise SourceError(f"{branch.address} has no branch {branch.branch}\n  remedy: correct it in the spec")
+            raise SourceError(f"{branch.address} has no branch {branch.branch}\n  remedy: correct the spec")
         return head
 
     def _history(self, address: str) -> History:
@@ -211,13 +211,13 @@ class Follower:
         return self._histories[address]
 
 
-def _base(known: FollowedView) -> str | None:
-    """The commit that the next one is measured beside, now that it is known what became of the run asked for last."""
-    before = known.followed
+def _base(view: FollowedView) -> str | None:
+    """The commit that the next one is compared with: the last one that built."""
+    before = view.followed
     if before.asked is None:
         return before.base
-    branch, asked = before.following.branch, before.asked
-    references = {branch.reference(one): one for one in (asked.base, asked.commit) if one}
-    older = branch.reference(asked.base) if asked.base else None
-    built = newest_built(older, branch.reference(asked.commit), started=known.started, unbuilt=known.unbuilt)
-    return references[built] if built else None
+    branch, request = before.following.branch, before.asked
+    commits = {branch.reference(commit): commit for commit in (request.base, request.commit) if commit}
+    older = branch.reference(request.base) if request.base else None
+    built = newest_built(older, branch.reference(request.commit), started=view.started, unbuilt=view.unbuilt)
+    return commits[built] if built else None

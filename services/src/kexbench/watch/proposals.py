@@ -1,4 +1,4 @@
-"""What is proposed to the watched branches of a repository: heads of planned branches, and of open pull requests."""
+"""Proposals to the watched branches of a repository: heads of planned branches and of open pull requests."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from datetime import datetime
 from kexbench.domain.commits import branch_of
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError, PullRequest
-from kexbench.watch.source import Source
+from kexbench.watch.git import GitSource
 
 MOST_SPECS = 100
-"""Of one proposal: anybody may propose, and planning takes time."""
+"""In one proposal. Anybody may open one, and planning takes time."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A head that was not looked at yet. It is compared with where it left `bases`; `measured`: its specs are not only
-    planned."""
+    """A head that is not handled yet. It is compared with its merge base with `bases`. `measured`: whether its specs
+    are measured, not only planned."""
 
     branch: str
     commit: str
@@ -25,17 +25,17 @@ class Proposal:
 
 
 class Proposals:
-    """Keeps nothing but when a forge that has enough may be asked again."""
+    """Keeps only when a forge that limits requests may be read again."""
 
     def __init__(self, forges: Mapping[str, Forge], clock: Callable[[], datetime]) -> None:
-        """`forges` by the repository's name."""
+        """`forges` by the name of the repository."""
         self._forges = forges
         self._clock = clock
-        self._again_at: dict[str, datetime] = {}
+        self._retry_at: dict[str, datetime] = {}
 
-    def of(self, source: Source, heads: Mapping[str, str], known: Mapping[str, str]) -> Iterator[Proposal]:
-        """Those of a repository that are not `known`, the branches first: so of a commit that is both, the pull request
-        is what is told. Raises ForgeError and SourceError."""
+    def of(self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, str]) -> Iterator[Proposal]:
+        """Those of a repository whose heads are not `known`. Branches come first, so that the pull request is reported
+        for a commit that is on both. Raises ForgeError and SourceError."""
         branches = source.repository.branches
         bases = tuple(heads[branch] for branch in branches if branch in heads)
         for branch, head in heads.items():
@@ -43,31 +43,33 @@ class Proposals:
                 yield Proposal(branch, head, bases, measured=False)
         yield from self._pull_requests(source, heads, known)
 
-    def _pull_requests(self, source: Source, heads: Mapping[str, str], known: Mapping[str, str]) -> Iterator[Proposal]:
-        """Those against watched branches whose head is not known."""
+    def _pull_requests(
+        self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, str]
+    ) -> Iterator[Proposal]:
+        """Pull requests for watched branches, whose head is not known."""
         repository = source.repository
         forge = self._forges.get(repository.name)
-        if forge is None or repository.pull_requests == "ignore" or self._is_to_wait(repository.name):
+        if forge is None or repository.pull_requests == "ignore" or self._must_wait(repository.name):
             return
         try:
-            found = forge.pull_requests()
+            opened = forge.pull_requests()
         except ForgeError as error:
             if error.again_at is not None:
-                self._again_at[repository.name] = error.again_at
+                self._retry_at[repository.name] = error.again_at
             raise
-        ours = [one for one in found if one.base_branch in repository.branches and one.base_branch in heads]
-        new = [one for one in ours if known.get(branch_of(one.number)) != one.commit]
-        leads = source.fetch([ref for one in new for ref in (one.ref, _branch(one))]) if new else {}
-        for one in new:
-            if leads.get(one.ref) != one.commit:
-                continue  # it was pushed to this moment, and is seen next time
-            # What the repository itself has on a branch, somebody pushed who may. Forges tell it in too many ways.
-            is_own = leads.get(_branch(one)) == one.commit
+        watched = [pull for pull in opened if pull.base_branch in repository.branches and pull.base_branch in heads]
+        new = [pull for pull in watched if known.get(branch_of(pull.number)) != pull.commit]
+        fetched = source.fetch([ref for pull in new for ref in (pull.ref, _branch(pull))]) if new else {}
+        for pull in new:
+            if fetched.get(pull.ref) != pull.commit:
+                continue  # it was pushed to in the meantime; the next poll reads it
+            # Only people with write access push to a branch of the repository itself. Forges differ in how they say so.
+            is_own = fetched.get(_branch(pull)) == pull.commit
             measured = is_own and repository.pull_requests == "measure"
-            yield Proposal(branch_of(one.number), one.commit, (heads[one.base_branch],), measured)
+            yield Proposal(branch_of(pull.number), pull.commit, (heads[pull.base_branch],), measured)
 
-    def _is_to_wait(self, name: str) -> bool:
-        return self._clock() < self._again_at.get(name, EARLIEST)
+    def _must_wait(self, name: str) -> bool:
+        return self._clock() < self._retry_at.get(name, EARLIEST)
 
 
 def _branch(pull_request: PullRequest) -> str:

@@ -1,4 +1,4 @@
-"""What forges are told of a commit's specs: the status of each, and the comment at a pull request. Pure."""
+"""What forges show for a commit's specs: the status of each, and the comment on a pull request. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kexbench.forges.port import State
 from kexbench.forges.words import DryRuns, DrySpec, FinishedRun, dry_run_words, is_worth_saying, pull_request_comment
 
 Verdicts = Mapping[str, RunVerdict]
-"""Of runs that have ended, by their ids."""
+"""The verdicts of runs that have ended, by run id."""
 SHORT_HASH = 12
 _STATES: Mapping[RunState, State] = {
     RunState.FINISHED: "success",
@@ -22,34 +22,34 @@ _STATES: Mapping[RunState, State] = {
 
 @dataclass(frozen=True)
 class Comment:
-    """`is_news`: whether it is for everybody, and not only for who was told something before."""
+    """`is_news`: whether to post it even if the pull request has no earlier comment to correct."""
 
     body: str
     is_news: bool
 
 
 def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitStatus:
-    """What a forge shows of a spec: of a dry run what it would be, with faults `error`, `pending` until its run has
-    ended, then the verdict, with anything that costs more `failure`."""
+    """The status of a spec: `success` for a dry run, `error` with faults or after a failed run, and `pending` until the
+    run has ended. A finished run is a `failure` if any case became slower."""
     context = f"kexbench/{check.path}"
     if check.run_id is None:
         url = f"{pages_url}/commits"
         if check.dry_run:
             return CommitStatus(context, "success", dry_run_words(check.dry_run), url)
         return CommitStatus(context, "error", "; ".join(map(str, check.faults)), url)
-    state, found = check.state or RunState.QUEUED, verdicts.get(check.run_id)
+    state, verdict = check.state or RunState.QUEUED, verdicts.get(check.run_id)
     shown = _STATES.get(state, "pending")
     words = f"{state}: {check.detail}" if check.detail else str(state)
-    if found and state is RunState.FINISHED:
-        shown, words = "failure" if found.more else shown, found.sentence
-    elif found and found.compared:
-        words = f"{words}; {found.sentence}"
+    if verdict and state is RunState.FINISHED:
+        shown, words = "failure" if verdict.more else shown, verdict.sentence
+    elif verdict and verdict.compared:
+        words = f"{words}; {verdict.sentence}"
     return CommitStatus(context, shown, words, _page(check.run_id, pages_url))
 
 
 def comment_of(commit: str, checks: Sequence[CheckView], verdicts: Verdicts, pages_url: str) -> Comment | None:
-    """What is to be read at the pull request whose head this commit is. None while there is no news and runs that have
-    not ended may bring some."""
+    """The comment for the pull request with this head. None while there is no news and runs that have not ended may
+    bring some."""
     short = commit[:SHORT_HASH]
     dry = DryRuns(
         commit=short,
@@ -61,8 +61,8 @@ def comment_of(commit: str, checks: Sequence[CheckView], verdicts: Verdicts, pag
         for check in checks
         if check.run_id is not None and check.run_id in verdicts
     ]
-    said: list[DryRuns | FinishedRun] = [dry, *finished]
-    is_news = any(is_worth_saying(one, said_before=False) for one in said)
+    parts: list[DryRuns | FinishedRun] = [dry, *finished]
+    is_news = any(is_worth_saying(part, said_before=False) for part in parts)
     if not is_news and any(check.run_id is not None and check.run_id not in verdicts for check in checks):
         return None
     return Comment(pull_request_comment(dry, finished), is_news)

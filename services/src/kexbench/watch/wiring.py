@@ -1,4 +1,4 @@
-"""Puts a watcher together: the repositories that the installation names, a copy of each, and their forges."""
+"""Creates the watcher: the configured repositories, a copy of each, and their forges."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -21,9 +21,9 @@ from kexbench.wiring import Installation
 def watching(
     installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[Watcher]:
-    """A watcher that works for as long as the context lasts, and tells forges what came of it, in threads: a repository
-    that takes long to fetch, or a forge that takes long to answer, holds up nobody. Raises DocumentError for wrong
-    repositories, and SourceError where no copy can be kept."""
+    """A watcher and an announcer that run in threads while the context lasts. A slow repository or forge holds up
+    nothing else. Raises DocumentError for a wrong configuration of repositories, and SourceError if a copy can't be
+    opened."""
     ending = Event()
     pace = (ending, installation.settings.watch_interval_s)
     with watcher_of(installation, api, say, troubles) as watcher:
@@ -46,7 +46,7 @@ def watching(
 def watcher_of(
     installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[Watcher]:
-    """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
+    """Raises DocumentError for a wrong configuration of repositories, and SourceError if a copy can't be opened."""
     copies = installation.settings.home.absolute() / "repositories"
     with ExitStack() as opened:
         sources = [
@@ -62,11 +62,11 @@ def watcher_of(
 def announcer_of(
     installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Announcer:
-    """Raises DocumentError for wrong repositories."""
+    """Raises DocumentError for a wrong configuration of repositories."""
     pages = installation.settings.pages_url
     return Announcer(api, forges_of(installation), pages, lambda: datetime.now(UTC), say, troubles)
 
 
 def forges_of(installation: Installation) -> dict[str, Forge]:
-    """By the name of the repository that lives there. Raises DocumentError for wrong repositories."""
-    return {one.name: forge_of(one.forge) for one in installation.repositories() if one.forge}
+    """By the name of the repository. Raises DocumentError for a wrong configuration of repositories."""
+    return {repo.name: forge_of(repo.forge) for repo in installation.repositories() if repo.forge}

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from bench.scorecard.live import CATALOGUE, SPEC, sentence, table
 from bench.scorecard.service import POLL_S, Lived, settled
-from kexbench.domain.judgements import JudgedUpgrade, Judgement, UpgradeOutcome
+from kexbench.domain.screenings import ScreenedUpgrade, Screening, UpgradeOutcome
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.planning.rules import read_rule
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-REQUEST = httpx.Request("GET", "http://localhost/runs/1/judgement")
+REQUEST = httpx.Request("GET", "http://localhost/runs/1/screening")
 MISSING = httpx.Response(404, request=REQUEST)
 
 
@@ -26,8 +26,8 @@ def end(commit: str) -> UpgradeEnd:
     )
 
 
-def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> JudgedUpgrade:
-    return JudgedUpgrade(
+def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> ScreenedUpgrade:
+    return ScreenedUpgrade(
         library="openssl",
         before=end("a"),
         after=end("b"),
@@ -41,19 +41,19 @@ def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> Judged
     )
 
 
-def told(*upgrades: JudgedUpgrade) -> httpx.Response:
-    found = Judgement(run_id="1", spec_name="twins", at=NOW, ended_at=NOW, upgrades=upgrades, host_moves=())
+def told(*upgrades: ScreenedUpgrade) -> httpx.Response:
+    found = Screening(run_id="1", spec_name="twins", at=NOW, ended_at=NOW, upgrades=upgrades, host_moves=())
     return httpx.Response(200, text=found.model_dump_json(), request=REQUEST)
 
 
-def asked(*answers: httpx.Response) -> tuple[JudgedUpgrade, list[float]]:
+def asked(*answers: httpx.Response) -> tuple[ScreenedUpgrade, list[float]]:
     """What is settled by these answers one after the other, and for how long it was waited between them."""
     coming: Iterator[httpx.Response] = iter(answers)
     waited: list[float] = []
     return settled(lambda: next(coming), 10, waited.append), waited
 
 
-def test_a_judgement_is_waited_for_and_so_is_its_confirmation() -> None:
+def test_a_screening_is_waited_for_and_so_is_its_confirmation() -> None:
     found, waited = asked(MISSING, told(upgrade("confirming", 1)), told(upgrade("not confirmed", 1)))
     assert found.outcome == "not confirmed"
     assert waited == [POLL_S] * 2
@@ -91,7 +91,7 @@ def test_what_measured_nothing_is_no_proof(answer: httpx.Response, words: str) -
 
 
 def test_it_is_not_waited_for_for_ever() -> None:
-    with pytest.raises(BenchError, match="no judgement within 10 s"):
+    with pytest.raises(BenchError, match="no screening within 10 s"):
         asked(*[MISSING] * 10)
 
 
@@ -100,7 +100,7 @@ def test_false_alerts_are_counted() -> None:
     suspected, alerted = (row.cells[1].text for row in table(found).rows)
     assert suspected.startswith("2 of 3")
     assert alerted.startswith("1 of 3")
-    assert sentence(found).startswith("Of 3 upgrades between builds of one source, 24 cells in all, 1 alerted")
+    assert sentence(found).startswith("Of 3 upgrades between builds of one source (24 cells), 1 raised alerts.")
 
 
 def test_the_spec_is_one_that_is_watched_over() -> None:

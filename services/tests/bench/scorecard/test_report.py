@@ -5,11 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.lab import BenchError
+from bench.machine import BenchError
 from bench.scorecard import __main__ as command
 from bench.scorecard.parts import Bench, Found
 from bench.scorecard.report import document
-from kexbench.domain.scorecard import Scorecard, ScorecardCell, ScorecardPart, ScorecardRow, ScorecardTable
+from kexbench.domain.scorecard import (
+    Scorecard,
+    ScorecardCell,
+    ScorecardPart,
+    ScorecardRow,
+    ScorecardTable,
+    from_csv,
+    to_csv,
+)
 
 TABLE = ScorecardTable(
     title="All histories",
@@ -52,7 +60,9 @@ How it was measured.
 
 def test_the_document_says_all_that_the_figures_say() -> None:
     text = document(SCORECARD)
-    assert text.startswith("# How good detection is\n\nWritten by `make scorecard` on 2026-01-02 with kexbench 0.1.0")
+    assert text.startswith(
+        "# How good detection is\n\n`make scorecard` wrote this page on 2026-01-02 with kexbench 0.1.0"
+    )
     assert text.endswith(EXPECTED)
 
 
@@ -77,28 +87,28 @@ def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(command, "Bench", lambda *_: None)
     monkeypatch.setattr(command, "ROOT", tmp_path)
     monkeypatch.setattr(command, "REPORT", tmp_path / "scorecard.md")
-    monkeypatch.setattr(command, "FIGURES", tmp_path / "scorecard.json")
+    monkeypatch.setattr(command, "FIGURES", tmp_path / "scorecard.csv")
     return tmp_path
 
 
 def test_a_part_that_fails_says_so_in_its_place_and_in_the_exit_status(written: Path) -> None:
     assert command.main([]) == 1
     assert "Not measured: there is no such kit" in (written / "scorecard.md").read_text()
-    good, broken = Scorecard.model_validate_json((written / "scorecard.json").read_text()).parts
+    good, broken = from_csv((written / "scorecard.csv").read_text()).parts
     assert (good.failure, broken.failure) == (None, "there is no such kit")
 
 
 def test_a_part_that_is_measured_by_itself_replaces_itself_alone(written: Path) -> None:
     others = [PART.model_copy(update={"name": name, "title": name}) for name in ("good", "broken")]
     known = SCORECARD.model_copy(update={"parts": tuple(others)})
-    (written / "scorecard.json").write_text(known.model_dump_json())
+    (written / "scorecard.csv").write_text(to_csv(known))
     assert command.main(["--only", "broken"]) == 1
     assert not (written / "scorecard.md").exists(), "what failed replaces nothing"
     assert command.main(["--only", "good"]) == 0
-    found = Scorecard.model_validate_json((written / "scorecard.json").read_text())
+    found = from_csv((written / "scorecard.csv").read_text())
     assert [part.title for part in found.parts] == ["Good", "broken"]
     assert (found.measured_at, found.parts[1]) == (known.measured_at, others[1])
-    assert found.parts[0].about.startswith("Measured by itself on ")
+    assert found.parts[0].about.startswith("Measured separately on ")
     assert document(found) == (written / "scorecard.md").read_text()
 
 

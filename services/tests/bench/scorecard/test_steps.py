@@ -64,7 +64,7 @@ def test_who_knows_the_places_is_perfect_and_who_says_nothing_finds_nothing() ->
     assert all(len(row.cells) == len(shown.columns) for row in shown.rows)
     assert sentence(examined) == (
         "knowing, finds 100% of the steps of 1%, 100% of the steps of 2%, 100% of the steps of 3%, with 0 false alarms "
-        "in 309 series-weeks; the best of the others by F1, silent, finds 0% of the steps of 1%, 0% of the steps of "
+        "in 309 series-weeks. The best other method by F1, silent, finds 0% of the steps of 1%, 0% of the steps of "
         "2%, 0% of the steps of 3%, with 0 false alarms in 309 series-weeks."
     )
 

@@ -21,7 +21,7 @@ def test_what_is_slower_alerts_and_is_named() -> None:
         shown = slowed_table({(slowed, 0.03): found})
         assert shown.rows[0].cells[-1].text.startswith("3 of 3")
         assert len(shown.rows[0].cells) == len(shown.columns)
-        assert f"3 of 3 where {slowed.dimension} {slowed.value} costs" in sentence(found, {(slowed, 0.01): found})
+        assert f"3 of 3 if {slowed.dimension} {slowed.value} is 1% slower" in sentence(found, {(slowed, 0.01): found})
 
 
 def test_half_of_the_matrix_has_each_factor() -> None:

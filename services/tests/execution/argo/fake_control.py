@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from kexbench.client import ApiError
-from kexbench.dispatcher import Turn
+from kexbench.dispatcher import QueuePosition
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
@@ -45,9 +45,9 @@ class FakeControl:
         self._ask()
         return tuple(view for view in map(self.view, self.runs) if view.state.is_open)
 
-    def turns(self) -> tuple[Turn, ...]:
+    def positions(self) -> tuple[QueuePosition, ...]:
         self._ask()
-        return tuple(map(Turn, self.runs))
+        return tuple(map(QueuePosition, self.runs))
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
         self._ask()

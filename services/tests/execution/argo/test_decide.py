@@ -179,7 +179,7 @@ def test_a_run_that_is_cancelled_has_its_workflows_stopped_and_waits_for_their_e
     assert World(workflows=stopping).decide(events) == ()
     assert World(workflows=of_jobs(Phase.FAILED), stored={JOBS[0].job_id: 3}).told(events) == (
         RunState.CANCELLED,
-        "cancelled. 3 of 24 invocations are stored; resume the run to measure what is left",
+        "cancelled. 3 of 24 invocations are stored; resume the run to measure the rest",
     )
 
 
@@ -219,7 +219,7 @@ def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> No
         RunState.FAILED,
         (
             "1 kit could not be built: fake@1.1 for x86_64: main: Error (exit code 2): fake@1.1: no such version. "
-            f"Look at the pods of workflow {KITS_WORKFLOW}, mend the source in the catalogue, and resume the run"
+            f"Check the pods of workflow {KITS_WORKFLOW}, fix the source in the catalogue, and resume the run"
         ),
     )
 
@@ -246,15 +246,15 @@ def test_a_kit_whose_sources_do_not_build_is_told_apart_from_one_that_something_
 def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED),))
     state, detail = world.told([(QUEUED, ""), (BUILDING, "")])
-    assert (state, detail[:48]) == (RunState.FAILED, "1 kit could not be built: fake@1.1 for x86_64. L")
+    assert (state, detail[:48]) == (RunState.FAILED, "1 kit could not be built: fake@1.1 for x86_64. C")
 
 
 def test_a_workflow_of_kits_that_was_deleted_by_hand_ends_the_run() -> None:
     assert World(kits=MISSING).told([(QUEUED, ""), BUILDS]) == (
         RunState.FAILED,
         (
-            f"workflow {KITS_WORKFLOW}, which built 1 kit (fake@1.1 for x86_64), is gone: somebody deleted it. "
-            "To build them after all, resume the run"
+            f"workflow {KITS_WORKFLOW} was deleted before it built 1 kit (fake@1.1 for x86_64). "
+            "Resume the run to build them"
         ),
     )
 
@@ -264,8 +264,7 @@ def test_workflows_that_were_deleted_by_hand_end_the_run_with_what_is_stored() -
     assert state is RunState.FAILED
     assert detail.startswith("the workflow of 4 jobs (")
     assert detail.endswith(
-        " and 1 more) is gone: somebody deleted it. 2 of 24 invocations are stored; "
-        "resume the run to measure what is left"
+        " and 1 more) was deleted. 2 of 24 invocations are stored; resume the run to measure the rest"
     )
 
 
@@ -287,14 +286,14 @@ def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> Non
     told = world.told(STARTED)
     assert told[0] is RUNNING
     assert told[1].split("; ")[0] == (
-        "2 pods of pool amd-epyc can't start: ImagePullBackOff: Back-off pulling image \"registry.example/kexbench/"
-        'runner:1": not found. Push the image, or set its name right and let the nodes pull it'
+        '2 pods of pool amd-epyc cannot start: ImagePullBackOff: Back-off pulling image "registry.example/kexbench/'
+        'runner:1": not found. Push the image, or correct its name and let the nodes pull it'
     )
     actions = world.decide([*STARTED, told], late=True)
     assert actions[:2] == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
     ended, why = world.told([*STARTED, told], late=True)
     assert ended is RunState.FAILED
-    assert why.startswith("given up after 15 minutes of waiting: 2 pods of pool amd-epyc")
+    assert why.startswith("gave up after 15 minutes of waiting: 2 pods of pool amd-epyc")
 
 
 def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
@@ -324,14 +323,14 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
         nodes={"amd-epyc": ("amd-epyc-1",), "arm.n1": ()},
         stored={job.job_id: job.count for job in ON_AMD},
     )
-    expected = "pool arm.n1 has no ready node: add one with the pool's labels, or look why its nodes are not ready"
+    expected = "pool arm.n1 has no ready node: add a node with the pool's labels, or check why its nodes are not ready"
     told = world.told(STARTED)
     assert told == (RUNNING, expected)
     assert world.told([*STARTED, told], late=True) == (
         RunState.FAILED,
         (
-            f"given up after 15 minutes of waiting: {expected}. "
-            "12 of 24 invocations are stored; then resume the run to measure what is left"
+            f"gave up after 15 minutes of waiting: {expected}. "
+            "12 of 24 invocations are stored; then resume the run to measure the rest"
         ),
     )
 
@@ -343,7 +342,7 @@ def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
             RunState.FAILED,
             (
                 "there is no pool arm.n1 on this cluster any more: "
-                "bring it back among the pools and resume the run, or name another in the spec"
+                "restore the pool and resume the run, or name another pool in the spec"
             ),
         )
 
@@ -355,8 +354,8 @@ def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> Non
     assert (state, detail) == (
         RUNNING,
         (
-            "1 pod of pool amd-epyc can't start: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. "
-            "Do the pool's nodes have its labels, its CPUs and memory, and only taints it tolerates?"
+            "1 pod of pool amd-epyc cannot start: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. "
+            "Check that the pool's nodes have its labels, CPUs and memory, and only taints it tolerates"
         ),
     )
     assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
@@ -396,7 +395,7 @@ def test_a_pod_that_is_being_started_for_too_long_is_told_and_ends_the_run_after
     state, detail = told
     assert (state, detail) == (
         RUNNING,
-        "1 pod of pool amd-epyc can't start: no reason is told. Look at pod pod-1",
+        "1 pod of pool amd-epyc cannot start: no reason given. Check pod pod-1",
     )
     assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
 
@@ -431,7 +430,7 @@ def test_a_controller_that_is_away_is_told_and_waited_for() -> None:
     assert world.decide(STARTED) == ()
     state, detail = world.told(STARTED, late=True)
     assert state is RUNNING
-    assert detail.startswith(f"Argo's workflow controller has not looked at workflow {AMD_WORKFLOW} yet: is it running")
+    assert detail.startswith(f"Argo's workflow controller has not processed workflow {AMD_WORKFLOW} yet")
 
 
 def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
@@ -439,24 +438,24 @@ def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
     world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
     state, detail = world.told(STARTED)
     assert state is RUNNING
-    why = "somebody deleted its pod, or its node is gone: pod deleted"
-    assert f"{ON_AMD[0].job_id} was lost ({why}) and is tried again, 1 of 2 times" in detail
+    why = "its pod was deleted, or its node is gone: pod deleted"
+    assert f"{ON_AMD[0].job_id} was lost ({why}) and is retried (1 of 2)" in detail
     both = replace(world, workflows=(lost,)).told(STARTED)[1]
-    assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost ({why}) and are tried again" in both
+    assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost ({why}) and are retried" in both
 
 
 @pytest.mark.parametrize(
     ("message", "meaning"),
     [
-        ("main: Error (exit code 143)", "somebody asked its pod to end"),
-        ("main: Error (exit code 3)", "somebody asked its pod to end"),
-        ("main: OOMKilled (exit code 137)", "it was killed, as for want of memory"),
+        ("main: Error (exit code 143)", "its pod was asked to stop"),
+        ("main: Error (exit code 3)", "its pod was asked to stop"),
+        ("main: OOMKilled (exit code 137)", "it was killed, possibly for lack of memory"),
     ],
 )
 def test_a_lost_pod_is_told_with_what_its_number_means(message: str, meaning: str) -> None:
     lost = of_jobs(Phase.RUNNING, message, retries=1)[0]
     world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
-    assert f"was lost ({meaning}: {message}) and is tried again" in world.told(STARTED)[1]
+    assert f"was lost ({meaning}: {message}) and is retried" in world.told(STARTED)[1]
 
 
 def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
@@ -465,7 +464,7 @@ def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
     world = World(workflows=of_jobs(Phase.RUNNING), disrupted=pods)
     told = world.told(STARTED)
     state, detail = told
-    assert (state, detail) == (RUNNING, f"pod pod-1 and 1 more pod on node node-1 is being ended by Kubernetes: {why}")
+    assert (state, detail) == (RUNNING, f"Kubernetes is stopping pod pod-1 and 1 more pod on node node-1: {why}")
     assert world.decide([*STARTED, told]) == ()
 
 
@@ -474,7 +473,7 @@ def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -
     away = World(workflows=(workflow(AMD_WORKFLOW, Phase.RUNNING, *tasks),))
     (told,) = [detail for detail in away.told(STARTED)[1].split("; ") if "not ready" in detail]
     assert told.startswith(
-        "9 nodes (node-0, node-1, node-2 and 6 more) are not ready, or cordoned, while 9 tasks run on them: "
+        "9 nodes (node-0, node-1, node-2 and 6 more) are not ready, or cordoned, while 9 tasks run on them. "
     )
 
 
@@ -493,8 +492,8 @@ def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> Non
     assert world.told(STARTED) == (
         RunState.FAILED,
         (
-            f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its pod was ended, 3 times: look who drains nodes or deletes "
-            "pods. 12 of 24 invocations are stored; resume the run to measure what is left"
+            f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its pod was stopped, 3 times: find out who drains nodes or "
+            "deletes pods. 12 of 24 invocations are stored; resume the run to measure the rest"
         ),
     )
 
@@ -502,12 +501,12 @@ def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> Non
 @pytest.mark.parametrize(
     ("message", "remedy"),
     [
-        ("main: Error (exit code 2): no such kit", "look at what its pod said"),
+        ("main: Error (exit code 2): no such kit", "see the log of its pod"),
         (
             "main: Error (exit code 4): CPUs 0-3 are shared",
-            "static CPU manager on the nodes, or isolation: best-effort",
+            "static CPU manager on the nodes, or set isolation: best-effort",
         ),
-        ("fetch: Error (exit code 5): 403", "look at the log of the API"),
+        ("fetch: Error (exit code 5): 403", "see the log of the API"),
         ("main: OOMKilled (exit code 137)", "give the pool more"),
         ("Pod was active on the node longer than the specified deadline", "raise maxDuration"),
         ("The node was low on resource: memory.", "its node was lost or drained"),
@@ -519,7 +518,7 @@ def test_jobs_that_ended_without_all_invocations_end_the_run_with_what_to_do(mes
     assert state is RunState.FAILED
     assert message.rstrip(".") in detail
     assert remedy in detail
-    assert detail.endswith("0 of 24 invocations are stored; resume the run to measure what is left")
+    assert detail.endswith("0 of 24 invocations are stored; resume the run to measure the rest")
 
 
 def test_jobs_that_ended_well_without_all_invocations_end_the_run_as_well() -> None:
@@ -532,7 +531,7 @@ def test_a_job_that_delivered_everything_and_ended_badly_is_told_and_no_failure(
     message = "main: Error (exit code 4): CPUs 0-3 are shared"
     state, detail = World(workflows=of_jobs(Phase.FAILED, message), stored=ALL).told(STARTED)
     assert state is RunState.FINISHED
-    assert detail.startswith("everything is stored, but 4 jobs (")
+    assert detail.startswith("all results are stored, but 4 jobs (")
 
 
 def _none(jobs: tuple[Job, ...]) -> dict[str, int]:

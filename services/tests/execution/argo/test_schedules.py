@@ -8,8 +8,8 @@ import yaml
 
 from kexbench.execution.argo import names
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, cron_workflow, decide_crons
-from tests.builders import assert_golden
 from tests.execution.argo.cases import SETTINGS
+from tests.golden import assert_golden
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "schedule.yaml"
 NIGHTLY = cron_workflow("nightly", "0 3 * * *", SETTINGS)

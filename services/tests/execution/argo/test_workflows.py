@@ -24,8 +24,8 @@ from kexbench.execution.argo.workflows import (
     run_workflows,
 )
 from kexbench.planning.job_pods import JobPods
-from tests.builders import assert_golden
 from tests.execution.argo.cases import AMD, ARM, POOLS, SETTINGS, a_cluster_run
+from tests.golden import assert_golden
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KITS = (WantedKit("fake@1.1", "x86_64"), WantedKit("fake@1.0", "aarch64"), WantedKit("fake@1.0", "x86_64"))

@@ -72,9 +72,9 @@ def test_the_clock_source_is_judged(source: str | None, available: tuple[str, ..
 @pytest.mark.parametrize(
     ("cost_ns", "step_ns", "verdict", "words"),
     [
-        (300.0, 300, "good", "do not count"),
+        (300.0, 300, "good", "negligible"),
         (10_000.0, 10_000, "warning", "1.0%"),
-        (300.0, 10_000_000, "warning", "too coarsely"),
+        (300.0, 10_000_000, "warning", "too coarse"),
     ],
 )
 def test_a_dear_or_coarse_cpu_clock_is_a_warning(cost_ns: float, step_ns: int, verdict: str, words: str) -> None:
@@ -105,7 +105,7 @@ def test_missing_counters_are_explained(seen: str, paranoid: int | None, verdict
 @pytest.mark.parametrize(
     ("files", "verdict", "words"),
     [
-        ({}, "good", "averaged out"),
+        ({}, "good", "average out"),
         ({"proc/sys/kernel/randomize_va_space": "0"}, "warning", "sysctl"),
         ({"proc/sys/kernel/randomize_va_space": "1"}, "warning", "sysctl"),
         ({"proc/self/personality": "00040000"}, "warning", "setarch"),

@@ -1,1 +1,1 @@
-"""Runs jobs as pods of Argo Workflows: what is submitted, what is seen of it, and what is done about it."""
+"""Runs jobs as pods of Argo Workflows: submits workflows, observes them, and decides what to do next."""

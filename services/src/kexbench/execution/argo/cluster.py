@@ -1,4 +1,4 @@
-"""The cluster's port: what the dispatcher may ask of Kubernetes, and what it sees there."""
+"""The port of the cluster: the requests of the dispatcher to Kubernetes, and what it reads there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 
 class ClusterError(Exception):
-    """Kubernetes refused or could not be asked; the text says what to do."""
+    """Kubernetes refused a request or did not answer; the text has the remedy."""
 
 
 class Phase(StrEnum):
-    """Of a workflow and of its tasks, as Argo names them; UNSEEN is before Argo has looked at it."""
+    """Phase of a workflow or a task, as Argo names it; UNSEEN until Argo has processed it."""
 
     UNSEEN = "Unseen"
     PENDING = "Pending"
@@ -28,13 +28,13 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class TaskView:
-    """A job or the build of a kit, as Argo tells of it: its newest pod, and why earlier ones ended."""
+    """A job or the build of a kit, as Argo reports it: its newest pod, and why earlier pods ended."""
 
     of: str
     """A job's id or a kit's reference."""
     phase: Phase
     message: str = ""
-    """Of the newest pod, or of the one before where the newest has nothing to say yet."""
+    """Message of the newest pod that has one."""
     node: str = ""
     pod: str = ""
     retries: int = 0
@@ -61,42 +61,42 @@ class PodView:
     labels: Mapping[str, str]
     created_at: datetime
     node: str = ""
-    """What it has until it ends; nothing before it is scheduled."""
+    """Empty before it is scheduled."""
     is_pending: bool = True
-    """Whether nothing of it runs yet."""
+    """Whether none of its containers runs yet."""
     reason: str = ""
-    """Why it is pending, such as Unschedulable or ImagePullBackOff; nothing where it is just being started."""
+    """Why it is pending, such as Unschedulable or ImagePullBackOff; empty if it is just starting."""
     message: str = ""
     disruption: str = ""
-    """Why Kubernetes ends it, such as an eviction; nothing where it does not."""
+    """Why Kubernetes stops it, such as an eviction; empty if it does not."""
 
 
 class Cluster(Protocol):
-    """Everything is in the namespace of jobs, but for nodes and the lease. All of it raises ClusterError."""
+    """Everything is in the namespace of jobs, except nodes and the lease. Every method raises ClusterError."""
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
-        """Whether the workflow is new; one of the same name that is there already is left as it is."""
+        """Whether the workflow is new; an existing workflow of the same name does not change."""
         ...
 
     def workflows(self, labels: Mapping[str, str]) -> tuple[WorkflowView, ...]: ...
     def stop(self, name: str) -> None:
-        """End a workflow's pods and start no more; one that is gone is stopped."""
+        """End a workflow's pods and start no more. A missing workflow is no error."""
         ...
 
     def delete(self, name: str) -> None:
-        """One that is gone is deleted."""
+        """A missing workflow is no error."""
         ...
 
     def cron_workflows(self) -> Mapping[str, str]:
-        """What each CronWorkflow of ours says of its content, by its name."""
+        """The content hash of each of our CronWorkflows, by its name."""
         ...
 
     def apply_cron(self, manifest: Mapping[str, Any]) -> None:
-        """Make a CronWorkflow, or make the one of this name what the manifest says."""
+        """Create a CronWorkflow, or update the one of this name."""
         ...
 
     def delete_cron(self, name: str) -> None:
-        """Its workflows go with it; one that is gone is deleted."""
+        """Deletes its workflows too. A missing CronWorkflow is no error."""
         ...
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
@@ -104,17 +104,17 @@ class Cluster(Protocol):
         ...
 
     def pods(self) -> tuple[PodView, ...]:
-        """All of kexbench that have not ended, of whatever run."""
+        """All pods of kexbench that have not ended, of any run."""
         ...
 
     def hold_lease(self, name: str, identity: str) -> bool:
-        """Take or renew a lease for LEASE_S; whether it is ours now."""
+        """Take or renew a lease for LEASE_S. Returns whether it is ours now."""
         ...
 
     def release_lease(self, name: str, identity: str) -> None:
-        """Let another take it at once; nothing where it is not ours."""
+        """Let another holder take it at once. Does nothing if it is not ours."""
         ...
 
 
 LEASE_S = 30
-"""A holder that is not heard of for so long has lost its lease."""
+"""A holder that does not renew its lease within this time loses it."""

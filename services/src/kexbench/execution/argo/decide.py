@@ -1,4 +1,4 @@
-"""What to do next about a run: pure, from the run and what is seen of it to actions, in the order they are done."""
+"""What to do next about a run: a pure function from the run and its observed state to actions, in order."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ class RunView:
 
     run: Run
     series: int
-    """From 1; each resuming begins another."""
+    """Number of the submission, from 1; each resume starts another."""
     events: tuple[RunEvent, ...]
 
     @classmethod
     def of(cls, run: Run, events: Sequence[RunEvent]) -> "RunView":
-        """`events` are all of the run, oldest first; one that is `queued` begins each series. Raises ValueError for a
-        run that never was: the machine that began it measures it."""
+        """`events` are all events of the run, oldest first; a `queued` event starts each submission. Raises ValueError
+        for a run that was never queued: the machine that began it measures it."""
         begun = [index for index, event in enumerate(events) if event.state is RunState.QUEUED]
         if not begun:
             raise ValueError(f"run {run.run_id} was never queued: the machine that began it measures it")
@@ -37,7 +37,7 @@ class RunView:
 
     @property
     def state(self) -> RunState:
-        """The newest event's, but for an event that was on its way while somebody cancelled."""
+        """The newest event's state, except for an event that crossed a cancellation."""
         cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
         return RunState.CANCELLING if cancelled else self.newest.state
 
@@ -50,30 +50,30 @@ class RunView:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is seen of a series of a run. Workflows are looked at before kits and stored invocations: what a pod
-    delivered before it ended is then always seen with its end."""
+    """The observed state of one submission of a run. Workflows are read before kits and stored invocations, so that
+    the end of a pod is never seen without its results."""
 
     kits: Mapping[WantedKit, str | None]
-    """Every kit that the run takes, with its id or None where there is none yet. Only while the run waits for kits."""
+    """Every kit that the run needs, with its id, or None if it is missing. Only while the run waits for kits."""
     workflows: tuple[WorkflowView, ...]
     pending: tuple[PodView, ...]
     nodes: Mapping[str, tuple[str, ...]]
-    """Ready nodes of each pool of the plan that there is."""
+    """Ready nodes of each existing pool of the plan."""
     busy: frozenset[str]
-    """Nodes that have a pod of kexbench, of whatever run."""
+    """Nodes with a pod of kexbench, of any run."""
     stored: Mapping[str, int]
     """How many invocations of each job are stored."""
     waits_for: str | None = None
-    """The run that has the nodes this one would need; None where it is this one's turn."""
+    """The run that uses the nodes this one needs; None if this one is next."""
     superseded_by: str | None = None
-    """A newer run that makes this one needless."""
+    """The newer run that supersedes this one."""
     disrupted: tuple[PodView, ...] = ()
-    """Pods of the series that Kubernetes is ending."""
+    """Pods of the submission that Kubernetes is stopping."""
 
 
 @dataclass(frozen=True)
 class BuildKits:
-    wanted: tuple[WantedKit, ...]
+    kits: tuple[WantedKit, ...]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Record:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """Something that holds up a run. The key stays the same for as long as it is the same trouble."""
+    """Something that holds up a run. The key identifies the same trouble over time."""
 
     key: str
     text: str
@@ -118,19 +118,19 @@ class _Situation:
     pending_after_s: float
 
     @property
-    def left(self) -> tuple[Job, ...]:
+    def incomplete(self) -> tuple[Job, ...]:
         """Jobs that lack invocations."""
         return tuple(job for job in self.view.run.plan.jobs if self.seen.stored.get(job.job_id, 0) < job.count)
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Invocations that are stored, and all."""
+        """The number of stored invocations, and of all."""
         jobs = self.view.run.plan.jobs
         return sum(min(self.seen.stored.get(job.job_id, 0), job.count) for job in jobs), self.view.run.plan.invocations
 
     @property
     def open(self) -> tuple[WorkflowView, ...]:
-        """Workflows that still do something, or will."""
+        """Workflows that have not ended."""
         return tuple(workflow for workflow in self.seen.workflows if not workflow.phase.has_ended)
 
     def is_long_ago(self, moment: datetime) -> bool:
@@ -138,7 +138,7 @@ class _Situation:
 
 
 def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> tuple[Action, ...]:
-    """The next actions; none where there is nothing to do but wait. Doing them twice does no harm."""
+    """The next actions; empty if there is nothing to do but wait. Repeating them does no harm."""
     rules: dict[RunState, Callable[[_Situation], tuple[Action, ...]]] = {
         RunState.QUEUED: _waiting,
         RunState.BUILDING: _waiting,
@@ -149,22 +149,22 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
     return rule(_Situation(view, seen, now, pending_after_s)) if rule else ()
 
 
-def _waiting(found: _Situation) -> tuple[Action, ...]:
-    view, seen = found.view, found.seen
+def _waiting(situation: _Situation) -> tuple[Action, ...]:
+    view, seen = situation.view, situation.seen
     if seen.superseded_by:
         newer = seen.superseded_by
         return (Record(RunState.CANCELLING, words.superseded(newer), RunReason.SUPERSEDED, (newer,)),)
-    if fault := _without_pools(found):
+    if fault := _without_pools(situation):
         return fault
     if missing := tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None)):
-        return _without_kits(found, missing)
+        return _without_kits(situation, missing)
     if first := seen.waits_for:
         return _note(view, Record(RunState.BUILDING, words.waits_for(first), RunReason.WAITS_FOR_RUN, (first,)))
     return (StartRun(),)
 
 
-def _without_kits(found: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Action, ...]:
-    view, seen = found.view, found.seen
+def _without_kits(situation: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Action, ...]:
+    view, seen = situation.view, situation.seen
     name = names.kits_workflow_name(view.run.run_id, view.series)
     workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
     builds = Record(RunState.BUILDING, words.building(missing), RunReason.BUILDS_KITS, tuple(map(str, missing)))
@@ -176,88 +176,88 @@ def _without_kits(found: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Ac
         unbuilt = [task.of for task in _failed(workflow.tasks) if re.search(UNBUILDABLE, task.message)]
         reason = RunReason.UNBUILDABLE if unbuilt else RunReason.KITS_FAILED
         return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow), reason, tuple(sorted(unbuilt))),)
-    return _watching(found, [], builds)
+    return _watching(situation, [], builds)
 
 
-def _running(found: _Situation) -> tuple[Action, ...]:
-    view, left = found.view, found.left
+def _running(situation: _Situation) -> tuple[Action, ...]:
+    view, incomplete = situation.view, situation.incomplete
     if not view.has_had(RunReason.SUBMITTED):
-        if not left:
+        if not incomplete:
             return (Record(RunState.FINISHED, ""),)
-        submitted = Record(RunState.RUNNING, words.submitted(left), RunReason.SUBMITTED)
-        return _without_pools(found) or (SubmitJobs(left), submitted)
-    gone = _gone(found)
-    if found.open:
+        submitted = Record(RunState.RUNNING, words.submitted(incomplete), RunReason.SUBMITTED)
+        return _without_pools(situation) or (SubmitJobs(incomplete), submitted)
+    gone = _gone(situation)
+    if situation.open:
         lost = [_Trouble(f"gone {' '.join(job.job_id for job in gone)}", words.lost(gone))] if gone else []
-        return _watching(found, lost, Record(RunState.RUNNING, words.GOES_ON, RunReason.GOES_ON))
-    tasks = {task.of: task for workflow in found.seen.workflows for task in workflow.tasks}
-    if not left:
+        return _watching(situation, lost, Record(RunState.RUNNING, words.GOES_ON, RunReason.GOES_ON))
+    tasks = {task.of: task for workflow in situation.seen.workflows for task in workflow.tasks}
+    if not incomplete:
         return (Record(RunState.FINISHED, words.finished(_failed(tasks.values()))),)
-    failed = _failed(tasks[job.job_id] for job in left if job.job_id in tasks)
-    told = {*(job.job_id for job in gone), *(task.of for task in failed)}
-    silent = [job for job in left if job.job_id not in told]
-    detail = words.unfinished(failed, gone, silent, *found.progress)
+    failed = _failed(tasks[job.job_id] for job in incomplete if job.job_id in tasks)
+    explained = {*(job.job_id for job in gone), *(task.of for task in failed)}
+    silent = [job for job in incomplete if job.job_id not in explained]
+    detail = words.unfinished(failed, gone, silent, *situation.progress)
     return (Record(RunState.FAILED, detail, RunReason.JOBS_FAILED),)
 
 
-def _cancelling(found: _Situation) -> tuple[Action, ...]:
-    # One that Argo never looked at has no pods, and gets none any more.
-    active = [workflow for workflow in found.open if not (workflow.stopping and workflow.phase is Phase.UNSEEN)]
+def _cancelling(situation: _Situation) -> tuple[Action, ...]:
+    # A stopping workflow that Argo has not processed has no pods and gets none.
+    active = [workflow for workflow in situation.open if not (workflow.stopping and workflow.phase is Phase.UNSEEN)]
     if active:
         return _stops(active)
-    return (Record(RunState.CANCELLED, words.cancelled(*found.progress)),)
+    return (Record(RunState.CANCELLED, words.cancelled(*situation.progress)),)
 
 
-def _without_pools(found: _Situation) -> tuple[Action, ...]:
-    """The end of a run whose pools are not those of the cluster any more."""
-    unknown = [pool for pool in found.view.run.plan.pools if pool not in found.seen.nodes]
+def _without_pools(situation: _Situation) -> tuple[Action, ...]:
+    """Ends a run if the cluster no longer has its pools."""
+    unknown = [pool for pool in situation.view.run.plan.pools if pool not in situation.seen.nodes]
     if not unknown:
         return ()
     ended = Record(RunState.FAILED, words.unknown_pools(unknown), RunReason.NO_POOL, tuple(unknown))
-    return (*_stops(found.open), ended)
+    return (*_stops(situation.open), ended)
 
 
-def _watching(found: _Situation, troubles: list[_Trouble], quiet: Record) -> tuple[Action, ...]:
-    """What is done while workflows are open: trouble is told, and given up when it lasts."""
-    view = found.view
-    waiting = [pod for pod in found.seen.pending if not _waits_its_turn(pod, found.seen)]
-    waits = list(_waits(found, waiting))
-    runs = any(task.phase is Phase.RUNNING for workflow in found.open for task in workflow.tasks)
-    goes_on = runs or len(waiting) < len(found.seen.pending)
-    if waits and not goes_on and _has_lasted(found, waiting, waits):
-        detail = words.given_up([wait.text for wait in waits], found.pending_after_s, *found.progress)
+def _watching(situation: _Situation, troubles: list[_Trouble], quiet: Record) -> tuple[Action, ...]:
+    """The actions while workflows are open: reports trouble, and gives up if it lasts."""
+    view = situation.view
+    waiting = [pod for pod in situation.seen.pending if not _waits_for_others(pod, situation.seen)]
+    waits = list(_waits(situation, waiting))
+    runs = any(task.phase is Phase.RUNNING for workflow in situation.open for task in workflow.tasks)
+    goes_on = runs or len(waiting) < len(situation.seen.pending)
+    if waits and not goes_on and _has_lasted(situation, waiting, waits):
+        detail = words.given_up([wait.text for wait in waits], situation.pending_after_s, *situation.progress)
         ended = Record(RunState.FAILED, detail, RunReason.GIVEN_UP, tuple(wait.key for wait in waits))
-        return (*_stops(found.open), ended)
-    if told := [*troubles, *waits, *_other_troubles(found)]:
-        detail, keys = "; ".join(one.text for one in told), tuple(one.key for one in told)
+        return (*_stops(situation.open), ended)
+    if current := [*troubles, *waits, *_other_troubles(situation)]:
+        detail, keys = "; ".join(trouble.text for trouble in current), tuple(trouble.key for trouble in current)
         return _note(view, Record(quiet.state, detail, RunReason.TROUBLED, keys))
-    # After trouble, nothing is said before something runs; without any, only what is built has news.
+    # After trouble, the next event follows when something runs; without trouble, only builds have news.
     has_news = quiet.state is RunState.BUILDING if _is_quiet(view.newest) else goes_on
     return _note(view, quiet) if has_news else ()
 
 
-def _is_quiet(said: RunEvent | Record) -> bool:
-    """Whether it tells of no trouble."""
-    return said.reason is not RunReason.TROUBLED
+def _is_quiet(event: RunEvent | Record) -> bool:
+    """Whether it reports no trouble."""
+    return event.reason is not RunReason.TROUBLED
 
 
-def _has_lasted(found: _Situation, waiting: Sequence[PodView], waits: Sequence[_Trouble]) -> bool:
-    """Whether pods have waited for too long, and for what is told now: a pod that was waiting for its turn has not."""
+def _has_lasted(situation: _Situation, waiting: Sequence[PodView], waits: Sequence[_Trouble]) -> bool:
+    """Whether pods have waited too long for the current reasons. A pod that waited for its position has not."""
     since: datetime | None = None
-    for event in found.view.events:
+    for event in situation.view.events:
         if _is_quiet(event):
             since = None
         elif since is None and any(wait.key in event.about for wait in waits):
             since = event.at
-    return since is not None and found.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
+    return since is not None and situation.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
 
 
-def _waits(found: _Situation, waiting: Sequence[PodView]) -> Iterator[_Trouble]:
-    """What pods wait for. One that is just being started is no news."""
-    news = [pod for pod in waiting if pod.reason or found.is_long_ago(pod.created_at)]
+def _waits(situation: _Situation, waiting: Sequence[PodView]) -> Iterator[_Trouble]:
+    """The reasons why pods wait, except for pods that are just starting."""
+    news = [pod for pod in waiting if pod.reason or situation.is_long_ago(pod.created_at)]
     by_pool = sorted(news, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
     for pool, group in groupby(by_pool, key=lambda pod: pod.labels.get(names.POOL, "")):
-        if not found.seen.nodes.get(pool):
+        if not situation.seen.nodes.get(pool):
             yield _Trouble(f"no node {pool}", words.no_node(pool))
             continue
         for reason, alike in groupby(group, key=lambda pod: pod.reason):
@@ -265,32 +265,32 @@ def _waits(found: _Situation, waiting: Sequence[PodView]) -> Iterator[_Trouble]:
             yield _Trouble(f"waits {pool} {reason} {len(pods)} {pods[0].message}", words.waits(pods, pool))
 
 
-def _other_troubles(found: _Situation) -> Iterator[_Trouble]:
-    for workflow in found.open:
-        if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
+def _other_troubles(situation: _Situation) -> Iterator[_Trouble]:
+    for workflow in situation.open:
+        if workflow.phase is Phase.UNSEEN and situation.is_long_ago(workflow.created_at):
             yield _Trouble(f"unseen {workflow.name}", words.unseen(workflow))
-    if pods := found.seen.disrupted:
+    if pods := situation.seen.disrupted:
         yield _Trouble(f"disrupted {' '.join(pod.name for pod in pods)}", words.disrupted(pods))
-    tasks = [task for workflow in found.open for task in workflow.tasks]
+    tasks = [task for workflow in situation.open for task in workflow.tasks]
     if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
         keys = " ".join(f"{task.of}:{task.retries}" for task in retried)
         yield _Trouble(f"lost {keys}", words.tried_again(retried))
-    ready = {node for nodes in found.seen.nodes.values() for node in nodes}
+    ready = {node for nodes in situation.seen.nodes.values() for node in nodes}
     stranded = [task for task in tasks if task.phase is Phase.RUNNING and task.node and task.node not in ready]
     if stranded:
         nodes = sorted({task.node for task in stranded})
         yield _Trouble(f"away {' '.join(nodes)}", words.nodes_away(nodes, [task.of for task in stranded]))
 
 
-def _gone(found: _Situation) -> list[Job]:
+def _gone(situation: _Situation) -> list[Job]:
     """Jobs that lack invocations and whose workflow was deleted."""
-    view, there = found.view, {workflow.name for workflow in found.seen.workflows}
+    view, existing = situation.view, {workflow.name for workflow in situation.seen.workflows}
     homes = {
         job.job_id: names.job_workflow_name(view.run.run_id, view.series, number)
         for number, (_, jobs) in enumerate(chunks_of(view.run.plan))
         for job in jobs
     }
-    return [job for job in found.left if homes[job.job_id] not in there]
+    return [job for job in situation.incomplete if homes[job.job_id] not in existing]
 
 
 def _failed(tasks: Iterable[TaskView]) -> list[TaskView]:
@@ -302,15 +302,15 @@ def _stops(workflows: Sequence[WorkflowView]) -> tuple[Action, ...]:
 
 
 def _note(view: RunView, record: Record) -> tuple[Action, ...]:
-    """An event, unless it was told since things last went well: two reasons of one trouble may take turns."""
+    """An event, unless it was reported since the last trouble-free event: two reasons of one trouble may alternate."""
     since = max((at for at, event in enumerate(view.events) if _is_quiet(event)), default=-1)
     recent = view.events[-1:] if _is_quiet(record) else view.events[since + 1 :]
-    said = (record.state, record.reason, record.about)
-    return () if any((event.state, event.reason, event.about) == said for event in recent) else (record,)
+    content = (record.state, record.reason, record.about)
+    return () if any((event.state, event.reason, event.about) == content for event in recent) else (record,)
 
 
-def _waits_its_turn(pod: PodView, seen: Seen) -> bool:
-    """Whether a pod of kexbench is on a node that it could have. What the scheduler says doesn't tell: of several
-    reasons against a node it gives the first, which is rather that its CPUs are taken."""
+def _waits_for_others(pod: PodView, seen: Seen) -> bool:
+    """Whether another pod of kexbench is on a node that this pod could use. The scheduler's message does not show it,
+    because it gives only the first reason against a node, usually that the CPUs are taken."""
     pool = pod.labels.get(names.POOL, "")
     return pod.reason == "Unschedulable" and not seen.busy.isdisjoint(seen.nodes.get(pool, ()))

@@ -1,4 +1,4 @@
-"""The cluster's port on the Kubernetes API. Argo's own server is not needed: workflows are objects like others."""
+"""Implements the port of the cluster with the Kubernetes API. Argo's own server is not needed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,19 +26,19 @@ _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "w
 _CronWorkflow = create_namespaced_resource("argoproj.io", "v1alpha1", "CronWorkflow", "cronworkflows")
 _FIELD_MANAGER = "kexbench-dispatcher"
 _TIMEOUT_S = 60.0
-"""Pods of a large run are thousands, and take a small API server longer to list than the client's ten seconds."""
+"""A large run has thousands of pods; a small API server needs longer to list them than the client's ten seconds."""
 _REMEDIES = {
-    401: "the token of this process is not accepted: mount one for its ServiceAccount, or renew the kubeconfig",
-    403: "give this process's ServiceAccount the right, as the roles of the Helm chart do",
+    401: "Kubernetes rejects the token of this process: mount one for its ServiceAccount, or renew the kubeconfig",
+    403: "grant the permission to the ServiceAccount of this process, as the roles of the Helm chart do",
     404: "install Argo Workflows with its CustomResourceDefinitions, and create the namespace of jobs",
-    422: "Kubernetes finds the object wrong: is the installed Argo Workflows 3.7 or newer?",
+    422: "Kubernetes rejects the object: install Argo Workflows 3.7 or newer",
 }
 _GONE, _CONFLICT = 404, 409
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """ServiceAccounts by their names, empty for none: of jobs, and of who holds leases, each in its namespace."""
+    """Names of the ServiceAccounts of jobs and of the lease holder, each in its namespace; empty for none."""
 
     of_jobs: str
     of_lease: str
@@ -55,7 +55,7 @@ class LightkubeCluster:
         clock: Callable[[], datetime] | None = None,
         accounts: Accounts | None = None,
     ) -> None:
-        """What is made belongs to these accounts, so that Kubernetes deletes it with them."""
+        """These accounts own all created objects, so that Kubernetes deletes the objects with them."""
         self._accounts = accounts
         self._client = client
         self._namespace = namespace
@@ -66,8 +66,8 @@ class LightkubeCluster:
     def connect(
         cls, namespace: str, lease_namespace: str, kubeconfig: Path | None = None, accounts: Accounts | None = None
     ) -> "LightkubeCluster":
-        """By a kubeconfig; without one as the pod this runs in, or as KUBECONFIG says. Raises ClusterError."""
-        with _telling("finding the cluster"):
+        """Uses the kubeconfig; without one, the pod's account or KUBECONFIG. Raises ClusterError."""
+        with _explaining("finding the cluster"):
             config = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
             client = Client(config=config, namespace=namespace, timeout=httpx2.Timeout(_TIMEOUT_S))
             return cls(client, namespace, lease_namespace, accounts=accounts)
@@ -77,66 +77,66 @@ class LightkubeCluster:
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
         name = manifest["metadata"]["name"]
-        with _telling(f"submitting workflow {name}"), _unless(_CONFLICT):
+        with _explaining(f"submitting workflow {name}"), _unless(_CONFLICT):
             self._client.create(_Workflow(**self._owned(manifest)), namespace=self._namespace)
             return True
         return False
 
     def workflows(self, labels: Mapping[str, str]) -> tuple[WorkflowView, ...]:
-        with _telling("listing workflows"):
-            found = self._client.list(_Workflow, namespace=self._namespace, labels=dict(labels))
-            return tuple(workflow_view(dict(workflow)) for workflow in found)
+        with _explaining("listing workflows"):
+            workflows = self._client.list(_Workflow, namespace=self._namespace, labels=dict(labels))
+            return tuple(workflow_view(dict(workflow)) for workflow in workflows)
 
     def stop(self, name: str) -> None:
-        with _telling(f"stopping workflow {name}"), _unless(_GONE):
+        with _explaining(f"stopping workflow {name}"), _unless(_GONE):
             patch = {"spec": {"shutdown": "Terminate"}}
             self._client.patch(_Workflow, name, patch, namespace=self._namespace, patch_type=PatchType.MERGE)
 
     def delete(self, name: str) -> None:
-        with _telling(f"deleting workflow {name}"), _unless(_GONE):
+        with _explaining(f"deleting workflow {name}"), _unless(_GONE):
             self._client.delete(_Workflow, name, namespace=self._namespace)
 
     def cron_workflows(self) -> Mapping[str, str]:
-        with _telling("listing cron workflows"):
-            found = self._client.list(
+        with _explaining("listing cron workflows"):
+            crons = self._client.list(
                 _CronWorkflow,
                 namespace=self._namespace,
                 labels={names.PART_OF: names.KEXBENCH, names.SCHEDULE: None},  # with any value
             )
-            return dict(cron_content(dict(cron)) for cron in found)
+            return dict(cron_content(dict(cron)) for cron in crons)
 
     def apply_cron(self, manifest: Mapping[str, Any]) -> None:
-        # Server-side, so that what Argo notes in the same object stays.
-        with _telling(f"applying cron workflow {manifest['metadata']['name']}"):
+        # Server-side apply keeps what Argo writes into the same object.
+        with _explaining(f"applying cron workflow {manifest['metadata']['name']}"):
             self._client.apply(_CronWorkflow(**self._owned(manifest)), field_manager=_FIELD_MANAGER, force=True)
 
     def delete_cron(self, name: str) -> None:
-        with _telling(f"deleting cron workflow {name}"), _unless(_GONE):
+        with _explaining(f"deleting cron workflow {name}"), _unless(_GONE):
             self._client.delete(_CronWorkflow, name, namespace=self._namespace)
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
-        with _telling("listing nodes"):
+        with _explaining("listing nodes"):
             nodes = [node.to_dict() for node in self._client.list(Node, labels=dict(selector))]
         return tuple(sorted(node["metadata"]["name"] for node in nodes if takes_pods(node)))
 
     def pods(self) -> tuple[PodView, ...]:
-        with _telling("listing pods"):
-            # Pods that ended are kept for a while, and of a large run they are thousands.
-            found = self._client.list(
+        with _explaining("listing pods"):
+            # Ended pods are kept for a while, and a large run has thousands.
+            pods = self._client.list(
                 Pod,
                 namespace=self._namespace,
                 labels={names.PART_OF: names.KEXBENCH},
                 fields={"status.phase": not_in(["Succeeded", "Failed"])},
             )
-            return tuple(pod_view(pod.to_dict()) for pod in found)
+            return tuple(pod_view(pod.to_dict()) for pod in pods)
 
     def hold_lease(self, name: str, identity: str) -> bool:
-        with _telling(f"holding lease {name}"), _unless(_CONFLICT):
+        with _explaining(f"holding lease {name}"), _unless(_CONFLICT):
             return self._take(name, identity)
-        return False  # another was faster
+        return False  # another process was faster
 
     def release_lease(self, name: str, identity: str) -> None:
-        with _telling(f"releasing lease {name}"), _unless(_GONE, _CONFLICT):
+        with _explaining(f"releasing lease {name}"), _unless(_GONE, _CONFLICT):
             lease = self._client.get(Lease, name, namespace=self._lease_namespace)
             if lease.spec and lease.spec.holderIdentity == identity:
                 lease.spec.holderIdentity = ""
@@ -148,7 +148,7 @@ class LightkubeCluster:
         return {**manifest, "metadata": {**manifest["metadata"], **({"ownerReferences": owners} if owners else {})}}
 
     def _owners(self, account: str, namespace: str) -> list[dict[str, Any]]:
-        """The account as it is now: of an owner that was made anew, Kubernetes knows none by the former uid."""
+        """The current account: a recreated owner has another uid, and Kubernetes does not accept the old one."""
         if not account:
             return []
         with _unless(_GONE):
@@ -159,7 +159,7 @@ class LightkubeCluster:
         return []
 
     def _take(self, name: str, identity: str) -> bool:
-        # Kubernetes reads moments of a lease only with their microseconds, and whole seconds are written without.
+        # Kubernetes requires microseconds in the times of a lease, but lightkube omits them for whole seconds.
         now = self._clock().replace(microsecond=1)
         try:
             lease = self._client.get(Lease, name, namespace=self._lease_namespace)
@@ -174,7 +174,7 @@ class LightkubeCluster:
         held = lease.spec or LeaseSpec()
         if held.holderIdentity not in (None, "", identity) and not _is_over(held, now):
             return False
-        # With its resourceVersion: whoever replaces it in between makes this a conflict.
+        # With its resourceVersion, so that a concurrent replacement causes a conflict.
         lease.spec = _ours(identity, now)
         self._client.replace(lease)
         return True
@@ -192,7 +192,7 @@ def _is_over(lease: LeaseSpec, now: datetime) -> bool:
 
 @contextmanager
 def _unless(*codes: int) -> Iterator[None]:
-    """Goes on behind the context where Kubernetes answers with one of these."""
+    """Continues after the context if Kubernetes answers with one of these codes."""
     try:
         yield
     except ApiError as error:
@@ -201,18 +201,18 @@ def _unless(*codes: int) -> Iterator[None]:
 
 
 @contextmanager
-def _telling(doing: str) -> Iterator[None]:
-    """Every error of the client as a ClusterError."""
+def _explaining(doing: str) -> Iterator[None]:
+    """Turns every error of the client into a ClusterError."""
     try:
         yield
     except ApiError as error:
         code = error.status.code or 0
         raise ClusterError(_text(doing, error.status.message or str(error), _REMEDIES.get(code))) from error
     except httpx2.HTTPError as error:
-        remedy = "is the API server up, and may this process reach it?"
+        remedy = "check that the API server runs and that this process can reach it"
         raise ClusterError(_text(doing, str(error) or type(error).__name__, remedy)) from error
     except ConfigError as error:
-        remedy = "run this in a pod with a ServiceAccount, or name a kubeconfig in KUBECONFIG"
+        remedy = "run this in a pod with a ServiceAccount, or set KUBECONFIG to a kubeconfig"
         raise ClusterError(_text(doing, str(error), remedy)) from error
 
 

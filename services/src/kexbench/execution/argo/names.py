@@ -1,4 +1,4 @@
-"""Names and labels of what kexbench puts on a cluster. Deterministic, so that submitting twice is submitting once."""
+"""Names and labels of kexbench's objects on a cluster. Names are deterministic, so submitting twice has no effect."""
 
 import re
 
@@ -11,11 +11,11 @@ RUN, SERIES, JOB, POOL, SPEC, SCHEDULE = (
 PLAN, REFERENCE, ARCHITECTURE, CONTENT = (
     f"kexbench.dev/{name}" for name in ("plan", "reference", "architecture", "content")
 )
-"""Annotations: what may be longer than a label's value."""
+"""Annotations, whose values may be longer than those of labels."""
 _LONGEST = 63
-"""Of a label's value; Argo puts a workflow's name in one."""
+"""Limit of a label's value; Argo puts a workflow's name in one."""
 _LONGEST_CRON = 52
-"""Argo appends a time to it."""
+"""Limit of a CronWorkflow's name, because Argo appends a time to it."""
 _DNS_1123 = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 
@@ -24,7 +24,7 @@ def job_workflow_name(run_id: str, series: int, number: int) -> str:
 
 
 def kits_workflow_name(run_id: str, series: int) -> str:
-    """One name a series: what was missing may change while it is built, and nothing is to be built twice."""
+    """One name for each submission: the set of missing kits may change during the build, and no kit is built twice."""
     return _dns_name(f"kexbench-kits-{run_id}-{series}")
 
 
@@ -37,17 +37,17 @@ def cron_workflow_name(schedule: str) -> str:
 
 
 def schedule_labels(schedule: str) -> dict[str, str]:
-    """What the CronWorkflow of a schedule, its workflows and their pods have."""
+    """Labels of the CronWorkflow of a schedule, its workflows and their pods."""
     return {PART_OF: KEXBENCH, SCHEDULE: schedule}
 
 
 def labels_of(run_id: str, series: int) -> dict[str, str]:
-    """What all workflows and pods of a run's series have."""
+    """Labels of all workflows and pods of one submission of a run."""
     return {PART_OF: KEXBENCH, RUN: run_id, SERIES: str(series)}
 
 
 def _dns_name(name: str, longest: int = _LONGEST) -> str:
-    """The name itself where Kubernetes takes it; otherwise as much of it as goes, and a hash of all of it."""
+    """The name if Kubernetes accepts it; otherwise a shortened name with a hash of the full name."""
     if len(name) <= longest and re.fullmatch(_DNS_1123, name):
         return name
     tail = content_hash(name, length=10)

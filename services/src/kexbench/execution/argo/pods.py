@@ -1,4 +1,4 @@
-"""The pods of jobs and kit builds: what runs in them, on which nodes, with how much, and what they may not do."""
+"""The pods of jobs and kit builds: their containers, nodes, resources and restrictions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from kexbench.planning.job_pods import JobPods
 
 HOME = "/var/lib/kexbench"
 USER = 65_532
-"""Nobody in particular, and not root."""
+"""An unprivileged user."""
 TOKEN_FOLDER = "/var/run/secrets/kexbench"  # noqa: S105 (a folder, no secret)
 TOKEN_LIFETIME_S = 3600
-"""Kubernetes renews the file long before."""
+"""Kubernetes renews the file long before it expires."""
 JOB_DISK, BUILD_DISK, SCRATCH_DISK = "4Gi", "20Gi", "1Gi"
 BUILT_FOLDER = "/var/lib/kexbench-built"
 ARGO_FOLDER = "/var/run/argo"
-"""What Argo starts containers with; it mounts it in each of them."""
+"""The folder with Argo's start program, which Argo mounts in each container."""
 _ARGO_TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 _HOSTNAME = "kubernetes.io/hostname"
 _WORKING = (
@@ -33,7 +33,7 @@ _TOKEN = v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True)
 
 @dataclass(frozen=True)
 class JobSettings:
-    """What the pods of a cluster need to know beside their job."""
+    """Settings of a cluster's pods that do not depend on the job."""
 
     namespace: str
     runner_image: str
@@ -46,30 +46,30 @@ class JobSettings:
     site: JobPods = field(default_factory=JobPods)
     executor_cpu: str = "100m"
     executor_memory: str = "128Mi"
-    """Of each of Argo's own two containers."""
+    """For each of Argo's own two containers."""
 
 
 def whole_cpus(pool: Pool) -> v1.ResourceRequirements:
-    """Requests that are limits, so that CPUs can be exclusive."""
+    """Requests equal to limits, so that CPUs can be exclusive."""
     return _exactly({"cpu": str(pool.cpus), "memory": pool.memory})
 
 
 def little() -> v1.ResourceRequirements:
-    """For a pod that asks and measures nothing."""
+    """For a pod that only sends requests and measures nothing."""
     return v1.ResourceRequirements.model_validate(
         {"requests": {"cpu": "50m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
     )
 
 
 def building_container(environment: Mapping[str, str], pool: Pool, settings: JobSettings) -> dict[str, object]:
-    """It runs scripts that come with sources, so it has no token, and nothing that another container runs."""
+    """It runs scripts of the sources, so it has no token, and shares no program with another container."""
     mounts = [*_WORKING, v1.VolumeMount(name="built", mount_path=BUILT_FOLDER)]
-    told = {**environment, "HOME": HOME}
-    return own_container(["build"], settings.builder_image, told, whole_cpus(pool), settings, mounts)
+    variables = {**environment, "HOME": HOME}
+    return own_container(["build"], settings.builder_image, variables, whole_cpus(pool), settings, mounts)
 
 
 def sending_container(pool: Pool, settings: JobSettings) -> dict[str, object]:
-    """It has the token, and of what the other container wrote the kit alone, to read."""
+    """It has the token, and can only read the kit that the other container wrote."""
     built = v1.VolumeMount(name="built", mount_path=BUILT_FOLDER, read_only=True)
     environment = environment_of(settings, {})
     return own_container(["send"], settings.builder_image, environment, whole_cpus(pool), settings, [built, _TOKEN])
@@ -83,24 +83,24 @@ def own_container(
     settings: JobSettings,
     mounts: Sequence[v1.VolumeMount] = (*_WORKING, _TOKEN),
 ) -> dict[str, object]:
-    """The fields of a container with our agent, the same for main and init containers; as a rule with its token."""
+    """The fields of a container with our agent, for main and init containers; by default with its token."""
     return {
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
         "command": ["python3", "-m", "kexbench.agent", *arguments],
-        # The site's first, so that it changes nothing of ours.
-        "env": [v1.EnvVar.model_validate(one) for one in settings.site.env]
+        # The site's variables come first, so that ours override them.
+        "env": [v1.EnvVar.model_validate(variable) for variable in settings.site.env]
         + [v1.EnvVar(name=name, value=value) for name, value in environment.items()]
-        + _told_by_kubernetes(),
+        + _pod_variables(),
         "resources": resources,
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
-        "volume_mounts": [*mounts, *(v1.VolumeMount.model_validate(one) for one in settings.site.volume_mounts)],
+        "volume_mounts": [*mounts, *(v1.VolumeMount.model_validate(mount) for mount in settings.site.volume_mounts)],
     }
 
 
 def environment_of(settings: JobSettings, more: Mapping[str, str]) -> dict[str, str]:
-    """What every agent is told, and more; it may write below HOME and in the scratch folder only."""
+    """The variables of every agent, and `more`. An agent may write only below HOME and in the scratch folder."""
     return {
         "KEXBENCH_API_URL": settings.api_url,
         "KEXBENCH_TOKEN_FILE": str(PurePosixPath(TOKEN_FOLDER) / "token"),
@@ -118,7 +118,7 @@ def volumes(disk: str, settings: JobSettings) -> list[v1.Volume]:
         _empty("scratch", SCRATCH_DISK),
         v1.Volume(name="token", projected=_projected([v1.VolumeProjection(service_account_token=token)])),
         v1.Volume(name="argo-token", projected=_projected(_kubernetes_access())),
-        *(v1.Volume.model_validate(one) for one in settings.site.volumes),
+        *(v1.Volume.model_validate(volume) for volume in settings.site.volumes),
     ]
 
 
@@ -127,8 +127,8 @@ def built_volume() -> v1.Volume:
 
 
 def placement(pool: Pool) -> dict[str, object]:
-    """The template's fields that say which nodes. No two pods of kexbench are on a node at the same time: so jobs of a
-    case that run at once run on different nodes, and no kit is built beside a measurement."""
+    """The template's fields that select nodes. A node never has two pods of kexbench at a time: concurrent jobs of a
+    case run on different nodes, and no build disturbs a measurement."""
     ours = argo.LabelSelector(match_labels={names.PART_OF: names.KEXBENCH})
     apart = v1.PodAffinityTerm(label_selector=ours, topology_key=_HOSTNAME)
     return {
@@ -141,7 +141,7 @@ def placement(pool: Pool) -> dict[str, object]:
 
 
 def pod_security(settings: JobSettings) -> v1.PodSecurityContext:
-    """As the restricted Pod Security standard has it; where the platform gives user ids, none is named."""
+    """The restricted Pod Security standard; without a user id if the platform assigns one."""
     user = None if settings.site.user_from_platform else USER
     return v1.PodSecurityContext(
         run_as_non_root=True,
@@ -153,10 +153,10 @@ def pod_security(settings: JobSettings) -> v1.PodSecurityContext:
 
 
 def executor_patch(settings: JobSettings, *reading: str) -> str:
-    """What a workflow can't say of Argo's own containers but by a patch. Their requests are their limits, since one
-    container without makes the pod no Guaranteed one and so no CPU exclusive. Only they get a token for Kubernetes,
-    to report with; Argo's own field for that wants a secret that never expires. Init containers named in `reading` may
-    only read what Argo starts every container with: else they could put something of their own in its place."""
+    """Settings of Argo's own containers, which a workflow can only set by a patch. Their requests equal their limits:
+    otherwise the pod is not Guaranteed and gets no exclusive CPUs. Only they get a token for Kubernetes, to report
+    with; Argo's own field for it needs a secret that never expires. Init containers named in `reading` may only read
+    Argo's start program, so that they cannot replace it."""
     own = {
         "resources": _plain(_exactly({"cpu": settings.executor_cpu, "memory": settings.executor_memory})),
         # Argo's executor writes to its root file system (argo-workflows issue 10787).
@@ -177,7 +177,7 @@ def executor_patch(settings: JobSettings, *reading: str) -> str:
 _ARGO_READ_ONLY = {"name": "var-run-argo", "mountPath": ARGO_FOLDER, "readOnly": True}
 
 
-def _told_by_kubernetes() -> list[v1.EnvVar]:
+def _pod_variables() -> list[v1.EnvVar]:
     fields = {
         "KEXBENCH_POD_NAME": "metadata.name",
         "KEXBENCH_POD_UID": "metadata.uid",
@@ -190,7 +190,7 @@ def _told_by_kubernetes() -> list[v1.EnvVar]:
 
 
 def _kubernetes_access() -> list[v1.VolumeProjection]:
-    """What Kubernetes would mount by itself into every container."""
+    """The files that Kubernetes would otherwise mount into every container."""
     root = v1.ConfigMapProjection(name="kube-root-ca.crt", items=[v1.KeyToPath(key="ca.crt", path="ca.crt")])
     namespace = v1.DownwardAPIVolumeFile(
         path="namespace", field_ref=v1.ObjectFieldSelector(field_path="metadata.namespace")

@@ -1,6 +1,6 @@
-"""Schedules as CronWorkflows: pure, from what is wanted and what there is to what is done. Valid for Argo 3.7 and 4.0.
+"""Schedules as CronWorkflows: a pure function from wanted and existing objects to actions. Valid for Argo 3.7 and 4.0.
 
-Argo is the clock only: the pod that it starts asks the API for a run, which plans the spec as everything is by then.
+Argo is only the clock: its pod requests a run from the API, which then plans the spec.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import POD_KEPT, retry_strategy
 
 CAUGHT_UP_S = 24 * 3600
-"""So long after it was missed a time is caught up; of several the last one."""
+"""A missed time is caught up within this time; of several only the last one."""
 DEADLINE_S = 3600
-"""For the image and for the patience with an API that is away."""
+"""Enough to pull the image and to wait for an API that is away."""
 SUCCEEDED_KEPT, FAILED_KEPT = 1, 3
 _TEMPLATE = "submit"
 
@@ -34,23 +34,23 @@ class DeleteCron:
 
 
 def decide_crons(
-    wanted: Mapping[str, str], found: Mapping[str, str], settings: JobSettings
+    schedules: Mapping[str, str], existing: Mapping[str, str], settings: JobSettings
 ) -> tuple[ApplyCron | DeleteCron, ...]:
-    """`wanted` are the times of schedules by their names; `found` what each CronWorkflow says of its content, by its
-    own name."""
+    """`schedules`: the times of schedules by their names. `existing`: the content hash of each CronWorkflow by its own
+    name."""
     manifests = {
-        names.cron_workflow_name(name): cron_workflow(name, cron, settings) for name, cron in sorted(wanted.items())
+        names.cron_workflow_name(name): cron_workflow(name, cron, settings) for name, cron in sorted(schedules.items())
     }
-    surplus = tuple(DeleteCron(name) for name in sorted(found.keys() - manifests.keys()))
+    surplus = tuple(DeleteCron(name) for name in sorted(existing.keys() - manifests.keys()))
     return surplus + tuple(
         ApplyCron(manifest)
         for name, manifest in manifests.items()
-        if found.get(name) != manifest["metadata"]["annotations"][names.CONTENT]
+        if existing.get(name) != manifest["metadata"]["annotations"][names.CONTENT]
     )
 
 
 def cron_workflow(name: str, cron: str, settings: JobSettings) -> dict[str, Any]:
-    """The CronWorkflow of a schedule, with a hash of its content, so that any change of it is seen."""
+    """The CronWorkflow of a schedule, with a hash of its content to detect changes."""
     labels = names.schedule_labels(name)
     workflow = argo.CronWorkflow(
         api_version="argoproj.io/v1alpha1",
@@ -81,7 +81,7 @@ def cron_workflow(name: str, cron: str, settings: JobSettings) -> dict[str, Any]
 
 
 def _template(name: str, labels: dict[str, str], settings: JobSettings) -> argo.Template:
-    """One small pod, on any node that takes it; pods that measure keep it off theirs."""
+    """One small pod on any node; measuring pods keep it off theirs."""
     environment = pods.environment_of(
         settings, {"KEXBENCH_SCHEDULE": name, "KEXBENCH_SCHEDULED_TIME": "{{workflow.scheduledTime}}"}
     )

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes and Argo, as JSON has them, read into what the dispatcher sees. Pure."""
+"""Converts JSON objects of Kubernetes and Argo to the views of the dispatcher. Pure."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 
 _PARAMETERS = ("job", "reference")
-"""Inputs of our templates: whatever has one of them is a task of ours."""
+"""Inputs of our templates: a node with one of them is one of our tasks."""
 _NO_TROUBLE = ("ContainerCreating", "PodInitializing")
 Object = Mapping[str, Any]
 
@@ -27,13 +27,13 @@ def workflow_view(workflow: Object) -> WorkflowView:
 
 
 def cron_content(cron: Object) -> tuple[str, str]:
-    """The name of a CronWorkflow of ours, and what it says of its content."""
+    """The name of one of our CronWorkflows, and its content hash."""
     metadata = cron["metadata"]
     return metadata["name"], (metadata.get("annotations") or {}).get(names.CONTENT, "")
 
 
 def pod_view(pod: Object) -> PodView:
-    """Containers that wait say more than the scheduler, which was content with the pod then."""
+    """A waiting container's reason comes before the scheduler's, which has placed the pod by then."""
     metadata, status = pod["metadata"], pod.get("status") or {}
     is_pending = status.get("phase") == "Pending"
     reason, message = next(_troubles(status), ("", "")) if is_pending else ("", "")
@@ -65,7 +65,7 @@ def _tasks(workflow: str, nodes: Mapping[str, Object]) -> Iterator[TaskView]:
         messages = [pod["message"] for pod in reversed(pods) if pod.get("message")]
         yield TaskView(
             of=of,
-            # Of a task that is tried again, Argo lets the phase of the whole run on.
+            # While Argo retries a task, its own phase stays Running.
             phase=_phase(node) if _phase(node).has_ended or not newest else _phase(newest),
             message=next(iter(messages), node.get("message", "")),
             node=newest.get("hostNodeName", ""),
@@ -98,7 +98,7 @@ def _troubles(status: Object) -> Iterator[tuple[str, str]]:
 
 
 def _disruption(status: Object) -> str:
-    """`EvictionByEvictionAPI: Eviction API: evicting`: what Kubernetes notes of a pod before it ends it
+    """`EvictionByEvictionAPI: Eviction API: evicting`: the condition of a pod before Kubernetes stops it
     (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions)."""
     for condition in status.get("conditions") or []:
         if condition["type"] == "DisruptionTarget" and condition["status"] == "True":
@@ -107,8 +107,8 @@ def _disruption(status: Object) -> str:
 
 
 def _phase(status: Object) -> Phase:
-    found = status.get("phase")
-    return Phase(found) if found in set(Phase) else Phase.UNSEEN
+    phase = status.get("phase")
+    return Phase(phase) if phase in set(Phase) else Phase.UNSEEN
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -1,7 +1,7 @@
-"""A run as Argo Workflows: pure, from a run and its pools to what is submitted. Valid for Argo 3.7 and 4.0.
+"""A run as Argo Workflows: a pure function from a run and its pools to workflows. Valid for Argo 3.7 and 4.0.
 
-One pod a job. Jobs are dealt to workflows by their place in the plan, so that a job is in the same workflow whatever
-else is left to do; a workflow holds jobs of one pool only, so that a pool that waits holds up no other.
+Each job has one pod. The place in the plan decides a job's workflow, so a job is always in the same one. A workflow
+holds jobs of a single pool, so a waiting pool does not hold up another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,35 +23,35 @@ from kexbench.execution.argo.pods import JobSettings
 from kexbench.planning.estimate import job_seconds
 
 JOBS_PER_WORKFLOW = 200
-"""With what Argo writes of each, half a megabyte: etcd takes one and a half."""
+"""With Argo's notes on each job, half a megabyte; etcd accepts one and a half."""
 PODS_AT_ONCE = 8
-"""Pods of one workflow that exist at the same time, or as many as its pool has nodes where those are more. The nodes
-decide how many run: there is one pod on each."""
+"""Concurrent pods of one workflow, or the number of its pool's nodes if that is larger. The nodes decide how many run,
+one on each."""
 RETRIES = 2
 SLACK = 4
-"""Times the estimate, which is rough and of a fast machine."""
+"""Factor on the estimate, which is rough and for a fast machine."""
 AROUND_MEASURING_S = 900
-"""For the image, the kits and the upload."""
+"""Time for the image, the kits and the upload."""
 BUILD_DEADLINE_S = 2 * 3600
 KEPT_S = 24 * 3600
-"""So long a workflow that ended is there to be looked at."""
+"""An ended workflow is kept for this time."""
 POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
-"""What Kubernetes says of pods that their node or its keeper ended."""
+"""Messages of Kubernetes about pods that their node or an administrator ended."""
 OURS = "(main|fetch|build): .*exit code [2456][)]"
-"""2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our
-containers only: Argo's own end with such a status when Kubernetes does not answer them."""
+"""2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: a retry would end the same way. Only for our
+containers: Argo's own end with such a status if Kubernetes does not answer them."""
 ENDED = "main: .*exit code (3|143)[)]"
-"""Somebody asked the pod to end, such as who drains its node: while it measured, or at any other moment (128 and the
-number of SIGTERM). Argo tries nothing again of a workflow that is stopped, so this is not a run that was cancelled."""
+"""The pod was asked to stop, for example because its node was drained: while it measured, or at any other time (128 and
+the number of SIGTERM). Argo retries nothing in a stopped workflow, so this is not a cancelled run."""
 UNBUILDABLE = r"^build: .*exit code 6\)"
-"""Of a kit: its sources do not build, wherever it is tried."""
+"""The sources of a kit do not build on any node."""
 
 _AGAIN = (
     f"not (lastRetry.message matches '{OURS}') and "
     f"(lastRetry.status == 'Error' or lastRetry.message matches '{LOST}|{ENDED}')"
 )
-"""An Error is of the cluster, such as a pod that is gone with its node; a Failed one is of a container or of
+"""Error means a fault of the cluster, such as a pod that is lost with its node; Failed is a container's fault or
 LOST."""
 
 
@@ -67,7 +67,7 @@ class WantedKit:
 
 
 def chunks_of(plan: Plan) -> tuple[tuple[str, tuple[Job, ...]], ...]:
-    """All jobs of a plan by pool, in pieces that a workflow can hold; a workflow's number is its piece's place."""
+    """All jobs of a plan by pool, in chunks for one workflow each; a workflow's number is the place of its chunk."""
     by_pool = sorted(plan.jobs, key=lambda job: plan.pools.index(job.pool))
     pieces = []
     for pool, jobs in groupby(by_pool, key=lambda job: job.pool):
@@ -86,26 +86,26 @@ def run_workflows(
     settings: JobSettings,
     nodes: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[dict[str, Any], ...]:
-    """The workflows that run these jobs of a run; `nodes` are how many each pool is known to have."""
-    wanted = {job.job_id for job in jobs}
+    """The workflows that run these jobs of a run. `nodes`: the known number of nodes of each pool."""
+    job_ids = {job.job_id for job in jobs}
     deadlines = job_deadlines_s(run.plan)
-    found = []
+    workflows = []
     for number, (pool, piece) in enumerate(chunks_of(run.plan)):
-        if here := [job for job in piece if job.job_id in wanted]:
+        if here := [job for job in piece if job.job_id in job_ids]:
             name = names.job_workflow_name(run.run_id, series, number)
             at_once = max(PODS_AT_ONCE, nodes.get(pool, 0))
             deadline_s = max(deadlines[job.job_id] for job in here)
-            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings, at_once, deadline_s))
-    return tuple(found)
+            workflows.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings, at_once, deadline_s))
+    return tuple(workflows)
 
 
 def kits_workflow(
-    run_id: str, series: int, wanted: Sequence[WantedKit], pools: Mapping[str, Pool], settings: JobSettings
+    run_id: str, series: int, kits: Sequence[WantedKit], pools: Mapping[str, Pool], settings: JobSettings
 ) -> dict[str, Any]:
-    """The workflow that builds kits, one pod each, on the first pool of the kit's architecture. Raises ClusterError
-    where there is none."""
+    """The workflow that builds kits, one pod each, on the first pool of the kit's architecture. Raises ClusterError if
+    there is no such pool."""
     builders = {pool.architecture: pool for pool in reversed(tuple(pools.values()))}
-    for kit in wanted:
+    for kit in kits:
         if kit.architecture not in builders:
             raise ClusterError(
                 f"building {kit}: no pool of the run is {kit.architecture}\n"
@@ -114,11 +114,11 @@ def kits_workflow(
     labels = names.labels_of(run_id, series)
     templates = [
         _builder(labels, builders[architecture], settings)
-        for architecture in sorted({kit.architecture for kit in wanted})
+        for architecture in sorted({kit.architecture for kit in kits})
     ]
     tasks = [
         _task(f"kit-{number}", f"build-{_dashed(kit.architecture)}", "reference", kit.reference)
-        for number, kit in enumerate(sorted(wanted))
+        for number, kit in enumerate(sorted(kits))
     ]
     name = names.kits_workflow_name(run_id, series)
     return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings, PODS_AT_ONCE)
@@ -127,8 +127,8 @@ def kits_workflow(
 def line_workflow(
     bisection_id: str, series: int, ends: tuple[str, str], pool: Pool, settings: JobSettings
 ) -> dict[str, Any]:
-    """The workflow that finds the commits between two references, in one pod: pods that build have git, and reach what
-    is built."""
+    """The workflow that finds the commits between two references, in one pod. Building pods have git and reach the
+    sources."""
     labels = names.labels_of(bisection_id, series)
     good, bad = ends
     environment = pods.environment_of(
@@ -150,8 +150,8 @@ def line_workflow(
 
 
 def job_deadlines_s(plan: Plan) -> dict[str, int]:
-    """Seconds after which the pod of each job has gone wrong, by the job's id: what the job is thought to take, with
-    slack, at most what the spec allows."""
+    """The time limit in seconds of each job's pod, by the job's id: the estimate with slack, at most the spec's
+    limit."""
     return {
         job_id: AROUND_MEASURING_S + min(round(SLACK * seconds), plan.measure.max_duration_s)
         for job_id, seconds in job_seconds(plan).items()
@@ -159,7 +159,7 @@ def job_deadlines_s(plan: Plan) -> dict[str, int]:
 
 
 def retry_strategy() -> argo.RetryStrategy:
-    """Another pod only where the end of one was not its own failure."""
+    """Retries only if the end of a pod was not its own failure."""
     return argo.RetryStrategy.model_validate({"limit": str(RETRIES), "retryPolicy": "Always", "expression": _AGAIN})
 
 
@@ -174,7 +174,7 @@ def _workflow_of_jobs(
     deadline_s: int,
 ) -> dict[str, Any]:
     labels = {**names.labels_of(run.run_id, series), names.SPEC: run.plan.spec_name}
-    # Attempts of a job count on through its series, so that no two ever have the same number.
+    # Attempts of a job are numbered across submissions, so no two have the same number.
     before = (series - 1) * (RETRIES + 1)
     environment = {
         **pods.environment_of(settings, {"KEXBENCH_RUN_ID": run.run_id, "KEXBENCH_CPUS": str(pool.cpus)}),
@@ -202,7 +202,7 @@ def _workflow_of_jobs(
 
 def _builder(labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
     reference = "{{inputs.parameters.reference}}"
-    wanted = {"KEXBENCH_REFERENCE": reference, "KEXBENCH_ARCHITECTURE": pool.architecture}
+    kit = {"KEXBENCH_REFERENCE": reference, "KEXBENCH_ARCHITECTURE": pool.architecture}
     template = _pod_template(
         name=f"build-{_dashed(pool.architecture)}",
         parameter="reference",
@@ -213,11 +213,11 @@ def _builder(labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.
         pool=pool,
         settings=settings,
     )
-    template.init_containers = [UserContainer(name="build", **pods.building_container(wanted, pool, settings))]
+    template.init_containers = [UserContainer(name="build", **pods.building_container(kit, pool, settings))]
     template.volumes = [*(template.volumes or []), pods.built_volume()]
     template.pod_spec_patch = pods.executor_patch(settings, "build")
     assert template.metadata is not None
-    # Which kit the pod's token may send.
+    # The kit that the pod's token may send.
     template.metadata.annotations = {names.REFERENCE: reference, names.ARCHITECTURE: pool.architecture}
     return template
 
@@ -233,7 +233,7 @@ def _pod_template(
     pool: Pool,
     settings: JobSettings,
 ) -> argo.Template:
-    """One pod of a run, on a node of the pool."""
+    """A pod of a run, on a node of the pool."""
     return argo.Template.model_validate(
         {
             "name": name,
@@ -275,7 +275,7 @@ def _workflow(
         ),
         spec=argo.WorkflowSpec(
             entrypoint="all",
-            # A job that fails is no reason to end the others.
+            # A failed job does not end the others.
             templates=[argo.Template(name="all", dag=argo.DAGTemplate(tasks=tasks, fail_fast=False)), *templates],
             parallelism=at_once,
             service_account_name=service_account,

@@ -1,1 +1,1 @@
-"""How fit this machine is to measure on: facts from /sys and /proc, a short look at it running, and advice."""
+"""Checks whether this machine is suitable for measurements: facts from /sys and /proc, a short test, and advice."""

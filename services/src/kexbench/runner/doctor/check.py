@@ -1,4 +1,4 @@
-"""One check of the machine, as people read it."""
+"""One check of the machine, as shown to people."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +11,9 @@ class Check:
     name: str
     verdict: Verdict
     found: str
-    """What was read or seen, in a few words."""
+    """What was read or observed, in a few words."""
     advice: str
-    """One sentence: what to do, or why nothing need be done."""
+    """One sentence: what to do, or why nothing needs to be done."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reads the machine, watches it for a moment, and judges both."""
+"""Reads the machine's facts, observes it for a second, and checks both."""
 
 import os
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def examine(root: Path = Path("/"), observe: Callable[[int | None], Watched] = w
     """Takes a little more than a second. `root`: the folder under which /sys and /proc stand."""
     allowed = os.sched_getaffinity(0)
     watched = observe(split_cpus(allowed).measuring)
-    machine = read_machine(root, allowed)  # afterwards, while the frequency is still that of a busy CPU
+    machine = read_machine(root, allowed)  # read last, while the frequency is still that of a busy CPU
     return Examination(machine.measuring_cpu, judge(machine, watched))
 
 

@@ -1,4 +1,4 @@
-"""What /sys and /proc say about how steadily this machine runs. What cannot be read is None."""
+"""Facts from /sys and /proc about how steadily this machine runs. An unreadable fact is None."""
 
 import re
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ _ADDRESSES_NOT_RANDOM = 0x0040000
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts that advice on measuring rests on; sets hold CPU numbers."""
+    """The facts behind the advice; sets hold CPU numbers."""
 
     measuring_cpu: int | None
-    """The CPU that workers are pinned to; None where there is only one."""
+    """The CPU that workers are pinned to; None if there is only one."""
     allowed: frozenset[int]
     """The CPUs that this process may use."""
     online: frozenset[int] = frozenset()
     quota_cpus: float | None = None
-    """How many CPUs' time the control group grants."""
+    """The limit of the control group, in CPUs."""
     isolated: frozenset[int] = frozenset()
     tickless: frozenset[int] | None = None
-    """The CPUs that the timer leaves alone; None where this kernel has no such thing."""
+    """The CPUs without timer ticks; None if this kernel does not support it."""
     siblings: frozenset[int] | None = None
-    """The online CPUs that share the measuring CPU's core, with itself."""
+    """The online CPUs of the measuring CPU's core, including itself."""
     governor: str | None = None
     turbo: bool | None = None
     turbo_switch: str | None = None
@@ -35,7 +35,7 @@ class Machine:
     frequency_khz: int | None = None
     base_frequency_khz: int | None = None
     hypervisor: str | None = None
-    """Its name, `hypervisor` where it has none; `none` on bare metal."""
+    """Its name, `hypervisor` if it has none, or `none` on bare metal."""
     stolen_since_boot: bool | None = None
     load_1m: float | None = None
     clock_source: str | None = None
@@ -44,7 +44,7 @@ class Machine:
     address_randomisation: int | None = None
     """0 to 2, as in kernel.randomize_va_space."""
     fixed_addresses: bool = False
-    """Whether this process, and what it starts, goes without, whatever the kernel does."""
+    """Whether this process and its children have fixed addresses, whatever the kernel's setting."""
     huge_pages: str | None = None
 
 
@@ -99,19 +99,19 @@ def _base_frequency_khz(tree: Tree, own: str, fields: dict[str, str]) -> int | N
 
 
 def _khz(text: str | None, factor: float) -> int | None:
-    """None for zero too, which firmware writes for what it does not know."""
+    """None also for zero, which firmware writes for unknown values."""
     return (int(float(text) * factor) or None) if text and re.fullmatch(r"\d+(\.\d+)?", text) else None
 
 
 def _control_groups(tree: Tree) -> list[str]:
-    """The folders of this process's control groups and of those above them, of both versions of control groups."""
-    found = []
+    """The folders of this process's control groups and their parents, for both versions of control groups."""
+    folders = []
     for line in (tree.text("proc/self/cgroup") or "").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         own = PurePosixPath(path if ".." not in path else "/")
         mounts = [f"sys/fs/cgroup/{controllers}"] if controllers else ["sys/fs/cgroup", "sys/fs/cgroup/unified"]
-        found += [f"{mount}{folder}" for mount in mounts for folder in (own, *own.parents)]
-    return found
+        folders += [f"{mount}{folder}" for mount in mounts for folder in (own, *own.parents)]
+    return folders
 
 
 def _quota(tree: Tree, path: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Advice on the processor: which CPUs there are, who shares them, and how fast they run."""
+"""Advice on the processor: the available CPUs, who shares them, and how fast they run."""
 
 from kexbench.runner.doctor.check import About, Check
 from kexbench.runner.doctor.machine import Machine
@@ -11,13 +11,13 @@ _CPU = "/sys/devices/system/cpu"
 def cpus(machine: Machine) -> Check:
     about, found = About("CPUs"), f"{len(machine.allowed)} usable"
     if machine.measuring_cpu is None:
-        return about.warning(found, "Runner and workers get in each other's way on a single CPU: give kexbench two.")
+        return about.warning(found, "Runner and workers disturb each other on a single CPU: give kexbench two.")
     if machine.quota_cpus is not None and machine.quota_cpus < NEEDED_CPUS:
         return about.warning(
-            f"{found}, {machine.quota_cpus:g} CPUs' time allowed",
-            "The control group halts programs that used up their allowance: allow two CPUs' time or more.",
+            f"{found}, limited to the time of {machine.quota_cpus:g} CPUs",
+            "The control group stops programs that exceed their limit: raise it to two CPUs or more.",
         )
-    return about.good(found, f"The workers have CPU {machine.measuring_cpu}, and the runner keeps off it.")
+    return about.good(found, f"The workers use CPU {machine.measuring_cpu}, and the runner stays off it.")
 
 
 def isolation(machine: Machine) -> Check:
@@ -26,9 +26,9 @@ def isolation(machine: Machine) -> Check:
         return about.unknown("one CPU", "A single CPU cannot be kept free from other programs.")
     if cpu in machine.isolated:
         if machine.tickless is None or cpu in machine.tickless:
-            return about.good(f"CPU {cpu} isolated", "Other programs keep off it.")
+            return about.good(f"CPU {cpu} isolated", "Other programs stay off it.")
         return about.good(
-            f"CPU {cpu} isolated", f"Other programs keep off it; booted with nohz_full={cpu}, so does the timer."
+            f"CPU {cpu} isolated", f"Other programs stay off it. To keep the timer off too, boot with nohz_full={cpu}."
         )
     last = max(machine.isolated, default=-1)
     if last > first:
@@ -39,12 +39,12 @@ def isolation(machine: Machine) -> Check:
     if machine.allowed < machine.online:
         return about.unknown(
             f"confined to {len(machine.allowed)} of {len(machine.online)} CPUs",
-            "Whether others may use them too cannot be seen; on Kubernetes the static CPU manager keeps others off.",
+            "It is unknown whether others may use them too. On Kubernetes, the static CPU manager keeps others off.",
         )
     parameters = f"isolcpus={cpu}" + ("" if machine.tickless is None else f" nohz_full={cpu}")
     return about.warning(
         f"CPU {cpu} is open to all programs",
-        f"On a machine that only measures, boot with {parameters} and start it as: "
+        f"On a dedicated machine, boot with {parameters} and start it as: "
         f"taskset --cpu-list {first},{cpu} kexbench run SPEC",
     )
 
@@ -52,16 +52,16 @@ def isolation(machine: Machine) -> Check:
 def smt(machine: Machine) -> Check:
     about, cpu = About("SMT"), max(machine.allowed)
     if machine.siblings is None:
-        return about.unknown("not readable", "Look up whether this processor runs several threads on a core.")
+        return about.unknown("not readable", "Find out whether this processor runs several threads on a core.")
     if others := sorted(machine.siblings - {cpu}):
         return about.warning(
             f"CPU {cpu} shares its core with CPU {', '.join(map(str, others))}",
-            f"What runs there slows it down; while measuring: echo 0 | sudo tee {_CPU}/cpu{others[0]}/online",
+            f"Programs there slow it down. While measuring: echo 0 | sudo tee {_CPU}/cpu{others[0]}/online",
         )
     if machine.hypervisor == "none":
-        return about.good(f"CPU {cpu} has its core to itself", "No other CPU competes for its units.")
+        return about.good(f"CPU {cpu} has its core to itself", "No other CPU shares its resources.")
     return about.unknown(
-        "no sibling shown", "Whether the host uses the other half of the core cannot be seen here: ask the provider."
+        "no sibling shown", "The host may use the other thread of the core, which is invisible here: ask the provider."
     )
 
 
@@ -82,7 +82,7 @@ def turbo(machine: Machine) -> Check:
     if machine.turbo is None:
         return about.unknown("not readable", _no_frequency_control(machine))
     if not machine.turbo:
-        return about.good("off", "The speed does not depend on heat, nor on what the other cores do.")
+        return about.good("off", "The speed does not depend on heat or on the other cores.")
     off = 0 if (machine.turbo_switch or "").endswith("boost") else 1
     return about.warning(
         "on", f"The speed varies with heat and with the other cores' work: echo {off} | sudo tee {machine.turbo_switch}"
@@ -91,19 +91,19 @@ def turbo(machine: Machine) -> Check:
 
 def _no_frequency_control(machine: Machine) -> str:
     if machine.hypervisor == "none":
-        return "The kernel has no say in the frequency here: look at the firmware's power settings."
-    return "The host decides on the frequency and does not tell."
+        return "The kernel does not control the frequency here: check the firmware's power settings."
+    return "The host controls the frequency and does not report it."
 
 
 def frequency(machine: Machine) -> Check:
     about, now, base = About("frequency"), machine.frequency_khz, machine.base_frequency_khz
     if not now or not base:
         found = f"{now / 1e6:.2f} GHz, base unknown" if now else "not readable"
-        return about.unknown(found, "Unless both are known, turbo and throttling go unnoticed.")
+        return about.unknown(found, "Turbo and throttling cannot be detected unless both are known.")
     found = f"{now / 1e6:.2f} GHz, base {base / 1e6:.2f}"
     if now < base * (1 - OFF_BASE):
         return about.warning(
-            found, "Even a busy CPU stays below its base frequency: look for power saving, a battery or heat."
+            found, "Even a busy CPU stays below its base frequency: check for power saving, a battery or heat."
         )
     if now > base * (1 + OFF_BASE):
         return about.warning(
@@ -115,10 +115,10 @@ def frequency(machine: Machine) -> Check:
 def virtual_machine(machine: Machine) -> Check:
     about = About("virtual machine")
     if machine.hypervisor is None:
-        return about.unknown("not readable", "If this is one, what else runs on its host cannot be seen here.")
+        return about.unknown("not readable", "If this is one, other load on its host is invisible here.")
     if machine.hypervisor == "none":
-        return about.good("no", "All that runs on this hardware can be seen from here.")
+        return about.good("no", "All load on this hardware is visible here.")
     return about.unknown(
         "yes" if machine.hypervisor == "hypervisor" else f"yes, {machine.hypervisor}",
-        "What else runs on its host cannot be seen: compare a version with itself to learn what can be told apart.",
+        "Other load on its host is invisible here: compare a version with itself to learn the resolution.",
     )

@@ -1,4 +1,4 @@
-"""Advice on what runs beside the measuring, on the clocks, and on what the kernel gives to every process."""
+"""Advice on other programs, on the clocks, and on kernel settings for all processes."""
 
 from kexbench.domain.hosts import LITTLE_STEAL
 from kexbench.domain.plans import BATCH_NS
@@ -7,27 +7,27 @@ from kexbench.runner.doctor.machine import Machine
 from kexbench.runner.doctor.watching import Watched
 
 BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
-"""Shares of CPU time, and running programs a CPU, above which other programs are worth a warning."""
+"""Thresholds for a warning about other programs: shares of CPU time, and running programs for each CPU."""
 SPIN_SWITCHES, SPIN_SHARE = 5, 0.95
 CLOCK_SHARE, CLOCK_STEP = 0.001, 0.01
-"""Of a batch, what its two readings of the CPU clock may cost, and what a step of that clock may be."""
+"""Limits as shares of a batch: the cost of two readings of the CPU clock, and a step of that clock."""
 
 
 def stolen(machine: Machine, watched: Watched) -> Check:
     about, busyness = About("stolen time"), watched.busyness
     if busyness is None or machine.stolen_since_boot is None:
-        return about.unknown("not readable", "Time that a hypervisor takes may be in the CPU times measured.")
+        return about.unknown("not readable", "Stolen time may be part of the measured CPU times.")
     if busyness.stolen > LITTLE_STEAL:
         return about.warning(
             f"{busyness.stolen:.1%}",
-            "The hypervisor gives the CPUs to others meanwhile: measure at another hour or on a host of your own.",
+            "The hypervisor gives CPU time to others: measure at another time or on a dedicated host.",
         )
     if machine.hypervisor != "none" and not machine.stolen_since_boot:
         return about.unknown(
             "none since boot",
-            "Either nothing is taken or the hypervisor does not tell, and then it is in the CPU times measured.",
+            "Either nothing is stolen, or the hypervisor does not report it and it is part of the measured CPU times.",
         )
-    return about.good(f"{busyness.stolen:.1%}", "No hypervisor took the CPUs away while it was watched.")
+    return about.good(f"{busyness.stolen:.1%}", "The hypervisor took no CPU time during the test.")
 
 
 def others(machine: Machine, watched: Watched) -> Check:
@@ -38,11 +38,11 @@ def others(machine: Machine, watched: Watched) -> Check:
     if busyness.of_measuring > BUSY_MEASURING or busyness.of_all > BUSY_ALL:
         return about.warning(
             found,
-            "Stop what else runs: it takes time, caches and turbo from what is measured, and top shows what it is.",
+            "Stop other programs, which take time, caches and turbo from the measurement: top shows them.",
         )
     if machine.load_1m > BUSY_LOAD * max(1, len(machine.online)):
-        return about.warning(found, "Quiet now, busy within the last minute: wait, or find what comes and goes.")
-    return about.good(found, "Next to nothing else ran while it was watched.")
+        return about.warning(found, "Idle now, but busy within the last minute: wait, or find the program.")
+    return about.good(found, "Almost nothing else ran during the test.")
 
 
 def interruptions(machine: Machine, watched: Watched) -> Check:
@@ -50,7 +50,7 @@ def interruptions(machine: Machine, watched: Watched) -> Check:
     found = f"{spin.switches} in 0.2 s, a busy loop got {spin.cpu_share:.0%} of CPU {cpu}"
     if spin.switches >= SPIN_SWITCHES or spin.cpu_share < SPIN_SHARE:
         return about.warning(
-            found, "Disturbed batches are repeated and in the end kept: stop what else runs, or isolate the CPU."
+            found, "Disturbed batches are repeated, and kept if that fails: stop other programs, or isolate the CPU."
         )
     return about.good(found, f"A batch of {BATCH_NS / 1e6:g} ms is rarely disturbed.")
 
@@ -58,19 +58,19 @@ def interruptions(machine: Machine, watched: Watched) -> Check:
 def clock_source(machine: Machine) -> Check:
     about, source = About("clock source"), machine.clock_source
     if source is None:
-        return about.unknown("not readable", "A slow wall clock would blur wall times, not CPU times.")
+        return about.unknown("not readable", "A slow wall clock would affect wall times, not CPU times.")
     if source in ("tsc", "arch_sys_counter"):
         return about.good(source, "The wall clock is the processor's own counter.")
     if "tsc" in machine.clock_sources:
         return about.warning(
             source,
-            "The processor's own counter is there and steadier: echo tsc | "
+            "The processor's own counter is available and steadier: echo tsc | "
             "sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
         )
     return about.warning(
         source,
-        "The kernel distrusts the processor's counter, which splits client from server here: "
-        "sudo dmesg | grep -i tsc says why.",
+        "The kernel distrusts the processor's counter, which separates client and server time here: "
+        "sudo dmesg | grep -i tsc shows why.",
     )
 
 
@@ -80,34 +80,34 @@ def cpu_clock(watched: Watched) -> Check:
     if step > BATCH_NS * CLOCK_STEP:
         return about.warning(
             f"{found}, steps of {step / 1e6:.2g} ms",
-            f"CPU time is counted too coarsely for batches of {BATCH_NS / 1e6:g} ms: "
+            f"The CPU clock is too coarse for batches of {BATCH_NS / 1e6:g} ms: "
             "measure outside of this sandbox or emulator.",
         )
     if 2 * cost > BATCH_NS * CLOCK_SHARE:
         return about.warning(
             found,
-            f"Two readings a batch add up to {2 * cost / BATCH_NS:.1%} to every cost, "
-            "so that changes look a little smaller than they are.",
+            f"Two readings a batch add {2 * cost / BATCH_NS:.1%} to every cost, "
+            "so changes look slightly smaller than they are.",
         )
-    return about.good(found, f"Two readings a batch of {BATCH_NS / 1e6:g} ms do not count.")
+    return about.good(found, f"Two readings are negligible in a batch of {BATCH_NS / 1e6:g} ms.")
 
 
 def counters(machine: Machine, watched: Watched) -> Check:
     about, seen, paranoid = About("instruction counters"), watched.counters, machine.perf_event_paranoid
     if seen == "yes":
-        return about.good("available", "Instructions can be counted beside the time.")
+        return about.good("available", "Instructions can be counted in addition to time.")
     if seen in ("EACCES", "EPERM"):
         if paranoid is not None and paranoid > 2:
             return about.warning(
                 f"forbidden, paranoid level {paranoid}",
-                "The kernel forbids them to ordinary users: sudo sysctl kernel.perf_event_paranoid=2",
+                "The kernel denies them to ordinary users: sudo sysctl kernel.perf_event_paranoid=2",
             )
         return about.warning(
-            f"forbidden, {seen}", "A container's or a security module's rules forbid them: allow perf_event_open."
+            f"forbidden, {seen}", "A container or a security module denies them: allow perf_event_open."
         )
     found = {"silent": "open, but count nothing", "ENOENT": "none offered", "EOPNOTSUPP": "none offered"}
     where = "the kernel has no driver for them" if machine.hypervisor == "none" else "most virtual machines have none"
-    return about.unknown(found.get(seen, seen), f"Times need none, instructions stay unknown: {where}.")
+    return about.unknown(found.get(seen, seen), f"Times do not need them, but instructions are unknown: {where}.")
 
 
 def addresses(machine: Machine) -> Check:
@@ -115,16 +115,16 @@ def addresses(machine: Machine) -> Check:
     if machine.fixed_addresses:
         return about.warning(
             "off in this session",
-            "One layout's luck is in all invocations and looks like a change: leave setarch or the debugger.",
+            "All invocations share one layout, whose effect looks like a change: leave setarch or the debugger.",
         )
     if level is None:
-        return about.unknown("not readable", "Without them one layout's luck is in all invocations.")
+        return about.unknown("not readable", "Without them, the effect of one memory layout is in all invocations.")
     if level < 2:
         return about.warning(
             "partly on" if level == 1 else "off",
-            "One layout's luck is in all invocations and looks like a change: sudo sysctl kernel.randomize_va_space=2",
+            "All invocations share one layout, which can look like a change: sudo sysctl kernel.randomize_va_space=2",
         )
-    return about.good("on", "Each invocation draws its own layout, so that one's luck is averaged out.")
+    return about.good("on", "Each invocation has its own memory layout, so layout effects average out.")
 
 
 def huge_pages(machine: Machine) -> Check:
@@ -132,7 +132,7 @@ def huge_pages(machine: Machine) -> Check:
     if setting == "always":
         return about.warning(
             setting,
-            "Whether a process gets some is luck at its start: "
+            "It is random whether a process gets huge pages: "
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         )
-    return about.good(setting or "none", "The workers do not ask for any, so all have ordinary pages.")
+    return about.good(setting or "none", "The workers do not request any, so all have ordinary pages.")

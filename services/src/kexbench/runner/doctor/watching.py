@@ -1,4 +1,4 @@
-"""What a short look at the running machine shows: who else is busy, who interrupts, what the clocks cost."""
+"""A short test of the running machine: other load, interruptions, and the cost of the clocks."""
 
 import ctypes
 import errno
@@ -17,7 +17,7 @@ WATCHED_S = 1.0
 SPIN_NS = 200_000_000
 CLOCK_TRIES, CLOCK_READINGS = 100, 100
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319, "s390x": 331}
-"""The number of the system call, for which the C library has no function."""
+"""Numbers of the system call, for which the C library has no function."""
 _HARDWARE, _INSTRUCTIONS, _WITHOUT_KERNEL = 0, 1, 1 << 5 | 1 << 6
 
 
@@ -32,12 +32,12 @@ class Busyness:
 
 @dataclass(frozen=True)
 class Spin:
-    """What became of a busy loop."""
+    """The result of a busy loop."""
 
     switches: int
-    """How often the kernel took the CPU from it."""
+    """How often the kernel interrupted it."""
     cpu_share: float
-    """Of its wall time, the part in which it ran."""
+    """The share of its wall time in which it ran."""
     clock_step_ns: int
     """The smallest step of the thread's CPU clock."""
 
@@ -48,7 +48,7 @@ class Watched:
     spin: Spin
     cpu_clock_cost_ns: float
     counters: str
-    """`yes`, `silent` where they open and count nothing, else the name of the error number, such as `ENOENT`."""
+    """`yes`, `silent` if they open but count nothing, or the name of the error, such as `ENOENT`."""
 
 
 def watch(measuring_cpu: int | None) -> Watched:
@@ -61,7 +61,7 @@ def watch(measuring_cpu: int | None) -> Watched:
 
 
 def busy_between(before: str, after: str, own_s: float, cpu: int | None) -> Busyness | None:
-    """From two texts of /proc/stat. None where they cannot be read or no time has passed."""
+    """From two texts of /proc/stat. None if they cannot be read or no time has passed."""
     first, second = ticks_of(before), ticks_of(after)
     lines = ["cpu", "cpu" if cpu is None else f"cpu{cpu}"]
     if any(name not in ticks for name in lines for ticks in (first, second)):
@@ -105,8 +105,8 @@ def spin(cpu: int | None) -> Spin:
 
 
 def cpu_clock_cost_ns() -> float:
-    """One reading of the thread's CPU clock, beyond what a reading of the wall clock costs here, which needs no
-    system call; the quickest of many short tries each."""
+    """The cost of reading the thread's CPU clock, beyond that of the wall clock, which needs no system call. The
+    quickest of many short attempts each."""
     return max(0.0, _quickest_ns(time.thread_time_ns) - _quickest_ns(time.monotonic_ns))
 
 
@@ -121,7 +121,7 @@ def _quickest_ns(read: Callable[[], int]) -> float:
 
 
 def try_counters() -> str:
-    """Ask the kernel to count this thread's instructions outside the kernel (perf_event_open(2))."""
+    """Try to count this thread's instructions outside the kernel (perf_event_open(2))."""
     number = _PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
         return "ENOSYS"

@@ -1,0 +1,21 @@
+// Pictures of the dashboard for the documentation: node scripts/screenshots.mjs OUTPUT-FOLDER
+// KEXBENCH_URL is a running service with results, CHROMIUM the browser.
+
+import { join } from "node:path";
+import { chromium } from "@playwright/test";
+
+const service = process.env.KEXBENCH_URL ?? "http://127.0.0.1:8350";
+const [folder] = process.argv.slice(2);
+const PICTURES = [{ name: "dashboard", path: "/", width: 1200, height: 770 }];
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+for (const { name, path, width, height } of PICTURES) {
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.5 });
+  await page.goto(service + path, { waitUntil: "networkidle" });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,106 @@
+// Why an upgrade changed the cost: the functions whose counted instructions changed, case by case.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { CaseExplanation } from "@/api/generated";
+import { upgradeWhyOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { isNotFound } from "@/api/problem";
+import { dateTime } from "@/format";
+import { paths } from "@/paths";
+import { Select } from "@/ui/Fields";
+import { Failed, Loading } from "@/ui/Notes";
+import type { Library } from "./libraries";
+import { WhySide } from "./WhySide";
+import { chosenCase, keptCase, lacksNames } from "./why-model";
+
+interface Props {
+  library: Library;
+  /** unique names of both subjects */
+  ends: [string, string];
+  /** id of the chosen case */
+  caseId: string | undefined;
+  choose: (caseId: string | undefined) => void;
+  /** shown where nothing has been counted */
+  uncounted: ReactNode;
+}
+
+export function WhySection({ library, ends: [before, after], caseId, choose, uncounted }: Props) {
+  const why = useQuery(upgradeWhyOptions({ query: { library, before, after } }));
+  const cases = why.data ?? [];
+  const shown = chosenCase(cases, caseId);
+  return (
+    <section>
+      <h2>Why</h2>
+      {shown ? (
+        <>
+          {cases.length > 1 && (
+            <form
+              className="controls"
+              aria-label="Choice of the case"
+              onSubmit={(event) => event.preventDefault()}
+            >
+              <Select
+                label="Case"
+                value={shown.case_id}
+                choices={cases.map(({ case_id, title }) => ({ value: case_id, label: title }))}
+                choose={(next) => choose(keptCase(cases, next))}
+              />
+            </form>
+          )}
+          <Explained library={library} ends={[before, after]} explanation={shown} />
+        </>
+      ) : why.isSuccess || isNotFound(why.error) ? (
+        <p>{uncounted}</p>
+      ) : why.isError ? (
+        <Failed error={why.error} retry={() => void why.refetch()} />
+      ) : (
+        <Loading what="the functions" lines={4} />
+      )}
+    </section>
+  );
+}
+
+interface ExplainedProps extends Pick<Props, "library" | "ends"> {
+  explanation: CaseExplanation;
+}
+
+function Explained({ library, ends, explanation }: ExplainedProps) {
+  return (
+    <>
+      <p>
+        Instructions in one handshake of <b>{explanation.title}</b>, counted by callgrind on{" "}
+        {dateTime(explanation.counted_at)}: <Runs ids={explanation.run_ids} />. The bars are each function's
+        own instructions, without those of functions that it calls.
+      </p>
+      {explanation.sides.map((side) => (
+        <WhySide
+          key={`${explanation.case_id} ${side.side}`}
+          {...{ library, ends }}
+          caseId={explanation.case_id}
+          explanation={side}
+        />
+      ))}
+      {explanation.other_code && (
+        <p>
+          Valgrind's CPU lacks features of this machine's CPU, so a library may run other code natively. CPU
+          time decides.
+        </p>
+      )}
+      {lacksNames(explanation) && (
+        <p>
+          Packages of distributions name only exported functions. To see the names of all functions, compare
+          builds from sources.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Runs({ ids }: { ids: string[] }) {
+  return ids.map((runId, index) => (
+    <span key={runId}>
+      {index > 0 && ", "}
+      <Link {...paths.run(runId)}>run {runId}</Link>
+    </span>
+  ));
+}

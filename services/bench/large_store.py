@@ -1,0 +1,214 @@
+"""A store as large as years of measuring leave, for benchmarks of its answers.
+
+`python -m bench.large_store FOLDER [--values MILLIONS]` makes one. The first run is stored like any other. The
+following ones are copies of it inside the database, with other hosts, times and costs, since that is a hundred times
+faster.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.domain.kits import BuildProfile, KitManifest
+from kexbench.domain.material import MaterialFiles
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.samples import Invocation, Metric, Sample
+from kexbench.planning.plan import make_plan
+from kexbench.planning.spec import Catalogue
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses
+
+METRICS = tuple(Metric)[:16]
+INVOCATIONS = 6
+BATCHES = 14
+FIRST_RUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_AT_ONCE = 60
+"""Invocations that are stored together."""
+_GROUPS = ("X25519", "P-256", "P-384", "P-521", "X448")
+_SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: {{ name: large, description: Every version in every case. }}
+subjects:
+  - openssl: [{sources}]
+matrix:
+  protocol: [TLSv1.3]
+  keyExchange: [ECDHE-ECDSA]
+  curve: [P-256]
+  group: [{groups}]
+  cipher: [AES-128-GCM, AES-256-GCM]
+  chainLength: [1, 2, 3]
+measure: {{ invocations: {invocations}, batches: {batches}, maxDuration: 100000h }}
+"""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much a store holds. Each host measures all versions in all cases, as often as there are runs."""
+
+    runs: int
+    groups: int = len(_GROUPS)
+    """Each has six cases."""
+    versions: int = 28
+    hosts: int = 4
+
+
+EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15)}
+"""By the approximate number of values, in millions."""
+
+
+def make_large_store(folder: Path, extent: Extent) -> ClickHouseStore:
+    store = ClickHouseStore(f"chdb://{folder.absolute()}", "kexbench", EngineClauses())
+    store.migrate()
+    runs = [_run(extent, host, number) for number in range(extent.runs) for host in range(extent.hosts)]
+    for run in runs:
+        store.add_run(run)
+        for state, minutes in ((RunState.RUNNING, 0), (RunState.FINISHED, 600)):
+            store.add_event(RunEvent(run_id=run.run_id, at=run.created_at + timedelta(minutes=minutes), state=state))
+    invocations = list(_invocations(runs[0]))
+    for start in range(0, len(invocations), _AT_ONCE):
+        store.add_invocations(runs[0], invocations[start : start + _AT_ONCE])
+    for run in runs[1:]:
+        _copy(store, runs[0], run)
+    store.summarise()
+    return store
+
+
+def values_of(store: ClickHouseStore) -> int:
+    return int(next(store._query("SELECT sum(length(`values`)) AS total FROM samples"))["total"])
+
+
+def _copy(store: ClickHouseStore, run: Run, copied: Run) -> None:
+    """The same results for another run, on its host, at its time, with all costs of an invocation changed by up to one
+    percent."""
+    host = copied.host
+    assert host is not None
+    store._note_host(host)
+    later_s = (copied.created_at - run.created_at) // timedelta(seconds=1)
+    factor = f"(0.99 + cityHash64('{copied.run_id}', reference, metric, invocation) % 2001 / 100000)"
+    costs = [f"{column} * {factor} AS {column}" for column in ("level", "`median`", "p05", "p95")]
+    batches = f"arrayMap(value -> round(value * {factor}), `values`) AS `values`"
+    where = [
+        f"'{copied.run_id}' AS run_id",
+        f"'{host.host_id}' AS host_id",
+        f"addSeconds(measured_at, {later_s}) AS measured_at",
+    ]
+    for table, replaced in (
+        ("samples", [*where, f"'{host.cpu}' AS cpu_model", *costs, batches]),
+        ("invocations", where),
+    ):
+        source = f"(SELECT * FROM {table} WHERE run_id = '{run.run_id}')"  # noqa: S608 (this module's own ids)
+        store._command(f"INSERT INTO {table} SELECT * REPLACE ({', '.join(replaced)}) FROM {source}")  # noqa: S608
+
+
+def _run(extent: Extent, host: int, number: int) -> Run:
+    """Every host measures once a week."""
+    sources = [f"debian/v{version}" for version in range(extent.versions)]
+    catalogue = Catalogue.model_validate(
+        {
+            "apiVersion": "kexbench.dev/v1",
+            "kind": "Catalogue",
+            "sentinel": f"openssl@{sources[0]}",
+            "libraries": {"openssl": [{"source": source} for source in sources]},
+        }
+    )
+    spec = _SPEC.format(
+        sources=", ".join(sources),
+        groups=", ".join(_GROUPS[: extent.groups]),
+        invocations=INVOCATIONS,
+        batches=BATCHES,
+    )
+    plan = make_plan(spec, "large.yaml", catalogue)
+    created_at = FIRST_RUN + timedelta(weeks=number, hours=host)
+    files = MaterialFiles(key=f"{'4' * 64}.pem", certificate=f"{'5' * 64}.pem", dh_parameters="-")
+    kits = {f"openssl@{source}": _kit(source, f"3.{version}.0") for version, source in enumerate(sources)}
+    return Run(
+        run_id=f"{created_at:%Y%m%d-%H%M%S}-{host:08d}",
+        created_at=created_at,
+        trigger=Trigger.SCHEDULE,
+        spec_text=spec,
+        plan=plan,
+        kits={SENTINEL: kits[f"openssl@{sources[0]}"], **kits},
+        host=_host(host),
+        material={case.case_id: files for case in plan.cases},
+    )
+
+
+def _host(number: int) -> HostFacts:
+    return HostFacts(
+        cpu_model=f"CPU {number}", architecture="x86_64", cpus=8, kernel="6.1.0", memory_bytes=16_000_000_000
+    )
+
+
+def _kit(source: str, version: str) -> KitManifest:
+    return KitManifest.sealed(
+        library="openssl",
+        version=version,
+        source=source,
+        build_profile=BuildProfile(provider="debian", compiler="gcc", flags="-O2", libc="glibc", architecture="x86_64"),
+        worker=("bin/worker",),
+        environment={},
+        worker_compiler="gcc",
+        worker_flags="-O2",
+        worker_source_sha256="2" * 64,
+        files={"bin/worker": "3" * 64},
+    )
+
+
+def _invocations(run: Run) -> Iterator[Invocation]:
+    """All invocations of a run. A case has a base cost, and a newer version costs a little more."""
+    random = np.random.default_rng(0)
+    assert run.host is not None
+    started = run.created_at
+    for job in run.plan.jobs:
+        for case_id in job.case_ids:
+            base_ns = 500_000 * (1 + run.plan.cases.index(run.plan.case(case_id)))
+            for number in job.numbers:
+                started += timedelta(seconds=5)
+                block = job.blocks[number % len(job.blocks)]
+                yield Invocation(
+                    run_id=run.run_id,
+                    job_id=job.job_id,
+                    attempt=1,
+                    case_id=case_id,
+                    invocation=number,
+                    host_id=run.host.host_id,
+                    host_load=HostLoad(load_average_1m=0.1, steal_share=0.0, busy_share=0.5),
+                    started_at=started.isoformat(timespec="milliseconds"),
+                    negotiated={},
+                    samples=tuple(_samples(block, base_ns, list(run.kits), random)),
+                    outcomes=(),
+                )
+
+
+def _samples(
+    block: Sequence[str], base_ns: float, references: Sequence[str], random: np.random.Generator
+) -> Iterator[Sample]:
+    together = random.normal(1, 0.01)
+    for reference in block:
+        cost_ns = base_ns * together * (1 + 0.002 * references.index(reference))
+        values = np.round(cost_ns * random.normal(1, 0.005, (len(METRICS), BATCHES)))
+        for metric, batches in zip(METRICS, values, strict=True):
+            yield Sample(
+                subject=reference, metric=metric, values=tuple(map(float, batches)), level=float(batches.mean())
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--values", type=int, choices=EXTENTS, default=14, help="in millions")
+    options = parser.parse_args()
+    store = make_large_store(options.folder, EXTENTS[options.values])
+    print(f"{values_of(store):,} values")
+    store.close()
+
+
+if __name__ == "__main__":
+    main()

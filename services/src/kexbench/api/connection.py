@@ -1,0 +1,90 @@
+"""What a run's connections cost, part by part."""
+
+from collections import defaultdict
+
+from kexbench.analysis.connection import Part, PartKind, base_of, connection_parts
+from kexbench.analysis.estimates import difference_of_means, estimate_median
+from kexbench.api.models import HostKind
+from kexbench.api.run_models import ConnectionCosts, ConnectionView, PartCost, PartView
+from kexbench.comparison.models import Estimate
+from kexbench.domain.cases import Case, varied
+from kexbench.domain.dimensions import ContextUse, written
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric
+from kexbench.store.port import SampleStore, Selection
+
+_Levels = dict[tuple[Metric, str, str], list[float]]
+"""What each invocation cost, by metric, subject and case id."""
+
+
+def connection_view(store: SampleStore, run: Run, kind: HostKind | None) -> ConnectionView | None:
+    """The costs on a host kind; None if no case of the run goes beyond its handshake."""
+    groups = connection_parts(run.plan.cases)
+    if kind is None or not groups:
+        return None
+    all_parts = [part for parts in groups.values() for part in parts]
+    metrics = {metric for part in all_parts for metric in (*part.metrics, part.wall) if metric}
+    levels: _Levels = defaultdict(list)
+    for metric in sorted(metrics):
+        for row in store.samples(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
+            levels[metric, row.subject.name, row.case.case_id].append(row.level)
+    subjects = list(dict.fromkeys(subject for _, subject, _ in levels))
+    return ConnectionView(
+        connections=[
+            ConnectionCosts(title=base.label, parts=[_part(part, subjects, levels) for part in parts])
+            for base, parts in groups.items()
+        ]
+    )
+
+
+def _part(part: Part, subjects: list[str], levels: _Levels) -> PartView:
+    return PartView(
+        kind=part.kind,
+        label=_label(part),
+        case_id=part.case.case_id,
+        without=part.without.case_id if part.without else None,
+        transfer_bytes=part.case.transfer_bytes,
+        costs=[
+            PartCost(
+                subject=subject,
+                client=_estimate(part, part.metrics[0], subject, levels),
+                server=_estimate(part, part.metrics[1], subject, levels),
+                wall=_estimate(part, part.wall, subject, levels) if part.wall else None,
+            )
+            for subject in subjects
+        ],
+    )
+
+
+def _label(part: Part) -> str:
+    case, size = part.case, size_text(part.case.transfer_bytes)
+    words: dict[PartKind, str] = {
+        "verification": f"verification, {case.chain_length} + 1 certificates",
+        "context": "context for each connection" + (", verified" if case.verification else ""),
+        "trust anchors": f"{case.trust_anchors} trust anchors instead of 1",
+        "transfer": f"transfer of {size}, {case.cipher}",
+        "threads": f"{case.threads} threads, "
+        + ("one context" if case.context is ContextUse.SHARED else "a context each"),
+    }
+    if part.kind == "whole connection" and case.transfer_bytes:
+        further = [written(row.label, value) for row, value in varied(case) if row.name != "transfer"]
+        further += [] if case.cipher is base_of(case).cipher else [case.cipher]
+        return ", ".join([f"whole connection with {size}", *further])
+    return words.get(part.kind, part.kind)
+
+
+def size_text(size_bytes: int) -> str:
+    """`16 KiB`, `1,000 bytes`."""
+    if size_bytes % 2**20 == 0:
+        return f"{size_bytes // 2**20} MiB"
+    return f"{size_bytes // 2**10} KiB" if size_bytes % 2**10 == 0 else f"{size_bytes:,} bytes"
+
+
+def _estimate(part: Part, metric: Metric, subject: str, levels: _Levels) -> Estimate | None:
+    def of(case: Case) -> list[float]:
+        return levels.get((metric, subject, case.case_id), [])
+
+    if not of(part.case) or (part.without and not of(part.without)):
+        return None
+    estimate = difference_of_means(of(part.case), of(part.without)) if part.without else estimate_median(of(part.case))
+    return Estimate(**vars(estimate))

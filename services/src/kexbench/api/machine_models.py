@@ -1,0 +1,96 @@
+"""The shapes of answers about machines, levels of security and the measurement itself."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from kexbench.api.models import HostKind
+from kexbench.comparison.loads import LoadCase
+from kexbench.comparison.mixed import MixedPool
+from kexbench.comparison.models import CaseView, Estimate, SubjectView
+from kexbench.comparison.security_models import HandshakeView, LevelView, ModelView
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.upgrades import Side
+
+
+class CoefficientView(Frozen):
+    value: float
+    low: float | None
+    high: float | None
+
+
+class ScalingPoint(Frozen):
+    threads: int
+    rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
+    efficiency: CoefficientView | None = Field(description="rate / (threads x rate of one thread); null for one thread")
+
+
+class ScalingLine(Frozen):
+    """One subject of one case over thread counts, with the fitted universal scalability law."""
+
+    subject: str
+    points: list[ScalingPoint] = Field(description="by thread count")
+    contention: CoefficientView | None = Field(description="share of the work that waits for others; null: no fit")
+    coherency: CoefficientView | None = Field(description="null with fewer than three thread counts")
+    peak_threads: float | None
+
+
+class ScalingCase(Frozen):
+    case: CaseView = Field(description="with the fewest threads that its curves have")
+    title: str = Field(description="of the case, whatever the threads")
+    lines: list[ScalingLine]
+
+
+class Scaling(Frozen):
+    """The curves of all cases with more than one measured thread count, and of all cases of web servers with more than
+    one measured number of connections at once."""
+
+    host_kind: HostKind | None
+    subjects: list[SubjectView]
+    cases: list[ScalingCase]
+    loads: list[LoadCase]
+
+
+class QualificationRow(Frozen):
+    """The result of an A/A run for one case on one host kind. Shares: 0.004 is 0.4%."""
+
+    library: str
+    case: CaseView
+    run_id: str
+    measured_at: datetime
+    invocations: int
+    cv: float
+    pair_sd: float = Field(description="of paired log ratios; n invocations have the standard error pair_sd / sqrt(n)")
+    group: int = Field(description="invocations assumed for smallest_detectable_change and false_positive_*")
+    smallest_detectable_change: float
+    false_positive_rate: float | None
+    false_positive_low: float | None
+    false_positive_high: float | None
+    relinks: int
+    layout_floor: float | None = Field(description="null with fewer than three relinks")
+    cannot_resolve_below: float
+
+
+class Qualifications(Frozen):
+    """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
+
+    host_kind: HostKind | None
+    mixed_pool: MixedPool | None = Field(
+        description="set if the pool's nodes, as jobs of the last week reported them, are not comparable"
+    )
+    alpha: float
+    power: float
+    rows: list[QualificationRow]
+
+
+class SecurityView(Frozen):
+    """The handshakes of one library version on one host kind, by their strength."""
+
+    model: ModelView
+    models: list[ModelView] = Field(description="the models to choose from")
+    side: Side
+    host_kind: HostKind | None = Field(description="null while nothing is stored")
+    subject: str | None = Field(description="unique name of the library version; null while nothing is stored")
+    subjects: list[SubjectView] = Field(description="the versions to choose from")
+    levels: list[LevelView]
+    unranked: list[HandshakeView] = Field(description="handshakes of unknown strength, or below the lowest level")

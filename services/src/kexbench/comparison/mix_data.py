@@ -1,0 +1,377 @@
+"""What a mix of connections needs, from the stored costs of its parts."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf
+from statistics import median
+
+import numpy as np
+
+from kexbench.analysis.capacity import (
+    ChangedPart,
+    correlation_of,
+    judge_alone,
+    judge_upgrade,
+    load_shares,
+    log_costs,
+    mix_cost,
+    other_parts,
+)
+from kexbench.analysis.moves import LogMove
+from kexbench.analysis.verdict import CellData, Judged, judge, judge_moves
+from kexbench.comparison.mix_models import (
+    Amount,
+    CpuNeed,
+    Machines,
+    MixChange,
+    MixNeed,
+    MixPartView,
+    MixReport,
+    PartChange,
+    VersionNeed,
+)
+from kexbench.comparison.mix_words import change_sentence, instead_sentence, need_sentence
+from kexbench.comparison.upgrade_data import NOT_MEASURED, cells_of_steps, reasons_of
+from kexbench.comparison.upgrade_ends import end_of, subject_version, version_names
+from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import Server
+from kexbench.domain.hosts import meant_by
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.mixes import SERVER_COSTS, MixPart, TrafficMix
+from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeCell
+from kexbench.planning.compose import Wish, spec_text
+from kexbench.planning.mix import not_served
+from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+
+DIFFERENT_RUNS = "{version}: the parts were measured in different runs, so the total includes changes of the machine"
+_INVOCATIONS = 10
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The costs of a case, from one run."""
+
+    case: Case
+    run_id: str
+    levels: Mapping[str, float]
+
+
+_OfVersion = Mapping[str, _Measured]
+"""By case id."""
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A cell of the upgrade, its view, and its move; without a move where the two are not compared."""
+
+    data: CellData
+    view: UpgradeCell
+    judged: Judged | None
+
+
+def with_cases(store: SampleStore, mix: TrafficMix) -> TrafficMix:
+    """The mix with the cases that it names by their ids. Raises Refusal."""
+    cases = {part.case_id: part.case or _named_case(store, mix, part.case_id) for part in mix.all_parts}
+
+    def known(parts: Iterable[MixPart]) -> tuple[MixPart, ...]:
+        return tuple(replace(part, case=cases[part.case_id]) for part in parts)
+
+    if len({case.server for case in cases.values()}) > 1:
+        detail = "some parts are served by a web server and others are not, so their costs contain different things"
+        raise Refusal(RefusalReason.UNUSABLE, detail, "give all parts the same server, or none")
+    return replace(mix, parts=known(mix.parts), against=known(mix.against))
+
+
+def _named_case(store: SampleStore, mix: TrafficMix, case_id: str) -> Case:
+    appearances = store.appearances(Selection(SERVER_COSTS[mix.cost], case_id=case_id, asides=True))
+    if not appearances:
+        detail = f"no version has a result in the case {case_id}"
+        raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the measured cases; or write case: instead")
+    case = appearances[0].case
+    if reason := not_served(case, mix.cost):
+        raise Refusal(RefusalReason.UNUSABLE, f"{case.label}: {reason}")
+    return case
+
+
+def mix_report(
+    store: SampleStore,
+    mix: TrafficMix,
+    before: SubjectRow,
+    after: SubjectRow | None = None,
+    pool: str | None = None,
+    cpu_model: str | None = None,
+) -> MixReport:
+    """On all host kinds where a version was measured, or on the chosen ones. All parts of the mix have cases."""
+    subjects = [before] if after is None else [before, after]
+    here = Selection(SERVER_COSTS[mix.cost], subjects=tuple(subject.name for subject in subjects), asides=True)
+    rows = [row for row in store.measured_subjects(here) if pool in (None, row.pool)]
+    cpu_models = meant_by(cpu_model, {row.cpu_model for row in rows}) if cpu_model else None
+    measured: dict[HostKindRow, dict[str, frozenset[str]]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: row.measured_at, reverse=True):
+        if cpu_models is None or row.cpu_model in cpu_models:
+            measured[HostKindRow(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
+    needed = {part.case_id for part in mix.all_parts}
+    lacking = {
+        kind: {subject.name: needed - case_ids.get(subject.name, frozenset()) for subject in subjects}
+        for kind, case_ids in measured.items()
+    }
+    complete = [kind for kind, by_subject in lacking.items() if not any(by_subject.values())]
+    cells = _compared(store, here, before, after) if after and complete else {}
+    missing, text = _missing(store, mix, subjects, {kind: lacking[kind] for kind in lacking if kind not in complete})
+    return MixReport(
+        connections_per_s=mix.connections_per_s,
+        utilisation=mix.utilisation,
+        cores_per_machine=mix.cores_per_machine,
+        cost=mix.cost,
+        server=next((part.case.server for part in mix.all_parts if part.case), Server.NONE),
+        cpus=tuple(_cpu_need(store, mix, here, kind, subjects, cells) for kind in complete),
+        missing=missing,
+        spec_text=text,
+    )
+
+
+def _compared(
+    store: SampleStore, here: Selection, before: SubjectRow, after: SubjectRow
+) -> dict[tuple[HostKindRow, str], _Compared]:
+    """The cells of the upgrade by host kind and case, judged among all of them."""
+    step = (before.name, after.name)
+    cells = cells_of_steps(store, [step], metrics={"both": here.metric})[step]
+    views, moves = judge(cells), judge_moves(cells)
+    return {
+        (HostKindRow(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))
+        for place, cell in enumerate(cells)
+    }
+
+
+def _cpu_need(
+    store: SampleStore,
+    mix: TrafficMix,
+    here: Selection,
+    kind: HostKindRow,
+    subjects: Sequence[SubjectRow],
+    cells: Mapping[tuple[HostKindRow, str], _Compared],
+) -> CpuNeed:
+    where = replace(here, pool=kind.pool, cpu_model=kind.cpu_model)
+    compared = {part.case_id: cells[kind, part.case_id] for part in mix.all_parts} if cells else {}
+    measured = _levels(store, where, subjects, compared)
+    costs = [_costs(mix, of_version) for of_version in measured]
+    versions = tuple(
+        _version_need(mix, subject, of_version, of_costs)
+        for subject, of_version, of_costs in zip(subjects, measured, costs, strict=True)
+    )
+    change = _mix_change(mix.parts, compared, measured[0], costs[0]) if compared else None
+    return CpuNeed(
+        pool=kind.pool,
+        cpu_model=kind.cpu_model,
+        versions=versions,
+        change=change,
+        part_changes=tuple(_part_change(compared[part.case_id]) for part in mix.parts if compared),
+        sentence=change_sentence(versions[0], versions[1], change) if change else versions[0].sentence,
+        warnings=tuple(
+            DIFFERENT_RUNS.format(version=version.end.label)
+            for version in versions
+            if len({part.run_id for part in (*version.parts, *version.against_parts)}) > 1
+        ),
+    )
+
+
+def _levels(
+    store: SampleStore, where: Selection, subjects: Sequence[SubjectRow], compared: Mapping[str, _Compared]
+) -> list[_OfVersion]:
+    """The costs of each version: from the runs of the comparison, otherwise from the newest run of each case."""
+    runs = {run_id for each in compared.values() for run_id in each.data.run_ids}
+    by_place: dict[tuple[str, str, str], list[SampleRow]] = defaultdict(list)
+    for row in store.samples(replace(where, runs=tuple(sorted(runs)))):
+        by_place[row.subject.name, row.case.case_id, row.run_id].append(row)
+    if not compared:
+        return [{case_id: _measured(rows) for (_, case_id, _), rows in by_place.items()}]
+    before, after = (subject.name for subject in subjects)
+    ends = {case_id: (each.data.run_ids[0], each.data.run_ids[-1]) for case_id, each in compared.items()}
+    return [
+        {
+            case_id: _measured(by_place[before, case_id, first], compared[case_id].data)
+            for case_id, (first, _) in ends.items()
+        },
+        {case_id: _measured(by_place[after, case_id, second]) for case_id, (_, second) in ends.items()},
+    ]
+
+
+def _measured(rows: Sequence[SampleRow], data: CellData | None = None) -> _Measured:
+    """`data`: of a cell whose cost before may be of an earlier run, and then is shown as of the later run."""
+    scale = 1.0
+    if data and data.before_ns and len(data.run_ids) > 1:
+        scale = data.before_ns / median(row.level for row in rows)
+    levels = {f"{row.run_id}/{row.unit}": row.level * scale for row in rows}
+    return _Measured(rows[0].case, rows[0].run_id, levels)
+
+
+def _costs(mix: TrafficMix, measured: _OfVersion) -> dict[str, LogMove]:
+    case_ids = [part.case_id for part in mix.all_parts]
+    moves = log_costs([measured[case_id].levels for case_id in case_ids])
+    return dict(zip(case_ids, moves, strict=True))
+
+
+def _version_need(
+    mix: TrafficMix, subject: SubjectRow, measured: _OfVersion, costs: Mapping[str, LogMove]
+) -> VersionNeed:
+    end, need = end_of(subject), _need(mix, mix.parts, costs)
+    against, instead = None, None
+    if mix.against:
+        against = _need(mix, mix.against, costs)
+        shares = [{part.case_id: part.share for part in parts} for parts in (mix.parts, mix.against)]
+        first, second = ([of_parts.get(case_id, 0.0) for case_id in costs] for of_parts in shares)
+        instead = _change_of(judge_alone(other_parts(first, second, list(costs.values()))))
+    return VersionNeed(
+        end=end,
+        need=need,
+        parts=_part_views(mix.parts, measured, costs),
+        against=against,
+        against_parts=_part_views(mix.against, measured, costs),
+        instead=instead,
+        sentence=instead_sentence(end, need, against, instead)
+        if against and instead
+        else need_sentence(end, need, mix.connections_per_s),
+    )
+
+
+def _need(mix: TrafficMix, parts: Sequence[MixPart], costs: Mapping[str, LogMove]) -> MixNeed:
+    cost = mix_cost([part.share for part in parts], [costs[part.case_id] for part in parts])
+    cores = _amount(cost, mix.connections_per_s / 1e9 / mix.utilisation)
+    return MixNeed(cpu_ns=_amount(cost), cores=cores, machines=_machines(cores, mix.cores_per_machine))
+
+
+def _machines(cores: Amount, cores_per_machine: int | None) -> Machines | None:
+    if cores_per_machine is None:
+        return None
+    low, high = (None if bound is None else ceil(bound / cores_per_machine) for bound in (cores.low, cores.high))
+    return Machines(value=ceil(cores.value / cores_per_machine), low=low, high=high)
+
+
+def _part_views(
+    parts: Sequence[MixPart], measured: _OfVersion, costs: Mapping[str, LogMove]
+) -> tuple[MixPartView, ...]:
+    if not parts:
+        return ()
+    loads = load_shares([part.share for part in parts], [costs[part.case_id] for part in parts])
+    return tuple(
+        MixPartView(
+            case_id=part.case_id,
+            title=measured[part.case_id].case.label,
+            share=part.share,
+            load_share=load,
+            cpu_ns=_amount(costs[part.case_id]),
+            invocations=len(measured[part.case_id].levels),
+            run_id=measured[part.case_id].run_id,
+        )
+        for part, load in zip(parts, loads, strict=True)
+    )
+
+
+def _mix_change(
+    parts: Sequence[MixPart],
+    compared: Mapping[str, _Compared],
+    measured: _OfVersion,
+    costs: Mapping[str, LogMove],
+) -> MixChange:
+    cells = [compared[part.case_id] for part in parts]
+    if refused := _refusal(each.view.verdict for each in cells if each.judged is None):
+        return MixChange(verdict=refused, move=None, resolves=None)
+    changed = [
+        ChangedPart(
+            share=part.share,
+            before=costs[part.case_id],
+            move=each.judged.move,
+            correlation=correlation_of(
+                measured[part.case_id].levels,
+                (each.data.before["both"], each.data.after["both"]),
+                each.judged.move,
+                costs[part.case_id],
+            ),
+            floor=each.data.floor,
+        )
+        for part, each in zip(parts, cells, strict=True)
+        if each.judged
+    ]
+    return _change_of(judge_upgrade(changed))
+
+
+def _refusal(verdicts: Iterable[CellVerdict]) -> CellVerdict | None:
+    """Why a mix is not compared, from the verdicts of parts without a move."""
+    found = set(verdicts)
+    return next((verdict for verdict in ("apart", "unlike", "unresolved") if verdict in found), None)
+
+
+def _change_of(judged: Judged) -> MixChange:
+    if judged.move.error == inf:
+        return MixChange(verdict=judged.verdict, move=None, resolves=None)
+    ratio, low, high = np.exp([judged.move.centre, *judged.move.bounds()]).tolist()
+    return MixChange(verdict=judged.verdict, move=Move(ratio=ratio, low=low, high=high), resolves=judged.resolves)
+
+
+def _part_change(each: _Compared) -> PartChange:
+    view = each.view
+    return PartChange(
+        verdict=view.verdict,
+        move=view.move,
+        resolves=view.resolves,
+        case_id=view.case_id,
+        title=view.title,
+        paired=view.paired,
+        run_ids=view.run_ids,
+        warnings=view.warnings,
+    )
+
+
+def _amount(move: LogMove, scale: float = 1.0) -> Amount:
+    low, high = (None, None) if move.error == inf else (float(np.exp(bound)) * scale for bound in move.bounds())
+    return Amount(value=float(np.exp(move.centre)) * scale, low=low, high=high)
+
+
+def _missing(
+    store: SampleStore,
+    mix: TrafficMix,
+    subjects: Sequence[SubjectRow],
+    lacking: Mapping[HostKindRow, Mapping[str, set[str]]],
+) -> tuple[tuple[MissingCell, ...], str | None]:
+    """The parts without a number, and a spec that measures the mix where some were never measured."""
+    if not lacking:
+        return (), None
+    cases = {part.case_id: part.case for part in mix.all_parts if part.case}
+    names = [subject_version(subjects[0])] if len(subjects) == 1 else version_names(*subjects)
+    missing, unmeasured = [], False
+    for kind, by_subject in lacking.items():
+        where = Selection(SERVER_COSTS[mix.cost], kind.pool, kind.cpu_model, subjects=tuple(by_subject), asides=True)
+        reasons = reasons_of([*store.outcomes(where), *store.disturbed(where)])
+        for subject, version in zip(subjects, names, strict=True):
+            for part in mix.all_parts:
+                if part.case_id not in by_subject[subject.name]:
+                    continue
+                reason = reasons.get(subject.name, {}).get(part.case_id)
+                unmeasured |= reason is None
+                missing.append(
+                    MissingCell(
+                        case_id=part.case_id,
+                        title=cases[part.case_id].label,
+                        pool=kind.pool,
+                        cpu_model=kind.cpu_model,
+                        version=version,
+                        reason=reason or NOT_MEASURED,
+                    )
+                )
+    return tuple(missing), _spec_text(subjects, tuple(cases.values()), lacking) if unmeasured else None
+
+
+def _spec_text(subjects: Sequence[SubjectRow], cases: tuple[Case, ...], kinds: Iterable[HostKindRow]) -> str:
+    return spec_text(
+        Wish(
+            name="mix",
+            description="The parts of a traffic mix.",
+            subjects=tuple(SubjectRef(library=subject.library, source=subject.source) for subject in subjects),
+            cases=cases,
+            invocations=_INVOCATIONS,
+            sentinel=True,
+            pools=tuple(dict.fromkeys(kind.pool for kind in kinds)),
+        )
+    )

@@ -1,0 +1,91 @@
+"""Why an upgrade changed the cost: stored profiles of both versions, compared function by function."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from kexbench.analysis.stacks import merged_calls
+from kexbench.analysis.why import explain
+from kexbench.domain.profiles import ROOTS, CallNode, CaseExplanation, CountedSide, Culprit, Explanation, Profile
+from kexbench.store.port import ProfileRow, ProfileStore
+
+
+def explained(
+    store: ProfileStore, before: str, after: str, case_id: str = "", run_id: str = ""
+) -> tuple[CaseExplanation, ...]:
+    """Each case with profiles of both subjects (SubjectRow.name), the one with the largest change first. The newest
+    profiles count; `run_id` limits them to one run."""
+    by_case: dict[str, dict[tuple[str, str], ProfileRow]] = defaultdict(dict)
+    for row in store.profiles((before, after), case_id, run_id):
+        by_case[row.case.case_id][row.subject.name, row.profile.side] = row
+    cases = [_case(rows, before, after) for rows in by_case.values()]
+    return tuple(
+        sorted(
+            (case for case in cases if case),
+            key=lambda case: max(abs(side.ratio - 1) for side in case.sides),
+            reverse=True,
+        )
+    )
+
+
+def _case(rows: dict[tuple[str, str], ProfileRow], before: str, after: str) -> CaseExplanation | None:
+    """None if no side has profiles of both."""
+    sides: list[Explanation] = []
+    used: list[ProfileRow] = []
+    for side in ROOTS:
+        pair = [rows[name, side] for name in (before, after) if (name, side) in rows]
+        if len(pair) == 2:
+            sides.append(explain(pair[0].profile, pair[1].profile, max(row.spread for row in pair)))
+            used += pair
+    if not sides:
+        return None
+    return CaseExplanation(
+        case_id=used[0].case.case_id,
+        title=used[0].case.label,
+        sides=tuple(sides),
+        counted_at=max(row.measured_at for row in used),
+        run_ids=tuple(dict.fromkeys(row.run_id for row in used)),
+        other_code=any(row.profile.ran_other_code for row in used),
+    )
+
+
+def calls_of_both(store: ProfileStore, before: str, after: str, case_id: str, side: CountedSide) -> CallNode | None:
+    """The calls of one side of a case in both versions, as one tree. None if one of them has no profile of it."""
+    first, second = (counted_profile(store, subject, case_id, side) for subject in (before, after))
+    return merged_calls(first, second) if first and second else None
+
+
+def counted_profile(store: ProfileStore, subject: str, case_id: str, side: CountedSide) -> Profile | None:
+    """The newest profile of a subject (SubjectRow.name)."""
+    rows = store.profiles((subject,), case_id)
+    return next((row.profile for row in rows if row.profile.side == side), None)
+
+
+def culprits_of(cases: Iterable[CaseExplanation], run_id: str) -> list[Culprit]:
+    """The function that most of each case's largest increase is in, each once, the largest share first. Objects are
+    left out: what decides are handshakes, which do not include them."""
+    culprits: dict[tuple[str, str], Culprit] = {}
+    for case in cases:
+        timed = [side for side in case.sides if side.side != "objects"]
+        slower = [side for side in timed if side.ratio > 1 and side.place]
+        if slower:
+            culprit = _culprit(case, max(slower, key=lambda side: side.after - side.before), run_id)
+            known = culprits.setdefault((culprit.side, culprit.function), culprit)
+            if known.share < culprit.share:
+                culprits[culprit.side, culprit.function] = culprit
+    return sorted(culprits.values(), key=lambda culprit: -culprit.share)
+
+
+def _culprit(case: CaseExplanation, side: Explanation, run_id: str) -> Culprit:
+    place = side.place
+    assert place is not None
+    function = next((each for each in side.functions if each.name == place.name), None)
+    return Culprit(
+        case_id=case.case_id,
+        title=case.title,
+        side=side.side,
+        function=place.name,
+        instructions=(place.before, place.after),
+        calls=(function.calls_before, function.calls_after) if function else (0.0, 0.0),
+        side_instructions=(side.before, side.after),
+        run_id=run_id,
+    )

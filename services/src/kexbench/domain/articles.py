@@ -1,0 +1,45 @@
+"""The articles whose measurements this project repeats, each with its spec in `bench-specs/`."""
+
+from typing import NamedTuple
+
+
+class Article(NamedTuple):
+    spec_name: str
+    """As in the spec's metadata."""
+    spec: str
+    """The spec's file in the repository."""
+    title: str
+    published: str
+    question: str
+
+
+ARTICLES = (
+    Article(
+        spec_name="forward-secrecy-2011",
+        spec="bench-specs/articles/forward-secrecy-2011.yaml",
+        title="The cost of forward secrecy in GnuTLS",
+        published="by a maintainer of GnuTLS, 2011",
+        question="What does a key exchange with forward secrecy cost, compared with plain RSA?",
+    ),
+    Article(
+        spec_name="equal-security",
+        spec="bench-specs/articles/equal-security.yaml",
+        title="Forward secrecy at equal security",
+        published="the question with which the article of 2011 ends",
+        question="What does forward secrecy cost if all parts of a handshake are equally strong?",
+    ),
+    Article(
+        spec_name="loaded-server",
+        spec="bench-specs/articles/loaded-server.yaml",
+        title="RSA and ECDSA performance",
+        published="with Apache httpd 2.4.10 and OpenSSL 1.0.1e on an Atom D525",
+        question="How many connections does a loaded web server take, with which certificate and key exchange?",
+    ),
+    Article(
+        spec_name="zero-rtt",
+        spec="bench-specs/articles/zero-rtt.yaml",
+        title="Forward-Secure 0-RTT Goes Live",
+        published="IACR ePrint 2020/824, CANS 2020",
+        question="What does a server pay for early data that stays secret and cannot be replayed?",
+    ),
+)

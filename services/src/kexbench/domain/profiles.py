@@ -1,0 +1,174 @@
+"""Counted instructions of one side of a case, function by function."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, computed_field
+
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.moments import Moment
+from kexbench.domain.numbers import Count
+
+CountedSide = Literal["client", "server", "objects"]
+"""The turns of a side, or making and freeing the objects of both, which no time of a handshake includes."""
+ROOTS: Mapping[CountedSide, tuple[str, ...]] = {
+    "client": ("client_turn",),
+    "server": ("server_turn",),
+    "objects": ("make_objects", "free_objects"),
+}
+"""The worker's functions that are counted, with all that they call."""
+ProfileFormat = Literal["callgrind", "speedscope"]
+SMALLEST_SHARE = 1e-4
+SMALLEST_CHANGE = 100
+"""A change of a side by a smaller share, or by fewer instructions, is none: the same program needs a few more to copy
+bytes from an address that is aligned otherwise."""
+UNNAMED = "functions without a name"
+"""Stands for all functions of a library that has no symbols for them, as in a distribution's packages."""
+
+
+def root_of(side: CountedSide) -> str:
+    """The function that all counted instructions of a side are below. Where several are counted, it is made up."""
+    first, *others = ROOTS[side]
+    return side if others else first
+
+
+class FunctionCost(Frozen):
+    """What a function costs in one handshake."""
+
+    name: str
+    library: str = Field(description="file name of the program or library, without its version")
+    instructions: float = Field(description="of its own, without those of functions that it calls")
+    calls: float = Field(description="by both sides: callgrind does not tell them apart")
+
+
+class CallCost(Frozen):
+    """Calls of one function by another, in one handshake."""
+
+    caller: tuple[str, str] = Field(description="name and library")
+    callee: tuple[str, str]
+    inclusive: float = Field(description="instructions of the callee and of functions that it calls")
+    calls: float = Field(0.0, description="by both sides")
+
+
+class Profile(Frozen):
+    """One side's instructions in one handshake, counted by callgrind. Set-up is subtracted."""
+
+    side: CountedSide
+    handshakes: Count = Field(description="that the counts are an average of")
+    cpu_features: str | None = Field(
+        None, description="by which the library chose its code while it was counted, if it tells"
+    )
+    native_cpu_features: str | None = Field(None, description="the same without Valgrind")
+    instructions: float
+    functions: tuple[FunctionCost, ...]
+    calls: tuple[CallCost, ...]
+
+    @property
+    def ran_other_code(self) -> bool:
+        """Whether the library chose its code by other CPU features than it does without Valgrind."""
+        return self.cpu_features != self.native_cpu_features
+
+
+class FunctionChange(Frozen):
+    """A function's part in the difference of two profiles. Numbers are instructions in one handshake."""
+
+    name: str
+    later_name: str = Field(description="in the later version: another one if it was renamed")
+    library: str
+    before: float = Field(description="0 if the function is new")
+    after: float = Field(description="0 if the function has vanished")
+    calls_before: float
+    calls_after: float
+    share: float = Field(description="of the total change; negative if it works against it")
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+
+class PathStep(Frozen):
+    """A function on the way to a change, with the instructions of its calls by the step before, in one handshake."""
+
+    name: str
+    before: float
+    after: float
+
+
+class Explanation(Frozen):
+    """Why one side costs more or fewer instructions than before."""
+
+    side: CountedSide
+    before: float = Field(description="instructions in one handshake")
+    after: float
+    functions: tuple[FunctionChange, ...] = Field(description="the largest change first")
+    path: tuple[PathStep, ...] = Field(
+        description="from the outermost function to the one that explains most of the change; empty without a change"
+    )
+    place: PathStep | None = Field(
+        None,
+        description="the function that most of the change is in: the end of the path, or one whose own instructions "
+        "are most of it; null if it is spread, and without a change",
+    )
+    spread: float = Field(
+        0.0, description="by how much two counts of one version differed, as a share; a smaller change is none"
+    )
+
+    @computed_field(description="whether the change is larger than the difference of two counts")  # type: ignore[prop-decorator]
+    @property
+    def has_changed(self) -> bool:
+        return abs(self.ratio - 1) >= self.resolution
+
+    @property
+    def resolution(self) -> float:
+        """The smallest change that counts as one, as a share."""
+        return max(SMALLEST_SHARE, self.spread, SMALLEST_CHANGE / self.before if self.before else 0.0)
+
+    @property
+    def ratio(self) -> float:
+        return self.after / self.before if self.before else 1.0
+
+
+class CallNode(Frozen):
+    """A function where it is called, in both versions. Numbers are of one handshake."""
+
+    name: str
+    later_name: str = Field(description="in the later version: another one if it was renamed")
+    library: str
+    before: float = Field(description="instructions of the function and of those that it calls; 0 if it is new here")
+    after: float = Field(description="0 if it is no longer called here")
+    children: tuple["CallNode", ...] = Field(
+        description="functions that it calls, the largest first; small ones are left out, so their cost is its own"
+    )
+
+
+class CaseExplanation(Frozen):
+    """Why a case costs more or fewer instructions than before."""
+
+    case_id: str
+    title: str
+    sides: tuple[Explanation, ...] = Field(description="client, then server")
+    counted_at: Moment = Field(description="when the newest of the profiles was counted")
+    run_ids: tuple[str, ...] = Field(description="the runs that counted them")
+    other_code: bool = Field(
+        description="whether a library chose its code by other CPU features than without Valgrind, so that time decides"
+    )
+
+
+class Culprit(Frozen):
+    """The function that most of a change is in. Numbers are of one handshake, before and after."""
+
+    case_id: str
+    title: str = Field(description="of the case")
+    side: CountedSide
+    function: str
+    instructions: tuple[float, float] = Field(
+        description="of the function and of those that it calls; its own where only these tell where the change is"
+    )
+    calls: tuple[float, float]
+    side_instructions: tuple[float, float] = Field(description="of the whole side")
+    run_id: str = Field(description="that counted them")
+
+    @property
+    def share(self) -> float:
+        """What the function's change adds to the side's instructions, as a share of those before."""
+        return (self.instructions[1] - self.instructions[0]) / self.side_instructions[0]

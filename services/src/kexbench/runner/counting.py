@@ -1,0 +1,119 @@
+"""Counts a worker's instructions with callgrind, function by function, for one side of a case at a time."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from kexbench.domain.hosts import HostLoad
+from kexbench.domain.plans import Instrument
+from kexbench.domain.profiles import ROOTS, CountedSide, Profile
+from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
+from kexbench.domain.upgrades import COUNTED, SIDES_OF
+from kexbench.runner.callgrind import Counts, MalformedProfile, profile_of, read_counts
+from kexbench.runner.cpus import Cpus
+from kexbench.runner.invocation import CutShort
+from kexbench.runner.job_input import JobInput
+from kexbench.runner.order import Turn
+from kexbench.runner.participant import Dropped, Setting, expect, run_request, setup_request, worker_faults
+from kexbench.runner.records import Batch, Ready
+
+FEWER, MORE = 10, 30
+"""Handshakes of the two runs whose difference is counted."""
+TIMEOUT_S = 300.0
+"""Programs run fifty times slower under Valgrind."""
+_BOTH = SIDES_OF[Instrument.INSTRUCTIONS]["both"]
+
+
+def count_invocation(
+    job_input: JobInput, turn: Turn, cpus: Cpus, log: Path, load: Callable[[], HostLoad]
+) -> Invocation:
+    """The instructions of each subject as samples, and as profiles if the turn examines. Raises CutShort."""
+    case = next(case for case in job_input.cases if case.case_id == turn.case_id)
+    started_at = datetime.now(UTC)
+    setting = Setting(job_input, case, cpus, log)
+    samples: list[Sample] = []
+    negotiated: dict[str, Negotiated] = {}
+    profiles: dict[str, tuple[Profile, ...]] = {}
+    outcomes: list[Outcome] = []
+    for reference in turn.block:
+        try:
+            counted = [count(setting, reference, side) for side in ROOTS]
+        except Dropped as fault:
+            if fault.signal in SIGNALS_FROM_OUTSIDE:
+                raise CutShort(f"{reference}: {fault.reason}") from None
+            outcomes.append(fault.outcome(reference))
+            continue
+        negotiated[reference] = counted[0][1]
+        samples += _samples(reference, [profile for profile, _ in counted])
+        if turn.examines:
+            profiles[reference] = tuple(profile for profile, _ in counted)
+    return Invocation(
+        run_id=job_input.run_id,
+        job_id=job_input.job.job_id,
+        attempt=job_input.attempt,
+        case_id=case.case_id,
+        invocation=turn.invocation,
+        host_id=job_input.host_id,
+        host_load=load(),
+        started_at=started_at.isoformat(timespec="milliseconds"),
+        negotiated=negotiated,
+        samples=tuple(samples),
+        outcomes=tuple(outcomes),
+        profiles=profiles,
+    )
+
+
+def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile, Negotiated]:
+    """One handshake's instructions of a side, and what both sides agreed on. Raises Dropped."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise _uncountable("valgrind is not installed: install it, such as with apt install valgrind")
+    if not setting.case.is_countable:
+        raise _uncountable("instructions are counted in one thread that plays both roles")
+    with setting.launch(reference) as worker:
+        native = worker.hello.cpu_features
+    fewer, more = (_run(valgrind, setting, reference, side, handshakes) for handshakes in (FEWER, MORE))
+    profile = profile_of(side, fewer[0], more[0], MORE - FEWER)
+    if profile.instructions <= 0:
+        raise _uncountable(f"the {side} had no instructions: its worker is too old, add the kit again")
+    features = {"cpu_features": more[2], "native_cpu_features": native}
+    return profile.model_copy(update=features), more[1]
+
+
+def _run(
+    valgrind: str, setting: Setting, reference: str, side: CountedSide, handshakes: int
+) -> tuple[Counts, Negotiated, str | None]:
+    """A whole life of the worker, with its counters on in the side's functions alone. Returns also the CPU features
+    that the library chose its code by. Raises Dropped."""
+    case = setting.case
+    with TemporaryDirectory(prefix="kexbench-count-") as folder:
+        output = Path(folder) / "callgrind.out"
+        under = (
+            valgrind,
+            "--tool=callgrind",
+            f"--callgrind-out-file={output}",
+            *(f"--toggle-collect={function}" for function in ROOTS[side]),
+        )
+        with setting.launch(reference, under=under) as worker, worker_faults():
+            ready = expect(Ready, worker.ask(setup_request(case, setting.files), TIMEOUT_S))
+            expect(Batch, worker.ask(run_request(case, handshakes, 0, handshakes), TIMEOUT_S))
+            features = worker.hello.cpu_features
+            worker.finish(TIMEOUT_S)
+        try:
+            with output.open(encoding="utf-8", errors="replace") as lines:
+                return read_counts(lines), ready.negotiated, features
+        except (OSError, MalformedProfile) as error:
+            raise Dropped(OutcomeKind.ERROR, f"callgrind's output cannot be read: {error}") from None
+
+
+def _uncountable(reason: str) -> Dropped:
+    """An outcome of a kind that is not tried again."""
+    return Dropped(OutcomeKind.UNSUPPORTED, reason)
+
+
+def _samples(reference: str, profiles: list[Profile]) -> list[Sample]:
+    values = {COUNTED[profile.side]: profile.instructions for profile in profiles}
+    values[_BOTH] = values[COUNTED["client"]] + values[COUNTED["server"]]
+    return [Sample(subject=reference, metric=metric, values=(value,)) for metric, value in values.items()]

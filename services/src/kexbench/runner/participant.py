@@ -1,0 +1,296 @@
+"""A subject in one invocation of a case: one worker that plays both roles, or two workers of two libraries."""
+
+import platform
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar
+
+from kexbench.domain.cases import Case
+from kexbench.domain.cpu_features import ARCHITECTURE
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.material import CertificateFiles, MaterialFiles
+from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
+from kexbench.runner.cpus import Cpus
+from kexbench.runner.job_input import JobInput
+from kexbench.runner.records import Batch, Examined, Failed, Hello, Load, Ready, Record, Refused
+from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
+
+SETUP_TIMEOUT_S = 30.0
+SECONDS_PER_KEY_BIT = 0.001
+"""For making a key of Bloom filter encryption, times punctures and bits of its rate. It usually takes a quarter."""
+BATCH_TIMEOUT_S = 30.0
+MIN_HANDSHAKES = 3
+MAX_HANDSHAKES = 100_000
+EXAMINED_HANDSHAKES = 10
+ROLES = ("client", "server")
+HEAP_FIELDS = ("client_allocations", "server_allocations", "heap_peak_bytes", "client_held_bytes", "server_held_bytes")
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load)
+
+
+class Dropped(Exception):
+    """A subject leaves this invocation. `signal` is the one that ended its worker, if any. `peers`: the cause is in the
+    other worker, whose fault explains it."""
+
+    def __init__(
+        self,
+        kind: OutcomeKind,
+        reason: str,
+        detail: str | None = None,
+        *,
+        signal: int | None = None,
+        peers: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+        self.detail = detail
+        self.signal = signal
+        self.peers = peers
+
+    def outcome(self, reference: str) -> Outcome:
+        return Outcome(subject=reference, kind=self.kind, reason=self.reason, detail=self.detail)
+
+
+def setup_timeout_s(case: Case) -> float:
+    """The first worker that needs a key of Bloom filter encryption makes it in its set-up."""
+    return SETUP_TIMEOUT_S + SECONDS_PER_KEY_BIT * case.punctures * case.false_positive_bits
+
+
+def setup_request(case: Case, files: CertificateFiles, **changed: str) -> str:
+    """The `setup` line of a case. `changed` replaces some of its fields."""
+    fields = {"id": case.case_id, **case.setup_fields(), **files.words, **changed}
+    return "setup " + " ".join(f"{name}={value}" for name, value in fields.items())
+
+
+def run_request(case: Case, min_handshakes: int, min_ns: int, max_handshakes: int, *, split: bool = True) -> str:
+    """The `run` line of a batch of `min_ns` for each thread, so that threads started one after the other overlap."""
+    return (
+        f"run id={case.case_id} min_handshakes={min_handshakes} min_ns={min_ns * case.threads} "
+        f"max_handshakes={max_handshakes} split={'yes' if split else 'no'}"
+    )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every participant of an invocation shares."""
+
+    job_input: JobInput
+    case: Case
+    cpus: Cpus
+    log: Path
+
+    def launch(
+        self,
+        reference: str,
+        *extra: str,
+        sockets: tuple[int, ...] = (),
+        count_heap: bool = False,
+        under: tuple[str, ...] = (),
+    ) -> Worker:
+        """A worker of a subject's kit, with the case's CPU features, under an emulator if one is named. Raises
+        Dropped."""
+        kit = self.job_input.kits[reference]
+        if (architecture := kit.manifest.build_profile.architecture) != platform.machine():
+            raise _emulation(f"the kit is for {architecture}, this machine is {platform.machine()}")
+        options = (*self.cpus.pin(self.case.threads), *extra)
+        launch = kit.manifest.launch(kit.folder, self.job_input.material_folder, *options, count_heap=count_heap)
+        changed = {
+            "environment": {**launch.environment, **self.case.environment},
+            "arguments": (*under, *launch.arguments),
+        }
+        with worker_faults():
+            worker = Worker(launch.model_copy(update=changed), self.log, sockets)
+        if fault := _unfit(worker.hello, kit.manifest, self.case.environment, emulates=bool(under)):
+            worker.close()
+            raise fault
+        return worker
+
+    @property
+    def files(self) -> MaterialFiles:
+        return self.job_input.material[self.case.case_id]
+
+
+class Participant:
+    """The live workers of one subject. A context manager that ends them on exit."""
+
+    def __init__(self, setting: Setting, reference: str) -> None:
+        """Start the workers and set up the case. Raises Dropped."""
+        self._setting = setting
+        self._reference = reference
+        self._stack = ExitStack()
+        self._handshakes = MIN_HANDSHAKES
+        try:
+            self._workers = self._start()
+            self.negotiated = self._set_up()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def timer(self) -> Timer:
+        return timer_of(next(iter(self._workers.values())).hello)
+
+    def batch(self, min_ns: int, *, split: bool = True) -> Batch:
+        """Measure one batch. Raises Dropped."""
+        case = self._setting.case
+        if "both" in self._workers:
+            batch = self._ask(run_request(case, MIN_HANDSHAKES, min_ns, MAX_HANDSHAKES, split=split))
+            return _without_wall_time(batch) if self.timer.tick_source == "thread-cpu" else batch
+        batch = self._ask(run_request(case, self._handshakes, 0, self._handshakes))
+        # Two workers need the same number of handshakes in advance. It follows from the pace of the last batch.
+        pace_ns = max(1, batch.elapsed_ns // batch.handshakes)
+        self._handshakes = min(max(MIN_HANDSHAKES, min_ns // pace_ns), MAX_HANDSHAKES)
+        return batch
+
+    def examine(self) -> Examined | None:
+        """The untimed pass. A separate process counts the heap, because counting slows allocations down.
+        Returns None for a case with two workers. Raises Dropped."""
+        if "both" not in self._workers:
+            return None
+        case = self._setting.case
+        request = f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"
+        with worker_faults():
+            plain = expect(Examined, self._workers["both"].ask(request, BATCH_TIMEOUT_S))
+            with self._setting.launch(self._reference, count_heap=True) as worker:
+                expect(Ready, worker.ask(setup_request(case, self._setting.files), setup_timeout_s(case)))
+                counted = expect(Examined, worker.ask(request, BATCH_TIMEOUT_S))
+        return plain.model_copy(update={name: getattr(counted, name) for name in HEAP_FIELDS})
+
+    def _start(self) -> dict[str, Worker]:
+        """The workers by role: `both`, or `client` and `server`."""
+        setting, case = self._setting, self._setting.case
+        own = case.setup_fields()["roles"]
+        if own == "both":
+            return {own: self._stack.enter_context(setting.launch(self._reference))}
+        other = ROLES[1 - ROLES.index(own)]
+        peer = case.peer.partition(":")[2]
+        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        workers = {}
+        with ends[0], ends[1]:  # The workers have copies. Without ours, each notices when the other ends.
+            for role, reference, end in ((own, self._reference, ends[0]), (other, peer, ends[1])):
+                worker = setting.launch(reference, "--peer", str(end.fileno()), sockets=(end.fileno(),))
+                workers[role] = self._stack.enter_context(worker)
+        return workers
+
+    def _set_up(self) -> Negotiated:
+        case, files = self._setting.case, self._setting.files
+        requests = {role: setup_request(case, files, roles=role) for role in self._workers}
+        views = {
+            role: ready.negotiated for role, ready in self._ask_all(Ready, requests, setup_timeout_s(case)).items()
+        }
+        return views["both"] if "both" in views else _merged(views["client"], views["server"])
+
+    def _ask(self, request: str) -> Batch:
+        batches = self._ask_all(Batch, dict.fromkeys(self._workers, request), BATCH_TIMEOUT_S)
+        return batches["both"] if "both" in batches else _joined(batches["client"], batches["server"])
+
+    def _ask_all(self, expected: type[_Answer], requests: dict[str, str], timeout_s: float) -> dict[str, _Answer]:
+        """Send all requests, then collect the answers by role. Raises Dropped. Of several faults, the end of a worker
+        by a signal takes precedence, then a fault whose cause is not the other worker."""
+        answers: dict[str, _Answer] = {}
+        faults: list[Dropped] = []
+        with worker_faults():
+            for role, worker in self._workers.items():
+                worker.send(requests[role])
+        for role, worker in self._workers.items():
+            try:
+                with worker_faults():
+                    answers[role] = expect(expected, worker.receive(timeout_s))
+            except Dropped as fault:
+                faults.append(fault)
+        if faults:
+            own = [fault for fault in faults if not fault.peers]
+            raise next((fault for fault in faults if fault.signal), (own or faults)[0])
+        return answers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def timer_of(hello: Hello) -> Timer:
+    return Timer(
+        tick_source=hello.tick_source,
+        tick_cost_ns=hello.tick_cost_ns,
+        thread_cpu_clock_cost_ns=hello.thread_cpu_clock_cost_ns,
+        emulated=hello.emulated,
+    )
+
+
+def _unfit(hello: Hello, manifest: KitManifest, masks: dict[str, str], *, emulates: bool) -> Dropped | None:
+    """The reason why a worker cannot measure: it differs from its kit, it runs under an emulator although no emulator
+    was asked for, or the case's masks of CPU features are not in force. Only OpenSSL 3.0 and later reports its mask.
+    Other libraries pass."""
+    if (hello.library, hello.version) != (manifest.library, manifest.version):
+        kit = f"{manifest.library} {manifest.version}"
+        reason = f"the worker is {hello.library} {hello.version}, but its kit is {kit}"
+        return Dropped(OutcomeKind.MISMATCH, reason)
+    if hello.emulated and not emulates:
+        return _emulation("the worker detected an emulator")
+    if masks and hello.architecture != ARCHITECTURE:
+        reason = f"CPU features can be masked only on {ARCHITECTURE}, but this worker runs on {hello.architecture}"
+        return Dropped(OutcomeKind.UNSUPPORTED, reason)
+    mask = masks.get("OPENSSL_ia32cap")
+    if mask is None or hello.cpu_features is None or mask in hello.cpu_features:
+        return None
+    return Dropped(OutcomeKind.MISMATCH, f"cpu_features: expected {mask}, the library reports {hello.cpu_features}")
+
+
+def _emulation(reason: str) -> Dropped:
+    """An outcome of a kind that is not tried again."""
+    return Dropped(OutcomeKind.UNSUPPORTED, f"would be measured under emulation: {reason}")
+
+
+@contextmanager
+def worker_faults() -> Iterator[None]:
+    """Turns the errors of a worker into Dropped with the matching outcome."""
+    try:
+        yield
+    except WorkerCrashed as error:
+        raise Dropped(OutcomeKind.CRASHED, str(error), signal=error.signal) from None
+    except WorkerHung as error:
+        raise Dropped(OutcomeKind.HUNG, str(error)) from None
+
+
+def expect(expected: type[_Answer], record: Record) -> _Answer:
+    """The record, if it has the expected type. Raises Dropped otherwise."""
+    if isinstance(record, expected):
+        return record
+    if isinstance(record, Refused | Failed):
+        peers = record.kind == "peer"
+        kind = OutcomeKind.ERROR if peers else OutcomeKind(record.kind)
+        raise Dropped(kind, record.reason, record.detail, peers=peers)
+    raise Dropped(OutcomeKind.ERROR, f"the worker answered with an unexpected {record.type} record")
+
+
+def _merged(client: Negotiated, server: Negotiated) -> Negotiated:
+    """Both views in one: the client's, with the server's for missing fields and for the client's certificate."""
+    fields = server.model_dump() | client.model_dump(exclude_none=True)
+    if client.peer_key is None:
+        fields["peer_key_bits"] = server.peer_key_bits
+    if server.client_key is not None:
+        fields["client_key"] = server.client_key
+    return Negotiated.model_validate(fields)
+
+
+def _without_wall_time(batch: Batch) -> Batch:
+    """Ticks of CPU time say nothing about wall time, and context switches do them no harm."""
+    return batch.model_copy(update={"wall_ns": None, "involuntary_switches": 0})
+
+
+def _joined(client: Batch, server: Batch) -> Batch:
+    """One batch from the halves of two workers. Context switches between the two are normal, so they are ignored."""
+    return client.model_copy(
+        update={
+            "thread_cpu_ns": client.thread_cpu_ns + server.thread_cpu_ns,
+            "server_cpu_ns": server.server_cpu_ns,
+            "first_server_ns": server.first_server_ns,
+            "server_bytes": server.server_bytes,
+            "involuntary_switches": 0,
+        }
+    )

@@ -1,0 +1,92 @@
+"""The table of summaries: which runs have numbers or outcomes of a cell, from which invocations.
+
+Summaries are computed from samples and outcomes, never added up, so that repeating it changes nothing.
+"""
+
+import threading
+from collections.abc import Collection
+from typing import Any
+
+from kexbench.domain.cases import FIRST_FIELDS, Case
+from kexbench.store import rows
+from kexbench.store.connection import Connection
+
+INVOCATION = "run_id, job_id, case_id, invocation, attempt"
+COUNTS = "measured_at > toDateTime64(0, 3, 'UTC')"
+"""SQL: whether a summary has a counted invocation, without reading which."""
+UNIT = "concat(job_id, '/', toString(invocation))"
+_KEY = f"pool, host_id, cpu_model, {rows.CASE_SQL}, case_id, {rows.SUBJECT_SQL}, reference, run_id"
+_INSERT = f"INSERT INTO summaries (metric, {_KEY}, measured_at, counted) SETTINGS insert_deduplicate = 0"
+"""SQL: stores equal rows again, which newer ones may have replaced."""
+_CHECKSUMS = (
+    "SELECT run_id, case_id, groupBitXor(cityHash64(job_id, invocation, attempt)) AS checksum"
+    " FROM counted_invocations {where} GROUP BY run_id, case_id"
+)
+_BEHIND = (
+    f"SELECT run_id, case_id, checksum FROM ({_CHECKSUMS.format(where='')})"
+    " WHERE (run_id, case_id, checksum) NOT IN (SELECT run_id, case_id, checksum FROM summarised FINAL)"
+)
+_OF_CASES = "run_id = {run_id:String} AND case_id IN {case_ids:Array(String)}"
+_IN_CASES = " AND ".join(
+    f"`{field}` IN {{{field}:Array({'UInt16' if field == 'rsa_bits' else 'String'})}}" for field in FIRST_FIELDS
+)
+"""SQL: implied by _OF_CASES, but the order of samples has only these."""
+
+
+def counted_in(runs: str) -> str:
+    """SQL: whether an invocation of some runs counts, which are an expression or a query for their ids."""
+    return (
+        f"({INVOCATION}) IN (SELECT run_id, job_id, case_id, invocation, min(attempt) FROM invocations"
+        f" WHERE run_id IN {runs} GROUP BY run_id, job_id, case_id, invocation)"
+    )
+
+
+class SummaryTables(Connection):
+    """The part of the store's port for summaries."""
+
+    def __init__(self, dsn: str, database: str) -> None:
+        super().__init__(dsn, database)
+        self._summarising = threading.Lock()
+        """Reading samples and writing their summaries are two steps: a slower thread must not write the older ones."""
+
+    def summarise(self) -> int:
+        """Compute all summaries anew. Returns their number. After a kill, the next start completes it."""
+        for table in ("summarised", "summaries"):
+            self._command(f"TRUNCATE TABLE {table}")
+        self._summarise_missing()
+        return int(next(self._query("SELECT count() AS total FROM summaries FINAL WHERE notEmpty(counted)"))["total"])
+
+    def _summarise_cases(self, run_id: str, cases: Collection[Case]) -> None:
+        """Compute the summaries of some cases of a run, after their invocations were stored."""
+        parameters: dict[str, Any] = {"run_id": run_id, "case_ids": [case.case_id for case in cases]}
+        for field in FIRST_FIELDS:
+            parameters[field] = sorted({getattr(case, field) for case in cases})
+        with self._summarising:
+            done = list(self._query(_CHECKSUMS.format(where=f"WHERE {_OF_CASES}"), parameters))
+            counted = counted_in("({run_id:String})")
+            samples = _summaries("samples", f"{_IN_CASES} AND {_OF_CASES}", counted)
+            self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
+            self._insert("summarised", done)
+
+    def _summarise_missing(self) -> None:
+        """Compute what an earlier release or a kill left out, one metric after the other to need less memory."""
+        behind = list(self._query(_BEHIND))
+        if not behind:
+            return
+        are_behind = f"(run_id, case_id) IN (SELECT run_id, case_id FROM ({_BEHIND}))"
+        counted = f"({INVOCATION}) IN (SELECT * FROM counted_invocations)"
+        for row in self._query("SELECT DISTINCT metric FROM samples"):
+            where = f"metric = {{metric:String}} AND {are_behind}"
+            self._command(f"{_INSERT} {_summaries('samples', where, counted)}", {"metric": row["metric"]})
+        self._command(f"{_INSERT} {_summaries('outcomes', are_behind, counted)}")
+        self._insert("summarised", behind)
+
+
+def _summaries(table: str, where: str, counted: str) -> str:
+    """SQL: the summaries of some rows."""
+    metric = "metric" if table == "samples" else "'' AS metric"
+    return (
+        f"SELECT metric, {_KEY}, maxIf(at, counts), arraySort(groupUniqArrayIf((unit, at), counts)) FROM"
+        f" (SELECT {metric}, {_KEY}, measured_at AS at, {UNIT} AS unit, {counted} AS counts FROM {table}"
+        f" WHERE {where}) GROUP BY metric, {_KEY}"
+    )

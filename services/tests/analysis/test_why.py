@@ -1,0 +1,159 @@
+"""The difference of two profiles, function by function."""
+
+import pytest
+
+from kexbench.analysis.why import explain
+from kexbench.domain.profiles import CallCost, Explanation, FunctionCost, PathStep, Profile
+
+TURN = ("client_turn", "worker")
+
+
+def profile(functions: dict[str, float], calls: dict[tuple[str, str], float] | None = None) -> Profile:
+    costs = [FunctionCost(name=name, library="libcrypto", instructions=own, calls=1) for name, own in functions.items()]
+    return Profile(
+        side="client",
+        handshakes=20,
+        instructions=sum(functions.values()),
+        functions=tuple(costs),
+        calls=tuple(
+            CallCost(
+                caller=TURN if caller == "turn" else (caller, "libcrypto"),
+                callee=(callee, "libcrypto"),
+                inclusive=inclusive,
+                calls=1,
+            )
+            for (caller, callee), inclusive in (calls or {}).items()
+        ),
+    )
+
+
+def names(explanation: Explanation) -> list[str]:
+    return [step.name for step in explanation.path]
+
+
+def test_changes_are_in_their_order_with_their_share_of_the_total() -> None:
+    explanation = explain(
+        profile({"sign": 100, "hash": 500, "gone": 50, "same": 7}),
+        profile({"sign": 100, "hash": 650, "new": 30, "same": 7}),
+    )
+    assert explanation.ratio == 787 / 657
+    shown = [(change.name, change.before, change.after) for change in explanation.functions]
+    assert shown == [("hash", 500, 650), ("gone", 50, 0), ("new", 0, 30), ("sign", 100, 100), ("same", 7, 7)]
+    assert sum(change.share for change in explanation.functions) == 1
+    assert explanation.functions[0].share == 150 / 130
+
+
+def test_a_function_that_a_version_gave_a_prefix_is_the_same() -> None:
+    explanation = explain(profile({"rsa_private": 10, "ossl_only": 4}), profile({"ossl_rsa_private": 30, "only": 4}))
+    assert [(change.name, change.change) for change in explanation.functions] == [("rsa_private", 20), ("ossl_only", 0)]
+
+
+def test_code_for_another_cpu_is_the_same_function() -> None:
+    explanation = explain(
+        profile({"sha256_block_avx2": 100, "memset_avx2_unaligned_erms": 9, "other_avx": 5, "other_sse2": 5}),
+        profile({"sha256_block_avx": 120, "memset_evex_unaligned": 9, "other_avx2": 6}),
+    )
+    names = [(change.name, change.later_name, change.change) for change in explanation.functions]
+    assert names == [
+        ("sha256_block_avx2", "sha256_block_avx", 20),
+        ("other_avx2", "other_avx2", 6),
+        ("other_avx", "other_avx", -5),
+        ("other_sse2", "other_sse2", -5),
+        ("memset_avx2_unaligned_erms", "memset_evex_unaligned", 0),
+    ]
+
+
+def test_a_function_that_both_versions_have_is_no_other_ones_earlier_name() -> None:
+    explanation = explain(profile({"hash": 10}), profile({"hash": 12, "ossl_hash": 5}))
+    assert [(change.name, change.change) for change in explanation.functions] == [("ossl_hash", 5), ("hash", 2)]
+    assert sum(change.share for change in explanation.functions) == 1
+
+
+def test_the_path_leads_to_the_function_that_most_of_the_change_is_in() -> None:
+    before = {
+        ("turn", "handshake"): 1000.0,
+        ("handshake", "sign"): 600.0,
+        ("sign", "hash"): 300.0,
+        ("handshake", "key"): 90.0,
+    }
+    after = before | {
+        ("turn", "handshake"): 1200,
+        ("handshake", "sign"): 790,
+        ("sign", "hash"): 490,
+        ("handshake", "key"): 100,
+    }
+    first, second = profile({"hash": 300, "others": 700}, before), profile({"hash": 490, "others": 710}, after)
+    assert names(explain(first, second)) == ["handshake", "sign", "hash"]
+    assert names(explain(second, first)) == ["handshake", "sign", "hash"]
+    assert explain(first, second).path[-1] == PathStep(name="hash", before=300, after=490)
+    spread = before | {("turn", "handshake"): 1200, ("handshake", "sign"): 700, ("handshake", "key"): 190}
+    assert names(explain(first, profile({"hash": 300, "others": 900}, spread))) == ["handshake"]
+
+
+def test_the_path_ends_where_a_function_is_called_by_one_version_alone() -> None:
+    more = {("turn", "handshake"): 1500.0, ("handshake", "check"): 500.0, ("check", "hash"): 500.0}
+    first = profile({"handshake": 1000}, {("turn", "handshake"): 1000.0})
+    second = profile({"handshake": 1000, "hash": 500}, more)
+    assert names(explain(first, second)) == ["handshake", "check"]
+    assert names(explain(second, first)) == ["handshake", "check"], "the one that is gone"
+
+
+@pytest.mark.parametrize(
+    ("calls", "cost", "path"),
+    [
+        (2, 200, ["handshake", "sign"]),
+        (1, 200, ["handshake", "sign", "hash"]),
+        (2, 300, ["handshake", "sign", "hash"]),
+    ],
+    ids=["twice at the same cost", "once at twice the cost", "twice at another cost"],
+)
+def test_the_path_ends_where_a_function_is_called_more_often_at_the_same_cost(
+    calls: float, cost: float, path: list[str]
+) -> None:
+    first = profile({"hash": 100}, {("turn", "handshake"): 100, ("handshake", "sign"): 100, ("sign", "hash"): 100})
+    second = profile({"hash": cost}, {("turn", "handshake"): cost, ("handshake", "sign"): cost, ("sign", "hash"): cost})
+    second = second.model_copy(
+        update={
+            "calls": tuple(
+                call.model_copy(update={"calls": calls if call.callee[0] == "sign" else 1.0}) for call in second.calls
+            )
+        }
+    )
+    assert names(explain(first, second)) == path
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(10_000_000, 10_000_500), (7_297, 7_306)], ids=["a small share", "a copy aligned otherwise"]
+)
+def test_two_counts_of_one_program_have_no_path(before: float, after: float) -> None:
+    first, second = (profile({"hash": count}, {("turn", "hash"): count}) for count in (before, after))
+    assert explain(first, second).path == ()
+
+
+def test_a_function_that_is_called_from_everywhere_is_where_its_own_change_is() -> None:
+    calls = {("turn", "handshake"): 2000.0, ("handshake", "hash"): 500.0, ("verify", "hash"): 500.0}
+    first = profile({"handshake": 1000, "hash": 1000}, calls | {("handshake", "verify"): 500})
+    more = {("turn", "handshake"): 3000.0, ("handshake", "hash"): 1000.0, ("verify", "hash"): 1000.0}
+    second = profile({"handshake": 1000, "hash": 2000}, more | {("handshake", "verify"): 1000})
+    explanation = explain(first, second)
+    assert names(explanation) == ["handshake"], "neither of its callees has most of the change"
+    assert explanation.place == PathStep(name="hash", before=1000, after=2000)
+
+
+def test_a_function_that_one_version_alone_calls_is_where_the_change_is() -> None:
+    first = profile({"hash": 1000}, {("turn", "hash"): 1000.0})
+    second = profile({"hash": 2000}, {("turn", "hash"): 1000.0, ("turn", "check"): 1000.0, ("check", "hash"): 1000.0})
+    assert explain(first, second).place == PathStep(name="check", before=0, after=1000)
+
+
+def test_a_function_with_a_new_name_is_not_where_the_change_is() -> None:
+    def version(name: str, own: float, of_name: float) -> Profile:
+        calls = {("turn", "handshake"): own + of_name, ("handshake", "read"): of_name / 2, ("read", name): of_name / 2}
+        return profile(
+            {"handshake": own, name: of_name},
+            calls | {("handshake", "write"): of_name / 2, ("write", name): of_name / 2},
+        )
+
+    explanation = explain(version("update", 1000, 5000), version("thunk", 1500, 5100))
+    assert (explanation.functions[0].name, explanation.functions[0].share) == ("thunk", 5100 / 600)
+    assert explanation.place == PathStep(name="handshake", before=6000, after=6600)

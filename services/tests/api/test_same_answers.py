@@ -1,0 +1,133 @@
+"""Summaries change no answer: with random stores, every page's answer is that of the queries from before summaries."""
+
+import random
+from contextlib import suppress
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from fastapi import FastAPI
+
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.domain.samples import Invocation
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.analysing import planned
+from tests.api.conftest import SECRET, ClientOf
+from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+from tests.store.test_contract import DyingStore, Killed
+from tests.store.without_summaries import StoreWithoutSummaries
+
+pytestmark = pytest.mark.xdist_group("store")
+FROZEN = [a_kit("openssl@system", version=version) for version in ("3.0.1", "3.0.2")]
+SUBJECTS = ("fake@1.0", "fake@1.1", "fake@1.2")
+VARIANTS = {
+    name: a_kit(name, version="3.0.2")
+    for name in ("openssl@system+relink=1", "openssl@system+relink=1+copy=2", "openssl@system+relink=2")
+}
+HOSTS = (HOST, HOST.model_copy(update={"cpu_model": "Other CPU"}), HOST.model_copy(update={"kernel": "6.2.0"}))
+"""The last one is of the first one's kind."""
+TWO_POOLS = (
+    SPEC.replace("invocations: 6", "invocations: 4")
+    .replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
+    .replace("matrix:", "pools: [local, arm]\nmatrix:")
+)
+
+
+def a_random_run(chance: random.Random, number: int) -> Run:
+    run = a_run(f"run-{number}", created_at=NOON + timedelta(hours=chance.randrange(400)), host=None)
+    kits = {name: a_kit(name) for name in SUBJECTS} | VARIANTS
+    if chance.random() < 0.8:
+        kits[SENTINEL] = chance.choice(FROZEN)
+    trigger = chance.choice([Trigger.API, Trigger.API, Trigger.BACKFILL])
+    plan = planned(TWO_POOLS, "spec.yaml")
+    return run.model_copy(update={"plan": plan, "spec_text": TWO_POOLS, "kits": kits, "trigger": trigger})
+
+
+def random_invocations(chance: random.Random, run: Run) -> list[Invocation]:
+    """Of a run's invocations most are there, some in two attempts, in any order."""
+    invocations = []
+    for job in run.plan.jobs:
+        for case_id in (RSA, ECDSA):
+            for number in job.numbers:
+                for attempt in chance.choice([(), (1,), (1,), (1,), (2,), (1, 2)]):
+                    host = chance.choice(HOSTS)
+                    measured = [name for name in run.kits if chance.random() < 0.8]
+                    costs = {name: [chance.randrange(900, 1100) for _ in range(4)] for name in measured}
+                    invocation = an_invocation(
+                        run,
+                        number,
+                        case_id=case_id,
+                        cpu_ns=costs,
+                        outcomes=[an_outcome(name) for name in run.kits if name not in measured],
+                        attempt=attempt,
+                        preempted_batches=chance.choice([0, 0, 3]),
+                        without_sides=measured[: chance.choice([0, 0, 1])],
+                        host=host,
+                    )
+                    invocations.append(invocation.model_copy(update={"job_id": job.job_id}))
+    chance.shuffle(invocations)
+    return invocations
+
+
+def fill(store: ClickHouseStore, chance: random.Random) -> None:
+    """Some deliveries are repeated, and some end after any of their inserts."""
+    dying = DyingStore(store._dsn, store._database, store._clauses)
+    by_id = {host.host_id: host for host in HOSTS}
+    for number in range(2):
+        run = a_random_run(chance, number)
+        store.add_run(run)
+        store.add_event(an_event(run, RunState.FINISHED))
+        invocations = random_invocations(chance, run)
+        while invocations:
+            host = by_id[invocations[0].host_id]
+            ready = [each for each in invocations if each.host_id == host.host_id][: chance.randrange(1, 20)]
+            invocations = [each for each in invocations if each not in ready]
+            if chance.random() < 0.3:
+                dying.survives = chance.randrange(7)
+                with suppress(Killed):
+                    dying.add_invocations(run, ready, host)
+            if chance.random() < 0.8:
+                store.add_invocations(run, ready, host)
+    dying.close()
+    store.migrate()  # as after each kill
+
+
+def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
+    """The address of every page's answers."""
+    found = ["/filters", "/subjects", "/runs", "/upgrades", "/matrix", "/scaling", "/export?metric=cpu_ns"]
+    with client_of(app) as client:
+        filters = client.get(f"{API_PREFIX}/filters").json()
+        names = [subject["subject"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
+    for kind in filters["host_kinds"]:
+        where = f"pool={kind['pool']}&cpu_model={kind['cpu_model']}"
+        found += [f"/matrix?metric={metric}&{where}" for metric in ("cpu_ns", "client_cpu_ns")]
+        found += [f"/series?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
+        found += [f"/{path}?{where}" for path in ("security", "qualifications")]
+        found.append(f"/runs/run-1?{where}")
+    found += [f"/runs/run-{number}/verdict" for number in range(2)]
+    for before, after in pairwise(name for name in names if name.startswith("fake@")):
+        found.append(f"/upgrades/report?library=fake&before={before}&after={after}")
+    assert {kind["pool"] for kind in filters["host_kinds"]} == {"local", "arm"}
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 5))])
+def test_every_answer_is_the_same_as_without_summaries(
+    seed: int, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    fill(empty_store, random.Random(seed))
+    plain = StoreWithoutSummaries(empty_store._dsn, empty_store._database, empty_store._clauses)
+    app, plain_app = (create_app(store, LocalGatekeeper(SECRET), None) for store in (empty_store, plain))
+    with client_of(app) as client, client_of(plain_app) as plain_client:
+        found = 0
+        for address in (asked := addresses(app, client_of)):
+            answer, plain_answer = (each.get(f"{API_PREFIX}{address}") for each in (client, plain_client))
+            assert (answer.status_code, answer.content) == (plain_answer.status_code, plain_answer.content), address
+            assert answer.status_code in (200, 404), address  # a host kind may have runs aside alone
+            found += answer.status_code == 200
+        assert found > len(asked) / 2
+    plain.close()

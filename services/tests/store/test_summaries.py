@@ -1,0 +1,114 @@
+"""Summaries: computed with each delivery, after a kill, for stores of earlier releases, and all anew."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric
+from kexbench.store import migrate
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses, load_migrations
+from kexbench.store.port import Selection
+from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
+from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
+
+pytestmark = pytest.mark.xdist_group("store")
+TO_INVOCATIONS = 5
+"""Inserts of a new process until an invocation counts: host, samples, outcomes, profiles and the invocation's row."""
+
+
+def summaries(store: ClickHouseStore) -> list[dict[str, Any]]:
+    """What readers see of them."""
+    query = "SELECT * FROM summaries FINAL WHERE notEmpty(counted) ORDER BY ALL"
+    return list(store._query(query))
+
+
+def delivered(store: ClickHouseStore) -> Run:
+    """A run with repeated attempts in both orders, repeated and half deliveries."""
+    run = started(store)
+    for attempt in (2, 1):
+        costs = {ONE: attempt} if attempt == 2 else {TWO: attempt}
+        store.add_invocation(run, an_invocation(run, cpu_ns=costs, outcomes=[an_outcome(ONE)], attempt=attempt))
+    for attempt in (1, 2):
+        store.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: attempt, TWO: attempt}, attempt=attempt))
+    for _ in range(2):
+        store.add_invocations(run, [an_invocation(run, number, cpu_ns={ONE: 7}, case_id=ECDSA) for number in (0, 4)])
+    dies_after(1, store, run, an_invocation(run, 2, cpu_ns={ONE: 1}))
+    return run
+
+
+def test_summaries_of_deliveries_are_those_computed_anew(store: ClickHouseStore) -> None:
+    delivered(store)
+    as_delivered = summaries(store)
+    assert store.summarise() == len(as_delivered) > 0
+    assert summaries(store) == as_delivered
+
+
+def test_an_attempt_that_counts_no_more_leaves_no_summary(store: ClickHouseStore) -> None:
+    run = delivered(store)
+    counted = {
+        (row["metric"], row["reference"]): {each["unit"].rpartition("/")[2] for each in row["counted"]}
+        for row in summaries(store)
+        if row["case_id"] == RSA and row["metric"] in ("cpu_ns", "")
+    }
+    assert counted == {("cpu_ns", ONE): {"1"}, ("cpu_ns", TWO): {"0", "1"}, ("", ONE): {"0"}}
+    assert {row.units for row in store.appearances(replace(CPU, run_id=run.run_id, case_id=RSA))} == {
+        frozenset(f"{job.job_id}/{number}" for job in run.plan.jobs for number in numbers if number in job.numbers)
+        for numbers in ((1,), (0, 1))
+    }
+
+
+@pytest.mark.parametrize("with_summaries", [False, True])
+def test_a_kill_before_the_end_of_a_delivery_is_made_up_for_at_the_next_start(
+    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, with_summaries: bool
+) -> None:
+    """Before the summaries, or between them and the note that they are there."""
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
+    with monkeypatch.context() as killed:
+        if not with_summaries:
+            killed.setattr(ClickHouseStore, "_command", lambda *given, **named: None)
+        dies_after(TO_INVOCATIONS, store, run, an_invocation(run, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
+    assert len(medians(store)) == 1 + with_summaries
+    store.migrate()
+    assert sorted(medians(store)) == [(ONE, 1), (ONE, 2)]
+    assert store.summarise() == len(summaries(store))
+
+
+def test_a_start_after_a_clean_end_computes_nothing(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    delivered(store)
+    commands: list[str] = []
+    monkeypatch.setattr(store, "_command", lambda sql, *given, **named: commands.append(sql))
+    store._summarise_missing()
+    assert commands == []
+
+
+def test_a_store_of_an_earlier_release_gets_summaries(dsn: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run()
+    earlier = [migration for migration in load_migrations() if migration.version < 23]
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    with monkeypatch.context() as before:
+        before.setattr(migrate, "load_migrations", lambda: earlier)
+        before.setattr(store, "_summarise_missing", lambda: None)
+        before.setattr(store, "_summarise_cases", lambda *_: None)
+        store.migrate()
+        store.add_run(run)
+        for number in range(3):
+            invocation = an_invocation(run, number, cpu_ns={ONE: number + 1}, outcomes=[an_outcome(TWO)])
+            store.add_invocation(run, invocation)
+    store.migrate()
+    assert [row.level for row in store.samples(CPU)] == [1, 2, 3]
+    assert [row.invocations for row in store.outcomes(Selection(Metric.CPU_NS))] == [3]
+    store.close()
+
+
+def test_the_version_of_the_content_changes_with_every_insert(store: ClickHouseStore) -> None:
+    versions = [store.content_version()]
+    run = started(store)
+    versions.append(store.content_version())
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
+    versions.append(store.content_version())
+    assert len(set(versions)) == 3
+    assert store.content_version() == versions[-1]

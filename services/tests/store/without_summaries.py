@@ -1,0 +1,262 @@
+"""The queries from before summaries: every question is answered from the samples of all counted invocations."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, OutcomeKind
+from kexbench.domain.upgrades import SIDES_OF
+from kexbench.store import rows
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.hosts import HOST_KIND
+from kexbench.store.levels import _to_sentinel
+from kexbench.store.measured import _outcome, _sample, parameters
+from kexbench.store.port import (
+    AppearanceRow,
+    HostKindRow,
+    LevelRow,
+    MeasuredSubjectRow,
+    OutcomeRow,
+    SampleRow,
+    Selection,
+    SubjectRow,
+)
+
+DECIDING = f"({', '.join(repr(str(sides['both'])) for sides in SIDES_OF.values())})"
+"""SQL: the metrics of which every counted invocation with numbers has one."""
+_INVOCATION = "run_id, job_id, case_id, invocation, attempt"
+COUNTED = f"({_INVOCATION}) IN (SELECT * FROM counted_invocations)"
+UNIT = "concat(job_id, '/', toString(invocation))"
+SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
+"""SQL for SubjectRow.name."""
+ON_HOST_KIND = (
+    "({pool:String} = '' OR pool = {pool:String})"
+    f" AND ({{cpu_model:String}} = '' OR {HOST_KIND} = {{cpu_model:String}})"
+)
+SELECTED = (
+    ON_HOST_KIND
+    + """
+    AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
+    AND (empty({subjects:Array(String)}) OR """
+    + SUBJECT
+    + """ IN {subjects:Array(String)})
+    AND ({case_id:String} = '' OR case_id = {case_id:String})
+    AND ({run_id:String} = '' OR run_id = {run_id:String})
+    AND (empty({runs:Array(String)}) OR run_id IN {runs:Array(String)})
+    AND (reference = 'sentinel') = {sentinel:Bool}
+    AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
+         OR NOT match(source, '[+](relink|burn|copy)='))
+    AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
+         OR run_id NOT IN (SELECT run_id FROM runs WHERE aside))
+    AND measured_at < {before:DateTime64(3)}
+"""
+)
+_SHOWN = (
+    "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+    " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
+)
+CELL = "case_id, library, version_key, source, build_profile"
+_DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
+_SAMPLE = f"{_DESCRIBED}, run_id, pool, {HOST_KIND} AS host_kind, host_id, measured_at, {UNIT} AS unit, level, `values`"
+_HERE = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
+_IDENTITY = "library, version, version_key, source, build_profile"
+_KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
+_COMPARABLE = " AND ".join(
+    (
+        "notEmpty(frozen_values)",
+        *(f"arrayMin({_KNOWN.format(values=values)}) > 0" for values in ("values", "frozen_values")),
+    )
+)
+_ROUNDS = (
+    "if(length(values) = length(frozen_values), arraySort(arrayFilter(ratio -> NOT isNaN(ratio),"
+    " arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))), [])"
+)
+_CUT = "greatest(intDiv(length(logs), 4), toUInt64(length(logs) > 2))"
+_RATIO = (
+    f"exp(if(notEmpty({_ROUNDS} AS logs),"
+    f" arrayAvg(arraySlice(logs, 1 + {_CUT}, length(logs) - 2 * {_CUT})), log(`median` / frozen_median)))"
+)
+"""The ratio of one invocation to its sentinel, as in `analysis.rounds.log_ratios`."""
+
+
+class StoreWithoutSummaries(ClickHouseStore):
+    """Reads as before summaries. Sentinels, as now, are those of counted invocations on the host kind."""
+
+    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+        """The host kinds with samples or outcomes, most recently measured first. Host kinds with only runs aside, which
+        no overview shows, come last."""
+        ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
+        selected = self._query(
+            f"SELECT pool, {HOST_KIND} AS host_kind FROM ("
+            f"SELECT pool, cpu_model, host_id, run_id, measured_at FROM samples WHERE metric IN {DECIDING} AND {ours}"
+            f" UNION ALL SELECT pool, cpu_model, host_id, run_id, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, host_kind"
+            " ORDER BY maxIf(measured_at, run_id NOT IN (SELECT run_id FROM runs WHERE aside)) DESC,"
+            " max(measured_at) DESC, pool, host_kind",
+            {"run_id": run_id or ""},
+        )
+        return [HostKindRow(row["pool"], row["host_kind"]) for row in selected]
+
+    def subjects(self) -> list[SubjectRow]:
+        selected = self._query(
+            f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric IN {DECIDING} AND {_SHOWN} AND {COUNTED}"
+            f" GROUP BY {rows.SUBJECT_SQL}"
+            " ORDER BY library, version_key, build_profile, max(measured_at)"
+        )
+        return [rows.subject_of(row) for row in selected]
+
+    def samples(self, selection: Selection) -> list[SampleRow]:
+        """The newest run's samples for each cell. With runs named, all samples of these runs."""
+        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
+        selected = self._query(
+            f"SELECT {_SAMPLE} FROM samples FINAL WHERE {here}"
+            f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
+            " ORDER BY library, version_key, source, build_profile, case_id, unit",
+            parameters(selection),
+        )
+        return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]
+
+    def metrics(self) -> set[str]:
+        return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {COUNTED}")}
+
+    def sentinels(self, selection: Selection) -> list[SampleRow]:
+        selected = self._query(
+            f"SELECT {_SAMPLE} FROM samples FINAL WHERE metric = {{metric:String}} AND reference = 'sentinel'"
+            f" AND {ON_HOST_KIND} AND run_id IN {{runs:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
+            parameters(selection),
+        )
+        return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]
+
+    def outcomes(self, selection: Selection) -> list[OutcomeRow]:
+        """The newest run's outcomes for each cell, most frequent first; with a run named, that run's."""
+        selected = self._query(
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            " any(detail) AS text, count() AS times"
+            f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
+            f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
+            f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            parameters(selection),
+        )
+        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
+
+    def disturbed(self, selection: Selection) -> list[OutcomeRow]:
+        if selection.metric not in SPOILT_BY_PREEMPTION:
+            return []
+        of_cpu_time = f"metric = 'cpu_ns' AND {SELECTED} AND {COUNTED}"
+        selected = self._query(
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f" WHERE {of_cpu_time}"
+            f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
+            f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
+            f" WHERE metric = {{metric:String}} AND {SELECTED})"
+            f" AND (notEmpty({{runs:Array(String)}})"
+            f" OR {_of_newest_run('samples', of_cpu_time)})"
+            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
+            parameters(selection),
+        )
+        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
+
+    def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        selected = self._query(
+            f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS any_commit,"
+            f" argMax(kit_id, measured_at) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
+            " groupUniqArray(case_id) AS cases, max(measured_at) AS newest"
+            f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
+            f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
+            parameters(selection),
+        )
+        return [
+            MeasuredSubjectRow(
+                subject=rows.subject_of(
+                    row
+                    | {
+                        "build_profile_label": row["label"],
+                        "kit_id": row["newest_kit"],
+                        "commit": row["any_commit"],
+                    }
+                ),
+                pool=row["pool"],
+                cpu_model=row["host_kind"],
+                case_ids=frozenset(row["cases"]),
+                measured_at=row["newest"],
+            )
+            for row in selected
+        ]
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        selected = self._query(
+            f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
+            f" max(measured_at) AS newest, groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
+            f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
+            parameters(selection),
+        )
+        return [
+            AppearanceRow(
+                case=rows.case_of(row),
+                subject=row["subject"],
+                pool=row["pool"],
+                cpu_model=row["host_kind"],
+                run_id=row["run_id"],
+                measured_at=row["newest"],
+                units=frozenset(row["units"]),
+            )
+            for row in selected
+        ]
+
+    def qualifying_runs(self, selection: Selection) -> set[str]:
+        selected = self._query(
+            "SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max(measured_at) AS newest"
+            f" FROM samples WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
+            " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
+            parameters(replace(selection, variants=True, asides=True)),
+        )
+        return {row["run_id"] for row in selected}
+
+    def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
+        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED} AND case_id IN {{case_ids:Array(String)}}"
+        sentinels = (
+            "metric = {metric:String} AND reference = 'sentinel' AND case_id IN {case_ids:Array(String)}"
+            f" AND {ON_HOST_KIND} AND {COUNTED}"
+        )
+        age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
+        newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
+        own = (
+            f"SELECT {rows.SUBJECT_SQL}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
+            f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
+        )
+        frozen = (
+            f"SELECT {_INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
+            f" FROM samples FINAL WHERE {sentinels}"
+        )
+        compared = (
+            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
+            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
+        )
+        selected = self._query(
+            f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
+            f" SELECT {rows.SUBJECT_SQL}, case_id, run_id, count() AS invocations,"
+            " quantileExactInclusive(0.5)(cost) AS level, stddevSamp(cost) AS spread,"
+            " countIf(comparable) AS with_sentinel, anyIf(frozen_kit, comparable) AS sentinel,"
+            " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
+            " stddevSampIf(ratio, comparable) AS relative_spread"
+            f" FROM compared GROUP BY {rows.SUBJECT_SQL}, case_id, run_id"
+            " ORDER BY case_id, library, version_key, source, build_profile",
+            parameters(selection) | {"case_ids": list(case_ids)},
+        )
+        return [
+            LevelRow(
+                case_id=row["case_id"],
+                subject=rows.subject_of(row),
+                run_id=row["run_id"],
+                invocations=row["invocations"],
+                level=row["level"],
+                spread=row["spread"],
+                to_sentinel=_to_sentinel(row),
+            )
+            for row in selected
+        ]
+
+
+def _of_newest_run(table: str, where: str) -> str:
+    """SQL: whether a row belongs to the newest run with its cell."""
+    newest = f"SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM {table} WHERE {where} GROUP BY {CELL}"
+    return f"({CELL}, run_id) IN ({newest})"

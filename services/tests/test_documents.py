@@ -1,0 +1,113 @@
+"""Documents: links lead somewhere, pages are short, the index names them all, settings are those of the code."""
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_core import PydanticUndefined
+
+from kexbench.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MOST_WORDS = 1500
+LOOKED_UP = {"benchmarks.md", "glossary.md", "scorecard.md", "settings.md"}
+"""Pages of reference, which nobody reads from end to end."""
+
+
+def tracked_documents() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = (ROOT / name for name in listed.stdout.split("\0") if name)
+    return sorted(path for path in paths if path.exists())
+
+
+DOCUMENTS = tracked_documents()
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name not in LOOKED_UP)
+
+
+def prose(document: Path) -> str:
+    """Without blocks of code."""
+    return re.sub(r"^ *```.*?^ *```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def links(document: Path) -> Iterator[tuple[str, str]]:
+    """The relative links of a document: the path, empty for the document itself, and the anchor, empty for none."""
+    without_code = re.sub(r"`[^`\n]*`", "", prose(document))
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield path, anchor
+
+
+@cache
+def anchors(document: Path) -> frozenset[str]:
+    """As GitHub makes them of headings."""
+    found: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#{1,6} +(.+?) *$", prose(document), flags=re.MULTILINE):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if found[name] else name)
+        found[name] += 1
+    return frozenset(names)
+
+
+def default_of(name: str) -> str:
+    """The default of a setting as the table writes it."""
+    field: Any = Settings.model_fields[name]
+    value = field.default if field.default is not PydanticUndefined else field.default_factory()
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, Path):
+        inside, home = value.is_relative_to(ROOT), value.is_relative_to(Path.home())
+        value = value.relative_to(ROOT) if inside else f"~/{value.relative_to(Path.home())}" if home else value
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_to_files_and_headings(document: Path) -> None:
+    for path, anchor in links(document):
+        target = document.parent / path if path else document
+        assert target.exists(), path
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.resolve()), f"{path}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_is_read_in_one_go(page: Path) -> None:
+    """Tables that a command writes between two marks are looked up, not read."""
+    text = re.sub(r"<!-- (.+?) -->.*?<!-- /\1 -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(text.split()) <= MOST_WORDS
+
+
+def test_the_readme_is_one_screen_and_the_glossary_short() -> None:
+    assert 350 <= len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 400
+    assert len(re.findall(r"\*\*[^*]+\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"))) <= 45
+
+
+def test_the_index_names_every_page() -> None:
+    named = {(DOCS / path).resolve() for path, _ in links(DOCS / "README.md")}
+    pages = {path for path in DOCUMENTS if path.is_relative_to(DOCS)} - {DOCS / "README.md"}
+    assert [str(page.relative_to(ROOT)) for page in sorted(pages) if not {page, page.parent} & named] == []
+
+
+def test_the_page_on_settings_has_every_setting_with_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    rows = re.findall(
+        r"^\| `KEXBENCH_(\w+)` \| (.*?) \|", (DOCS / "settings.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    written = {name.lower(): default for name, default in rows}
+    assert len(rows) == len(written)
+    assert written == {name: default_of(name) for name in Settings.model_fields}

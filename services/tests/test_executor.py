@@ -1,0 +1,313 @@
+"""What the executor does about the queue, as far as it takes no process: that is tests/cli/test_queue.py."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from kexbench import executor
+from kexbench.domain.bisections import BisectionEventKind
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import RunReason, RunState, Trigger
+from kexbench.domain.schedules import Schedule
+from kexbench.execution.measuring import MeasuringProcess
+from kexbench.executor import Executor
+from kexbench.planning.queue import QueuedRun
+from kexbench.queue.runs import as_queued, queue_run, record
+from kexbench.settings import Settings
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import OpenRunRow, StoreError
+from kexbench.wiring import Installation
+from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan
+from tests.kits.repositories import a_repository
+
+NIGHTLY = SPEC.replace("name: example", "name: nightly")
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def one(empty_store: ClickHouseStore, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> Executor:
+    """Whose machine can start no process: every run whose turn it is fails."""
+
+    def no_process(*_: object) -> None:
+        raise OSError("no memory")
+
+    monkeypatch.setattr(executor, "MeasuringProcess", no_process)
+    catalogue = tmp_path / "libraries.yaml"
+    catalogue.write_text(CATALOGUE)
+    settings: dict[str, Any] = {"home": tmp_path, "cache": tmp_path, "catalogue": catalogue}
+    return Executor(Installation(Settings(**settings)), empty_store, said.append, lambda: NOON + timedelta(days=1))
+
+
+def queued(store: ClickHouseStore, run_id: str, *states: RunState, plan: Plan | None = None) -> None:
+    queue_run(store, run_id, Trigger.API, SPEC, plan or a_plan())
+    for state in states:
+        record(store, run_id, state, "")
+
+
+def newest(store: ClickHouseStore, run_id: str) -> tuple[RunState, str]:
+    event = store.events(run_id)[-1]
+    return event.state, event.detail
+
+
+def a_schedule(name: str, spec: str) -> Schedule:
+    return Schedule(name=name, cron="0 3 * * *", spec_text=spec, changed_at=NOON, changed_by="alice")
+
+
+def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_its_turn(
+    one: Executor, empty_store: ClickHouseStore, said: list[str]
+) -> None:
+    for run_id in ("first", "second"):
+        queued(empty_store, run_id)
+        one._once()
+        assert newest(empty_store, run_id) == (
+            RunState.FAILED,
+            "the measuring process cannot be started: OSError: no memory",
+        )
+    assert said == ["measuring run first of example", "measuring run second of example"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "part"),
+    [("_queue_scheduled", "schedules"), ("_advance_bisections", "bisections"), ("_requeue", "interrupted runs")],
+)
+def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
+) -> None:
+    def breaks() -> None:
+        raise KeyError("nothing of the kind")
+
+    monkeypatch.setattr(one, broken, breaks)
+    queued(empty_store, "first")
+    one._once()
+    assert [(trouble.part, trouble.reason) for trouble in one._troubles.now()] == [
+        (part, "KeyError: 'nothing of the kind'")
+    ]
+    assert newest(empty_store, "first")[0] is RunState.FAILED
+
+
+def test_a_run_that_cannot_be_begun_fails_whatever_stands_in_the_way(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody_listens(_: str) -> None:
+        raise BrokenPipeError("standard error is closed")
+
+    queued(empty_store, "first")
+    monkeypatch.setattr(one, "_say", nobody_listens)
+    one._once()
+    assert newest(empty_store, "first")[0] is RunState.FAILED
+
+
+class EndedProcess:
+    """A process that has measured a run, whatever it left."""
+
+    status, was_asked_to_end, log = 0, False, Path("measuring.log")
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+
+
+def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_goes_on(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run_id in ("broken", "next"):
+        queued(empty_store, run_id)
+    record(empty_store, "broken", RunState.RUNNING, "")
+
+    def unreadable(*_: object) -> None:
+        raise ValueError("line 3 is no invocation")
+
+    monkeypatch.setattr(one, "_requeue", lambda: None)
+    monkeypatch.setattr(one, "_settle", unreadable)
+    one._process = cast(MeasuringProcess, EndedProcess("broken"))
+    one._once()
+    assert newest(empty_store, "broken") == (
+        RunState.FAILED,
+        "its results cannot be stored: ValueError: line 3 is no invocation",
+    )
+    assert newest(empty_store, "next")[0] is RunState.FAILED, "it had its turn; this machine starts no process"
+    assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
+    one._once()
+    assert one._troubles.now() == []
+
+
+def test_runs_of_an_earlier_service_that_cannot_be_seen_to_hold_up_no_process_that_ended(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks() -> None:
+        raise KeyError("nothing of the kind")
+
+    queued(empty_store, "first", RunState.RUNNING, RunState.FINISHED)
+    monkeypatch.setattr(one, "_requeue", breaks)
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._once()
+    assert one._process is None
+
+
+def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreError("the server does not answer")
+
+    monkeypatch.setattr(one, "_settle", away)
+    process = cast(MeasuringProcess, EndedProcess("any"))
+    one._process = process
+    one._once()
+    assert one._process is process
+    assert [trouble.reason for trouble in one._troubles.now()] == ["the server does not answer"]
+
+
+def test_a_run_that_a_newer_one_of_its_line_supersedes_is_never_begun(
+    one: Executor, empty_store: ClickHouseStore, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_one_line(row: OpenRunRow) -> QueuedRun:
+        return replace(as_queued(row), line="main")
+
+    monkeypatch.setattr(executor, "as_queued", of_one_line)
+    for run_id in ("old", "new"):
+        queued(empty_store, run_id)
+    one._once()
+    assert newest(empty_store, "old") == (RunState.CANCELLED, "superseded by run new")
+    assert said == ["measuring run new of example"]
+
+
+def test_what_an_earlier_service_had_begun_waits_again_and_what_was_cancelled_is(
+    one: Executor, empty_store: ClickHouseStore
+) -> None:
+    for state in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING, RunState.CANCELLING, RunState.FINISHED):
+        queued(empty_store, state, *([] if state is RunState.QUEUED else [state]))
+    one._requeue()
+    found = {state: newest(empty_store, state)[0] for state in RunState if empty_store.events(state)}
+    assert found == {
+        RunState.QUEUED: RunState.QUEUED,
+        RunState.BUILDING: RunState.QUEUED,
+        RunState.RUNNING: RunState.QUEUED,
+        RunState.CANCELLING: RunState.CANCELLED,
+        RunState.FINISHED: RunState.FINISHED,
+    }
+
+
+def test_what_a_command_or_a_cluster_measures_is_none_of_its_business(
+    one: Executor, empty_store: ClickHouseStore, said: list[str]
+) -> None:
+    queued(empty_store, "by-hand")
+    record(empty_store, "by-hand", RunState.BUILDING, "", RunReason.BY_COMMAND)
+    queued(empty_store, "elsewhere", plan=a_plan().model_copy(update={"pools": ("pool-a",)}))
+    folder = one._installation.run_folder("by-hand")
+    folder.path.mkdir(parents=True)
+    with folder.locked():
+        one._once()
+        assert newest(empty_store, "by-hand")[0] is RunState.BUILDING
+    assert newest(empty_store, "elsewhere")[0] is RunState.QUEUED
+    assert said == []
+
+
+def test_a_run_of_a_command_that_was_killed_is_taken_up_while_the_service_runs(
+    one: Executor, empty_store: ClickHouseStore, said: list[str]
+) -> None:
+    one._once()
+    queued(empty_store, "killed")
+    record(empty_store, "killed", RunState.BUILDING, "", RunReason.BY_COMMAND)
+    one._once()
+    assert [event.detail for event in empty_store.events("killed")][2] == executor.GOES_ON
+    assert said == ["measuring run killed of example"]
+
+
+def test_the_time_of_a_schedule_begins_one_run(one: Executor, empty_store: ClickHouseStore) -> None:
+    empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
+    for _ in range(2):
+        one._once()
+    (run,) = empty_store.runs(10)
+    assert (run.trigger, run.plan.spec_name) == (Trigger.SCHEDULE, "nightly")
+    assert empty_store.events(run.run_id)[0].detail == "schedule nightly, 2026-01-02T03:00:00Z"
+
+
+def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_other(
+    one: Executor, empty_store: ClickHouseStore, said: list[str]
+) -> None:
+    empty_store.add_schedule(a_schedule("gone", NIGHTLY.replace("matrix:", "pools: [pool-z]\nmatrix:")))
+    empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
+    for _ in range(2):
+        one._once()
+    assert [run.plan.spec_name for run in empty_store.runs(10)] == ["nightly"]
+    (told,) = (line for line in said if line.startswith("schedule gone"))
+    assert "there is no pool 'pool-z'" in told
+
+
+def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its_turn(
+    one: Executor, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
+) -> None:
+    repository = a_repository(tmp_path / "source")
+    good, bad = (repository.commit(patch) for patch in range(2))
+    bisection = a_bisection().model_copy(update={"address": str(repository.folder), "good": good, "bad": "master"})
+    empty_store.add_bisection_event(a_bisection_event())
+    empty_store.add_bisection(bisection)
+    one._once()
+    line = empty_store.line(bisection.bisection_id)
+    assert line is not None
+    assert [commit.hash for commit in line.commits] == [good, bad]
+    assert newest(empty_store, bisection.run_id(0))[0] is RunState.FAILED
+    assert f"measuring run {bisection.run_id(0)} of bisect-fake-bbbbbbbb" in said
+    one._once()
+    assert [run.run_id for run in empty_store.runs(5)] == [bisection.run_id(0)], "it waits for somebody to resume it"
+
+
+def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
+    one: Executor, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
+) -> None:
+    empty_store.add_bisection_event(a_bisection_event())
+    empty_store.add_bisection(a_bisection().model_copy(update={"address": str(tmp_path / "nowhere")}))
+    queued(empty_store, "another")
+    one._once()
+    event = empty_store.bisection_events("b" * 20)[-1]
+    assert (event.kind, "there is no repository" in event.detail) == (BisectionEventKind.WAITS, True)
+    assert "measuring run another of example" in said
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "reading_s", "told"),
+    [
+        (60.0, 55.0, "readers of this service had 0.9 requests open at a time"),
+        (60.0, 20.0, ""),
+        (1.0, 1.5, ""),
+        (4.0, 100.0, "had 25.0 requests open"),
+    ],
+)
+def test_a_run_that_many_readers_may_have_disturbed_says_so(
+    one: Executor,
+    empty_store: ClickHouseStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wall_s: float,
+    reading_s: float,
+    told: str,
+) -> None:
+    queued(empty_store, "first", RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)
+    monkeypatch.setattr("kexbench.executor.time.monotonic", lambda: 1000.0 + wall_s)
+    one._began = (1000.0, 7.0)
+    one._reading.spent_s = 7.0 + reading_s
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._check_process()
+    state, detail = newest(empty_store, "first")
+    assert state is RunState.FINISHED
+    assert told in detail
+    assert bool(detail) is bool(told)
+
+
+def test_what_a_disturbed_run_lacks_is_said_as_well(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued(empty_store, "first", RunState.RUNNING)
+    record(empty_store, "first", RunState.FINISHED, "2 of 3 invocations")
+    monkeypatch.setattr("kexbench.executor.time.monotonic", lambda: 1060.0)
+    one._began, one._reading.spent_s = (1000.0, 0.0), 600.0
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._check_process()
+    _, detail = newest(empty_store, "first")
+    assert detail.startswith("2 of 3 invocations; readers of this service")

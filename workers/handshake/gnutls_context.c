@@ -1,0 +1,115 @@
+/* A context and a session of GnuTLS, as far as they do not depend on what carries the handshake: TLS records
+ * (backend_gnutls.c), or QUIC (backend_ngtcp2.c). */
+#include "gnutls_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The library starts itself when it is loaded, before main could keep the host's configuration
+ * from it. This symbol tells it to wait for start(). */
+GNUTLS_SKIP_GLOBAL_INIT
+
+bool gnutls_start(struct fault *fault) {
+    setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
+    int code = gnutls_global_init();
+    return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "GnuTLS did not start", code);
+}
+
+static void free_configuration(struct configuration *configuration) {
+    for (int resumes = 0; resumes < 2; resumes++) {
+        if (configuration->priority[resumes] != NULL)
+            gnutls_priority_deinit(configuration->priority[resumes]);
+    }
+    if (configuration->credentials != NULL)
+        gnutls_certificate_free_credentials(configuration->credentials);
+    if (configuration->dh != NULL)
+        gnutls_dh_params_deinit(configuration->dh);
+}
+
+/* False and a fault; what was made until then is to be freed all the same. */
+static bool make_configuration(struct context *c, enum role role, struct configuration *out,
+                               struct fault *fault) {
+    int code = gnutls_certificate_allocate_credentials(&out->credentials);
+    if (code < 0)
+        return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
+    return gnutls_make_priorities(&c->tls_case, role, out->priority, fault) &&
+           gnutls_load_role(c, out, role, fault);
+}
+
+void gnutls_context_clear(struct context *c) {
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
+        free_configuration(&c->configurations[role]);
+    if (c->anti_replay != NULL)
+        gnutls_anti_replay_deinit(c->anti_replay);
+    replay_store_free(c->replay_store);
+    for (unsigned i = 0; i < c->chain_length; i++)
+        gnutls_free(c->chain[i].data);
+    gnutls_free(c->dh_prime.data);
+    gnutls_free(c->ocsp.data);
+    gnutls_free(c->kept.data);
+    gnutls_free(c->cached_id.data);
+    gnutls_free(c->cached_session.data);
+    gnutls_free(c->ticket_key.data);
+    free(c->folder);
+}
+
+bool gnutls_context_fill(struct context *c, const struct tls_case *tls_case, const char *material,
+                         struct fault *fault) {
+    if (tls_case->fips)
+        return fault_set(fault, FAULT_UNSUPPORTED, "the FIPS provider is OpenSSL's");
+    c->tls_case = *tls_case;
+    if ((c->folder = strdup(material)) == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory");
+    bool good = gnutls_load_expected(c, fault);
+    for (enum role role = ROLE_CLIENT; good && role <= ROLE_SERVER; role++)
+        good = make_configuration(c, role, &c->configurations[role], fault);
+    return good && gnutls_make_resumption(c, fault);
+}
+
+static unsigned flags_of(const struct side *side) {
+    const struct context *c = side->context;
+    unsigned flags = gnutls_resumption_flags(c);
+    /* KEY_SHARE_TOP: else a TLS 1.3 client makes a second key share, on the certificate's curve, for nothing.
+     */
+    if (c->tls_case.method != METHOD_DEFAULT)
+        flags |= GNUTLS_KEY_SHARE_TOP;
+    return flags | (side->role == ROLE_CLIENT ? GNUTLS_CLIENT : GNUTLS_SERVER);
+}
+
+static int configure(struct side *side) {
+    struct context *c = side->context;
+    gnutls_session_t session = side->session;
+    const struct configuration *from =
+        side->own.credentials != NULL ? &side->own : &c->configurations[side->role];
+    int code = gnutls_priority_set(session, from->priority[side->resumes]);
+    if (code < 0 || (code = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, from->credentials)) < 0)
+        return code;
+    if (case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
+        gnutls_session_set_verify_cert(session, side->role == ROLE_CLIENT ? VERIFIED_HOST : NULL, 0);
+    if (c->tls_case.dh_bits != 0)
+        gnutls_dh_set_prime_bits(session, c->tls_case.dh_bits);
+    if (side->role == ROLE_SERVER && c->tls_case.client_authentication)
+        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
+    if (side->role == ROLE_CLIENT && c->ocsp.size > 0 &&
+        (code = gnutls_ocsp_status_request_enable_client(session, NULL, 0, NULL)) < 0)
+        return code;
+    return gnutls_resumption_open(side);
+}
+
+bool gnutls_session_open(struct side *side, unsigned flags, struct fault *fault) {
+    struct context *c = side->context;
+    if (c->tls_case.context == CONTEXT_CONNECTION && !make_configuration(c, side->role, &side->own, fault))
+        return false;
+    int code = gnutls_init(&side->session, flags | flags_of(side));
+    if (code < 0)
+        side->session = NULL;
+    else
+        code = configure(side);
+    return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "no session", code);
+}
+
+void gnutls_session_close(struct side *side) {
+    if (side->session != NULL)
+        gnutls_deinit(side->session);
+    free_configuration(&side->own);
+}

@@ -1,0 +1,49 @@
+/* The datagrams of a connection, through the pipes that every library has. */
+#include "ngtcp2_backend.h"
+
+/* The client's first datagram makes the server's connection: its identifiers are in there (RFC 9000,
+ * section 7.2). */
+static bool accept_client(struct quic_side *side, const unsigned char *datagram, size_t length,
+                          struct fault *fault) {
+    ngtcp2_pkt_hd first;
+    int code = ngtcp2_accept(&first, datagram, length);
+    if (code != 0)
+        return quic_fault(side, fault, "first packet", code);
+    return quic_open_server(side, &first, fault);
+}
+
+bool quic_read(struct quic_side *side, struct fault *fault) {
+    unsigned char datagram[DATAGRAM_BYTES];
+    size_t length;
+    while ((length = pipe_read_datagram(side->tls.pipes.in, datagram, sizeof datagram)) > 0) {
+        if (side->connection == NULL && !accept_client(side, datagram, length, fault))
+            return false;
+        int code = ngtcp2_conn_read_pkt(side->connection, &quic_path, NULL, datagram, length, side->now);
+        if (code != 0)
+            return quic_fault(side, fault, "handshake", code);
+    }
+    return true;
+}
+
+/* The next datagram, with as much of the early data as it has room for; 0: there is nothing to send. */
+static ngtcp2_ssize next_datagram(struct quic_side *side, unsigned char out[DATAGRAM_BYTES]) {
+    ngtcp2_ssize taken = -1;
+    size_t left = side->tls.role == ROLE_CLIENT ? side->tls.early_to_send - side->early_bytes : 0;
+    ngtcp2_vec data = {quic_early_data + side->early_bytes, left};
+    ngtcp2_ssize length = ngtcp2_conn_writev_stream(side->connection, NULL, NULL, out, DATAGRAM_BYTES, &taken,
+                                                    left > 0 ? NGTCP2_WRITE_STREAM_FLAG_FIN : 0,
+                                                    left > 0 ? side->stream : -1, &data, left > 0, side->now);
+    if (taken > 0)
+        side->early_bytes += (size_t)taken;
+    return length;
+}
+
+bool quic_write(struct quic_side *side, struct fault *fault) {
+    unsigned char datagram[DATAGRAM_BYTES];
+    ngtcp2_ssize length;
+    while ((length = next_datagram(side, datagram)) > 0) { /* ends: the congestion window does */
+        if (pipe_write_datagram(side->tls.pipes.out, datagram, (uint16_t)length) == 0)
+            return fault_set(fault, FAULT_ERROR, "a flight is larger than the pipe");
+    }
+    return length == 0 || quic_fault(side, fault, "flight", (int)length);
+}
