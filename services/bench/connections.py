@@ -11,7 +11,7 @@ from bench.machine import BenchError, Machine, Scale
 from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import ContextUse, Tickets
-from kexbench.runner.invocation import WARM_UP_BATCHES
+from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch

@@ -9,8 +9,9 @@ from bench.machine import Machine, Scale, turns_ns
 from bench.peers import PlainLoop, one_each
 from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import Metric
-from kexbench.runner.invocation import WARM_UP_BATCHES, samples_of
+from kexbench.runner.invocation import samples_of
 from kexbench.runner.participant import Participant
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from bench.machine import BenchError, Machine, Scale, turns_ns
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
-from kexbench.domain.plans import BATCH_NS
+from kexbench.domain.plans import BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Timer
-from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import rounds
 from kexbench.runner.participant import Participant

@@ -14,8 +14,7 @@ from bench.machine import BenchError, Machine, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case, Resumption
-from kexbench.domain.plans import BATCH_NS
-from kexbench.runner.invocation import WARM_UP_BATCHES
+from kexbench.domain.plans import BATCH_NS, WARM_UP_BATCHES
 from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
 

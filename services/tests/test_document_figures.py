@@ -23,7 +23,7 @@ from kexbench.domain.alerts import AlertRule
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX
 from kexbench.domain.dimensions import RSA_BITS_MAX, RSA_BITS_MIN
 from kexbench.domain.hosts import IDLE_SIBLING
-from kexbench.domain.plans import BATCH_NS, BATCHES
+from kexbench.domain.plans import BATCH_NS, BATCHES, MIN_HANDSHAKES, WARM_UP_BATCHES
 from kexbench.domain.possible import QUIC_EARLY_DATA_MAX
 from kexbench.domain.samples import MIN_CLEAN_BATCHES
 from kexbench.domain.verdicts import RELEVANT
@@ -35,8 +35,6 @@ from kexbench.notify import outbox
 from kexbench.planning import channels
 from kexbench.planning.spec import MAX_INVOCATIONS, MIN_CONFIRMED, MeasureSpec
 from kexbench.planning.written import _SHARE_MAX, _SHARE_MIN
-from kexbench.runner.invocation import WARM_UP_BATCHES
-from kexbench.runner.participant import MIN_HANDSHAKES
 from kexbench.service import connections
 from kexbench.settings import Settings
 from kexbench.watch import announcing

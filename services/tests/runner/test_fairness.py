@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation
 from kexbench.runner import job
-from kexbench.runner.invocation import WARM_UP_BATCHES, measure_invocation
+from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
 from kexbench.runner.worker import Worker

@@ -18,10 +18,11 @@ import pytest
 
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import Server
+from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric, Outcome, OutcomeKind
 from kexbench.material.store import MaterialStore
 from kexbench.runner import haproxy, httpd, nginx, serving, web_server
-from kexbench.runner.invocation import WARM_UP_BATCHES, CutShort, measure_invocation
+from kexbench.runner.invocation import CutShort, measure_invocation
 from kexbench.runner.load import LoadRequest
 from kexbench.runner.order import Turn
 from kexbench.runner.records import Load, Record

@@ -19,6 +19,13 @@ BATCH_NS = 2_000_000
 """Minimum length of a batch. Longer ones see more changes of the machine's speed. Shorter ones spend a larger share on
 the handshake that refills the caches."""
 
+WARM_UP_BATCHES = 2
+MIN_HANDSHAKES = 3
+ENOUGH_NS = 50_000_000
+"""A batch of this length needs no further handshakes: refilling the caches is a small share of any of them."""
+EXAMINED_HANDSHAKES, LEAST_EXAMINED = 10, 2
+"""Handshakes of the untimed pass, and those that slow ones have at least."""
+EXAMINED_NS = 10 * ENOUGH_NS
 SERVED_BATCH_NS = 100_000_000
 """Minimum length of a batch with a web server. It must be long compared with its ends, at which fewer connections are
 under way than in between, and have enough connections for percentiles."""
@@ -40,6 +47,16 @@ class Instrument(StrEnum):
     TIME = "time"
     INSTRUCTIONS = "instructions"
     """Counted by callgrind, function by function. It needs no quiet machine."""
+
+
+def least_handshakes(handshake_ns: float) -> int:
+    """The fewest handshakes of a batch, if one takes so long."""
+    return min(max(1, int(ENOUGH_NS / max(1, handshake_ns))), MIN_HANDSHAKES)
+
+
+def examined_handshakes(handshake_ns: float) -> int:
+    """The handshakes of the untimed pass, if one takes so long."""
+    return min(max(LEAST_EXAMINED, int(EXAMINED_NS / max(1, handshake_ns))), EXAMINED_HANDSHAKES)
 
 
 class PlannedSubject(Frozen):

@@ -3,13 +3,19 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
-from kexbench.domain.plans import Instrument, Measure, Plan
+from kexbench.domain.plans import (
+    WARM_UP_BATCHES,
+    Instrument,
+    Measure,
+    Plan,
+    examined_handshakes,
+    least_handshakes,
+)
 from kexbench.domain.profiles import ROOTS
+from kexbench.planning.pack import JOBS_PER_CELL
 
 INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
-WARM_UP_BATCHES = 2
-MIN_HANDSHAKES = 3
 COUNTED_RUNS = 2 * len(ROOTS)
 """Of a worker under callgrind: two of different length for each side, and for the objects."""
 COUNTING_OVERHEAD_S = 1.5
@@ -32,26 +38,29 @@ def job_seconds(plan: Plan) -> dict[str, float]:
     for job in plan.jobs:
         measure = plan.measure.model_copy(update={"invocations": job.invocations})
         participants = sum(len(block) for block in job.blocks)
-        seconds[job.job_id] = sum(case_seconds(cases[case_id], participants, measure) for case_id in job.case_ids)
+        seconds[job.job_id] = sum(case_seconds(cases[case_id], participants, measure, 1) for case_id in job.case_ids)
     return seconds
 
 
-def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
-    """Seconds of measuring all invocations of a case on one node."""
+def case_seconds(case: Case, subjects: int, measure: Measure, jobs: int = JOBS_PER_CELL) -> float:
+    """Seconds of measuring all invocations of a case on one node, in so many jobs."""
     handshake_s = handshake_seconds(case)
     if measure.instrument is Instrument.INSTRUCTIONS:
         return COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s) * subjects * measure.invocations
     at_its_end = case.concurrency if case.has_server else 1
     if case.ecdsa_case:  # a batch has as many connections of the rarer kind as are under way at once
         at_its_end *= 100 // min(case.ecdsa_percent, 100 - case.ecdsa_percent)
-    least_s, ends_s = MIN_HANDSHAKES * handshake_s, at_its_end * handshake_s
+    least_s, ends_s = least_handshakes(1e9 * handshake_s) * handshake_s, at_its_end * handshake_s
     batch_s, warm_up_s = (
         (max(batch_ns / 1e9, least_s) + ends_s) * case.threads
         for batch_ns in (measure.batch_ns_of(case), measure.batch_ns)
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
-    return invocation_s * subjects * measure.invocations
+    # The untimed pass of each job is made twice, because a second worker counts the heap.
+    examined_s = INVOCATION_OVERHEAD_S + 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
+    passes = min(jobs, measure.invocations) if workers == 1 else 0
+    return (invocation_s * measure.invocations + examined_s * passes) * subjects
 
 
 def handshake_seconds(case: Case) -> float:

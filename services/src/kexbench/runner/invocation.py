@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import (
     ABSENT,
     MIN_CLEAN_BATCHES,
@@ -30,8 +31,6 @@ from kexbench.runner.order import Turn, rounds
 from kexbench.runner.participant import Dropped, Participant, Setting
 from kexbench.runner.records import Batch, Examined
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
-
-WARM_UP_BATCHES = 2
 
 
 class CutShort(Exception):

@@ -12,6 +12,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import ARCHITECTURE
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import CertificateFiles, MaterialFiles
+from kexbench.domain.plans import examined_handshakes, least_handshakes
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
@@ -22,9 +23,7 @@ SETUP_TIMEOUT_S = 30.0
 SECONDS_PER_KEY_BIT = 0.001
 """For making a key of Bloom filter encryption, times punctures and bits of its rate. It usually takes a quarter."""
 BATCH_TIMEOUT_S = 30.0
-MIN_HANDSHAKES = 3
 MAX_HANDSHAKES = 100_000
-EXAMINED_HANDSHAKES = 10
 ROLES = ("client", "server")
 HEAP_FIELDS = ("client_allocations", "server_allocations", "heap_peak_bytes", "client_held_bytes", "server_held_bytes")
 _Answer = TypeVar("_Answer", Ready, Batch, Examined, Load)
@@ -121,7 +120,7 @@ class Participant:
         self._setting = setting
         self._reference = reference
         self._stack = ExitStack()
-        self._handshakes = MIN_HANDSHAKES
+        self._last: Batch | None = None
         try:
             self._workers = self._start()
             self.negotiated = self._set_up()
@@ -136,22 +135,26 @@ class Participant:
     def batch(self, min_ns: int, *, split: bool = True) -> Batch:
         """Measure one batch. Raises Dropped."""
         case = self._setting.case
+        # The first batch warms up and shows the pace. One handshake is enough for both.
+        last = self._last
+        least = least_handshakes(last.thread_cpu_ns / last.handshakes) if last else 1
         if "both" in self._workers:
-            batch = self._ask(run_request(case, MIN_HANDSHAKES, min_ns, MAX_HANDSHAKES, split=split))
-            return _without_wall_time(batch) if self.timer.tick_source == "thread-cpu" else batch
-        batch = self._ask(run_request(case, self._handshakes, 0, self._handshakes))
+            self._last = self._ask(run_request(case, least, min_ns, MAX_HANDSHAKES, split=split))
+            return _without_wall_time(self._last) if self.timer.tick_source == "thread-cpu" else self._last
         # Two workers need the same number of handshakes in advance. It follows from the pace of the last batch.
-        pace_ns = max(1, batch.elapsed_ns // batch.handshakes)
-        self._handshakes = min(max(MIN_HANDSHAKES, min_ns // pace_ns), MAX_HANDSHAKES)
-        return batch
+        pace_ns = max(1, last.elapsed_ns // last.handshakes) if last else min_ns
+        count = min(max(least, min_ns // pace_ns), MAX_HANDSHAKES)
+        self._last = self._ask(run_request(case, count, 0, count))
+        return self._last
 
     def examine(self) -> Examined | None:
         """The untimed pass. A separate process counts the heap, because counting slows allocations down.
         Returns None for a case with two workers. Raises Dropped."""
         if "both" not in self._workers:
             return None
-        case = self._setting.case
-        request = f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"
+        case, last = self._setting.case, self._last
+        handshakes = examined_handshakes(last.thread_cpu_ns / last.handshakes if last else 0)
+        request = f"examine id={case.case_id} handshakes={handshakes}"
         with worker_faults():
             plain = expect(Examined, self._workers["both"].ask(request, BATCH_TIMEOUT_S))
             with self._setting.launch(self._reference, count_heap=True) as worker:

@@ -7,6 +7,7 @@ from typing import Protocol
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Launch, Library
 from kexbench.domain.material import MaterialFiles
+from kexbench.domain.plans import EXAMINED_HANDSHAKES, MIN_HANDSHAKES
 from kexbench.domain.probes import (
     DefaultHandshake,
     Feature,
@@ -19,14 +20,13 @@ from kexbench.domain.probes import (
     tried,
 )
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, OutcomeKind
-from kexbench.runner.participant import MIN_HANDSHAKES, Dropped, expect, run_request, setup_request, worker_faults
+from kexbench.runner.participant import Dropped, expect, run_request, setup_request, worker_faults
 from kexbench.runner.records import Batch, Examined, Ready, Record
 from kexbench.runner.worker import Worker
 
 ANSWER_TIMEOUT_S = 10.0
 MAX_ENDED_WORKERS = 5
 SETUPS = 5
-EXAMINED_HANDSHAKES = 10
 
 
 class ProbeMaterial(Protocol):

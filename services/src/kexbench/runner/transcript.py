@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Iterator
 
 from kexbench.domain.kits import Launch
+from kexbench.domain.plans import MIN_HANDSHAKES, WARM_UP_BATCHES
 from kexbench.runner.cpus import Cpus
-from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.participant import MAX_HANDSHAKES, MIN_HANDSHAKES, run_request, setup_request
+from kexbench.runner.participant import MAX_HANDSHAKES, run_request, setup_request
 
 
 def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> str:
