@@ -1,18 +1,21 @@
-"""Summaries: computed with each delivery, after a kill, for stores of earlier releases, and all anew."""
+"""Summaries: computed before the next reading, after a kill, for stores of earlier releases, and all anew."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from kexbench.domain.cases import Case
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations
-from kexbench.store.port import Selection
+from kexbench.store.port import Selection, StoreError
 from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
-from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
+from tests.store.test_contract import CPU, ONE, TWO, DyingStore, Killed, dies_after, medians, started
 
 pytestmark = pytest.mark.xdist_group("store")
 TO_INVOCATIONS = 5
@@ -22,7 +25,7 @@ TO_INVOCATIONS = 5
 def summaries(store: ClickHouseStore) -> list[dict[str, Any]]:
     """What readers see of them."""
     query = "SELECT * FROM summaries FINAL WHERE notEmpty(counted) ORDER BY ALL"
-    return list(store._query(query))
+    return list(store._query_summaries(query))
 
 
 def delivered(store: ClickHouseStore) -> Run:
@@ -61,24 +64,59 @@ def test_an_attempt_that_counts_no_more_leaves_no_summary(store: ClickHouseStore
 
 
 @pytest.mark.parametrize("with_summaries", [False, True])
-def test_a_kill_before_the_end_of_a_delivery_is_made_up_for_at_the_next_start(
-    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, with_summaries: bool
+def test_a_kill_before_the_summaries_is_made_up_for_at_the_next_start(
+    store: ClickHouseStore, with_summaries: bool
 ) -> None:
     """Before the summaries, or between them and the note that they are there."""
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
-    with monkeypatch.context() as killed:
-        if not with_summaries:
-            killed.setattr(ClickHouseStore, "_command", lambda *given, **named: None)
-        dies_after(TO_INVOCATIONS, store, run, an_invocation(run, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
+    dying = DyingStore(store._dsn, store._database, store._clauses)
+    dying.survives = TO_INVOCATIONS
+    dying.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
+    if with_summaries:
+        with pytest.raises(Killed):
+            dying.subjects()
+    dying.close()
     assert len(medians(store)) == 1 + with_summaries
     store.migrate()
     assert sorted(medians(store)) == [(ONE, 1), (ONE, 2)]
     assert store.summarise() == len(summaries(store))
 
 
+def test_deliveries_are_summarised_together_once_something_is_read(
+    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summarised: list[set[str]] = []
+    compute = ClickHouseStore._summarise_cases
+    run = started(store)
+
+    def seen(self: ClickHouseStore, run_id: str, cases: Sequence[Case]) -> None:
+        summarised.append({case.case_id for case in cases})
+        compute(self, run_id, cases)
+
+    monkeypatch.setattr(ClickHouseStore, "_summarise_cases", seen)
+    for number, case_id in enumerate((RSA, ECDSA, RSA)):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number}, case_id=case_id))
+    assert summarised == []
+    assert [len(medians(store)) for _ in range(2)] == [3, 3]
+    assert summarised == [{RSA, ECDSA}]
+
+
+def test_what_could_not_be_summarised_is_at_the_next_reading(
+    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
+    with monkeypatch.context() as fault:
+        fault.setattr(store, "_command", Mock(side_effect=StoreError("away")))
+        with pytest.raises(StoreError):
+            medians(store)
+    assert medians(store) == [(ONE, 1)]
+
+
 def test_a_start_after_a_clean_end_computes_nothing(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
     delivered(store)
+    summaries(store)
     commands: list[str] = []
     monkeypatch.setattr(store, "_command", lambda sql, *given, **named: commands.append(sql))
     store._summarise_missing()

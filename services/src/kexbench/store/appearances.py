@@ -24,7 +24,7 @@ class AppearanceTables(Connection):
     """The part of the store's port for the existence of numbers."""
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
-        selected = self._query(
+        selected = self._query_summaries(
             f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS any_commit,"
             f" argMax(kit_id, {NEWEST}) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
             f" groupUniqArray(case_id) AS cases, max({NEWEST}) AS newest"
@@ -51,7 +51,7 @@ class AppearanceTables(Connection):
         ]
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
-        selected = self._query(
+        selected = self._query_summaries(
             f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
             f" max({NEWEST}) AS newest, groupUniqArrayArray({_UNITS}) AS units FROM summaries FINAL WHERE {_HERE}"
             f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
@@ -71,7 +71,7 @@ class AppearanceTables(Connection):
         ]
 
     def qualifying_runs(self, selection: Selection) -> set[str]:
-        selected = self._query(
+        selected = self._query_summaries(
             f"SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max({NEWEST}) AS newest"
             f" FROM summaries FINAL WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",

@@ -121,10 +121,11 @@ class MeasuredTables(HostTables, SummaryTables):
             ("profiles", rows.profile_rows),
         ):
             self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
-        self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
-        self._summarise_cases(
-            run.run_id, [run.plan.case(case_id) for case_id in {each.case_id for each in invocations}]
-        )
+        try:
+            self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
+        finally:  # an insert that fails may still have arrived
+            measured = {each.case_id for each in invocations}
+            self._unsummarised |= {(run.run_id, run.plan.case(case_id)) for case_id in measured}
 
     def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
         selected = self._query(
@@ -145,7 +146,7 @@ class MeasuredTables(HostTables, SummaryTables):
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         """The host kinds with samples or outcomes, most recently measured first. Host kinds with only runs aside, which
         no overview shows, come last."""
-        selected = self._query(
+        selected = self._query_summaries(
             f"SELECT pool, {HOST_KIND} AS host_kind FROM summaries FINAL"
             f" WHERE metric IN ('', {_DECIDING}) AND {COUNTS}"
             " AND ({run_id:String} = '' OR run_id = {run_id:String}) GROUP BY pool, host_kind"
@@ -156,7 +157,7 @@ class MeasuredTables(HostTables, SummaryTables):
         return [HostKindRow(row["pool"], row["host_kind"]) for row in selected]
 
     def subjects(self) -> list[SubjectRow]:
-        selected = self._query(
+        selected = self._query_summaries(
             f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
             f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"
             f" GROUP BY {rows.SUBJECT_SQL}"
@@ -192,7 +193,7 @@ class MeasuredTables(HostTables, SummaryTables):
         columns = ", ".join(("run_id", "host_id", *(f"`{column}`" for column in _INDEXED)))
         given = parameters(selection) | bound
         selected = list(
-            self._query(
+            self._query_summaries(
                 f"SELECT DISTINCT place, host_kind, {columns} FROM"
                 f" (SELECT {_PLACE} AS place, {HOST_KIND} AS host_kind, {columns},"
                 f" run_id = argMax(run_id, ({age}, run_id)) OVER (PARTITION BY {CELL}) AS is_newest"
@@ -212,7 +213,7 @@ class MeasuredTables(HostTables, SummaryTables):
         )
 
     def metrics(self) -> set[str]:
-        selected = self._query(f"SELECT DISTINCT metric FROM summaries FINAL WHERE metric != '' AND {COUNTS}")
+        selected = self._query_summaries(f"SELECT DISTINCT metric FROM summaries FINAL WHERE metric != '' AND {COUNTS}")
         return {row["metric"] for row in selected}
 
     def sentinels(self, selection: Selection) -> list[SampleRow]:

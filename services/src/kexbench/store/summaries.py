@@ -4,7 +4,7 @@ Summaries are computed from samples and outcomes, never added up, so that repeat
 """
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from kexbench.domain.cases import FIRST_FIELDS, Case
@@ -48,6 +48,13 @@ class SummaryTables(Connection):
         super().__init__(dsn, database)
         self._summarising = threading.Lock()
         """Reading samples and writing their summaries are two steps: a slower thread must not write the older ones."""
+        self._unsummarised: set[tuple[str, Case]] = set()
+        """Cases of runs in which invocations were stored since their summaries were computed."""
+
+    def content_version(self) -> str:
+        """As the port says. Summaries are content too, so the version is that of a store with all of them."""
+        self._summarise_stored()
+        return super().content_version()
 
     def summarise(self) -> int:
         """Compute all summaries anew. Returns their number. After a kill, the next start completes it."""
@@ -56,17 +63,34 @@ class SummaryTables(Connection):
         self._summarise_missing()
         return int(next(self._query("SELECT count() AS total FROM summaries FINAL WHERE notEmpty(counted)"))["total"])
 
+    def _query_summaries(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+        """As `_query`, with the summaries of everything stored."""
+        self._summarise_stored()
+        return self._query(sql, parameters)
+
+    def _summarise_stored(self) -> None:
+        """Compute the summaries of what was stored since the last time."""
+        with self._summarising:
+            while stored := self._unsummarised.copy():
+                run_id = next(iter(stored))[0]
+                of_run = {each for each in stored if each[0] == run_id}
+                self._unsummarised -= of_run  # before reading the samples, since more may be stored meanwhile
+                try:
+                    self._summarise_cases(run_id, [case for _, case in of_run])
+                except BaseException:
+                    self._unsummarised |= of_run
+                    raise
+
     def _summarise_cases(self, run_id: str, cases: Collection[Case]) -> None:
-        """Compute the summaries of some cases of a run, after their invocations were stored."""
+        """Compute the summaries of some cases of a run."""
         parameters: dict[str, Any] = {"run_id": run_id, "case_ids": [case.case_id for case in cases]}
         for field in FIRST_FIELDS:
             parameters[field] = sorted({getattr(case, field) for case in cases})
-        with self._summarising:
-            done = list(self._query(_CHECKSUMS.format(where=f"WHERE {_OF_CASES}"), parameters))
-            counted = counted_in("({run_id:String})")
-            samples = _summaries("samples", f"{_IN_CASES} AND {_OF_CASES}", counted)
-            self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
-            self._insert("summarised", done)
+        done = list(self._query(_CHECKSUMS.format(where=f"WHERE {_OF_CASES}"), parameters))
+        counted = counted_in("({run_id:String})")
+        samples = _summaries("samples", f"{_IN_CASES} AND {_OF_CASES}", counted)
+        self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
+        self._insert("summarised", done)
 
     def _summarise_missing(self) -> None:
         """Compute what an earlier release or a kill left out, one metric after the other to need less memory."""
