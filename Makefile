@@ -39,6 +39,7 @@ BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
 LINTED := . ../infra/devcluster ../charts/tools
 BIN := $(VENV)/bin
+CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 # Where this is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,21 +60,21 @@ run: install
 
 test: packages-run packages-check packages-test python frontend check
 	$(SAY) "worker: C tests"
-	@$(MAKE) --silent -C workers/handshake test
+	@$(MAKE) --silent -j$(CORES) -C workers/handshake test
 	$(SAY) "services: Python tests"
 	@cd services && .venv/bin/pytest
 	$(SAY) "frontend: unit tests"
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
-	@cd services && .venv/bin/pytest -m browser -n 0
+	@cd services && .venv/bin/pytest -m browser
 
 test-all: test packages-kits packages-cross
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
 	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
-	@$(MAKE) --silent -C workers/handshake sanitize sanitize-threads fuzz
-	@$(MAKE) --silent -C workers/bfe test sanitize fuzz
-	@$(MAKE) --silent -C workers/handshake bfe bfe-sanitize bfe-fuzz
+	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
+	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
+	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
 	$(SAY) "services: libraries built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -m "builds or thorough"
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "The cluster's tests were left out, they need root: sudo make test-cluster"; fi

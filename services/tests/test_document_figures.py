@@ -23,7 +23,7 @@ from kexbench.domain.alerts import AlertRule
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX
 from kexbench.domain.dimensions import RSA_BITS_MAX, RSA_BITS_MIN
 from kexbench.domain.hosts import IDLE_SIBLING
-from kexbench.domain.plans import BATCH_NS, BATCHES, MIN_HANDSHAKES, WARM_UP_BATCHES
+from kexbench.domain.plans import BATCH_NS, BATCHES, ENOUGH_NS, MIN_HANDSHAKES, WARM_UP_BATCHES
 from kexbench.domain.possible import QUIC_EARLY_DATA_MAX
 from kexbench.domain.samples import MIN_CLEAN_BATCHES
 from kexbench.domain.verdicts import RELEVANT
@@ -120,6 +120,7 @@ FIGURES = (
         r"turns of about (\w+) milliseconds and (\w+) handshakes at least",
         (word(BATCH_NS / 1e6), word(MIN_HANDSHAKES)),
     ),
+    Figure(MEASURED, r"A turn of (\d+) ms needs no third", (f"{ENOUGH_NS / 1e6:g}",)),
     Figure(MEASURED, r"The first (\w+) rounds warm up", (word(WARM_UP_BATCHES),)),
     Figure(MEASURED, r"busy for more than a (\w+) of the time", ("twentieth" if IDLE_SIBLING == 1 / 20 else "?",)),
     Figure(CLOCKS, r"in how many invocations fewer than (\w+) other batches", (word(MIN_CLEAN_BATCHES),)),

@@ -52,7 +52,7 @@ def test_the_dashboard_shows_the_numbers_of_a_real_run(tmp_path: Path) -> None:
     with cli.serving() as (_, url):
         measured = cli("run", str(spec))
         assert measured.status == 0, measured.err
-        assert is_shown("dashboard", url)
+        assert is_shown("dashboard", url, tmp_path)
 
 
 @pytest.mark.browser
@@ -60,7 +60,7 @@ def test_a_run_on_a_cluster_is_followed_cancelled_and_resumed_on_its_page(
     empty_store: ClickHouseStore, tmp_path: Path
 ) -> None:
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
-        assert is_shown("controls", url)
+        assert is_shown("controls", url, tmp_path)
 
 
 @pytest.mark.browser
@@ -68,7 +68,7 @@ def test_a_bisection_is_read_on_its_page(empty_store: ClickHouseStore, client_of
     stage = Stage(cluster_api(empty_store, client_of, tmp_path), client_of, commits=64, first_bad=41, broken=(31, 32))
     assert stage.searching().search()["summary"]["state"] == "found"
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
-        assert is_shown("bisections", url)
+        assert is_shown("bisections", url, tmp_path)
 
 
 @pytest.mark.browser
@@ -84,7 +84,7 @@ def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
     empty_store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
     empty_store.add_screening(a_screening("confirming"))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
-        assert is_shown("alerts", url)
+        assert is_shown("alerts", url, tmp_path)
 
 
 @pytest.mark.browser
@@ -100,7 +100,7 @@ def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_told_apart(
         tried = an_attempt(mixed, uid=governor, attempt=number, host=host)
         empty_store.add_attempt(tried.model_copy(update={"node": f"node-{number}"}), tried_in(mixed))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
-        assert is_shown("choices", url)
+        assert is_shown("choices", url, tmp_path)
 
 
 def tried_in(run: Run) -> str:
@@ -108,12 +108,13 @@ def tried_in(run: Run) -> str:
     return run.plan.jobs[0].pool
 
 
-def is_shown(name: str, url: str) -> bool:
-    """Whether all tests in a file of `frontend/e2e` pass against a service."""
+def is_shown(name: str, url: str, folder: Path) -> bool:
+    """Whether all tests in a file of `frontend/e2e` pass against a service. Playwright empties the folder it writes to,
+    so each call has one of its own."""
     done = subprocess.run(
         ["npm", "run", "--silent", "e2e", "--", f"{name}.spec.ts"],
         cwd=FRONTEND,
-        env={**os.environ, "KEXBENCH_URL": url},
+        env={**os.environ, "KEXBENCH_URL": url, "KEXBENCH_E2E_OUTPUT": str(folder / "playwright")},
         timeout=TIMEOUT_S,
         check=False,
     )

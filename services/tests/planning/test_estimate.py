@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kexbench.domain.cases import Case
-from kexbench.domain.plans import SERVED_BATCH_NS
+from kexbench.domain.plans import SERVED_BATCH_NS, examined_handshakes, least_handshakes
 from kexbench.planning.estimate import handshake_seconds
 from tests.builders import SPEC, a_plan
 
@@ -32,6 +32,24 @@ def test_what_a_case_makes_dearer_or_cheaper_is_thought_so() -> None:
     assert cost() < cost(chain_length=3) < cost(client_authentication=True) < cost(cpu_features="x86-64-v2")
 
 
+def test_the_untimed_pass_of_a_slow_handshake_takes_time_once_a_job() -> None:
+    def estimate(invocations: int) -> float:
+        slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[DHE-RSA]\n  dhGroup: [ffdhe8192]").replace("20m", "9h")
+        return a_plan(slow.replace("invocations: 6", f"invocations: {invocations}")).estimated_s
+
+    untimed_s = 2 * estimate(6) - estimate(12)
+    assert 0 < untimed_s < estimate(6)
+
+
+@pytest.mark.parametrize(
+    ("handshake_ms", "in_a_batch", "examined"),
+    [(0.3, 3, 10), (16, 3, 10), (26, 2, 10), (49, 2, 10), (60, 1, 9), (500, 1, 2), (9000, 1, 2)],
+)
+def test_a_slow_handshake_is_made_less_often(handshake_ms: float, in_a_batch: int, examined: int) -> None:
+    assert least_handshakes(handshake_ms * 1e6) == in_a_batch
+    assert examined_handshakes(handshake_ms * 1e6) == examined
+
+
 def test_a_web_servers_batches_are_longer() -> None:
     def estimate(server: str, more: str = "") -> float:
         return a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA]\n  server: ['{server}']{more}")).estimated_s
@@ -54,7 +72,7 @@ def test_of_a_web_servers_connections_each_costs_what_it_does() -> None:
 
 
 def test_threads_and_peers_take_time() -> None:
-    slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  rsaBits: [8192]").replace("20m", "9h")
+    slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  rsaBits: [4096]").replace("20m", "9h")
     base = a_plan(slow).estimated_s
-    assert a_plan(slow.replace("8192]", "8192]\n  threads: [2]")).estimated_s > 1.5 * base
-    assert a_plan(slow.replace("8192]", "8192]\n  peer: ['server:fake@1.0']")).estimated_s > base
+    assert a_plan(slow.replace("4096]", "4096]\n  threads: [2]")).estimated_s > 1.5 * base
+    assert a_plan(slow.replace("4096]", "4096]\n  peer: ['server:fake@1.0']")).estimated_s > base

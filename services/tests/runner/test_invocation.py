@@ -13,7 +13,7 @@ from kexbench.runner import participant as module
 from kexbench.runner.invocation import measure_invocation, samples_of
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
-from kexbench.runner.participant import setup_request
+from kexbench.runner.participant import Participant, Setting, setup_request
 from kexbench.runner.records import Batch, Hello, Record
 from kexbench.runner.worker import Worker
 from tests.runner.conftest import ECDHE, QUIET, RSA, UNPINNED, MakeJobInput, a_batch
@@ -41,6 +41,21 @@ def test_known_durations_arrive_as_values_per_handshake(make_job_input: MakeJobI
     assert values(invocation, STEADY, Metric.SERVER_CPU_NS) == (300_000,) * 4
     assert values(invocation, STEADY, Metric.CPU_NS) == (400_000,) * 4
     assert values(invocation, STEADY, Metric.FIRST_NS) == (400_000,) * 4
+
+
+def test_a_slow_handshake_is_made_less_often(make_job_input: MakeJobInput, tmp_path: Path) -> None:
+    def counts(reference: str) -> tuple[list[int], int]:
+        job_input = make_job_input(reference)
+        with Participant(
+            Setting(job_input, job_input.cases[0], UNPINNED, tmp_path / "worker.log"), reference
+        ) as subject:
+            batches = [subject.batch(job_input.measure.batch_ns).handshakes for _ in range(3)]
+            examined = subject.examine()
+        assert examined is not None
+        return batches, examined.handshakes
+
+    assert counts("fake@1.0+noise=0+client_ns=20000000+server_ns=40000000") == ([1, 1, 1], 9)
+    assert counts("fake@1.0+noise=0+client_ns=10000000+server_ns=10000000") == ([1, 3, 3], 10)
 
 
 def test_a_planted_step_is_the_ratio_of_two_subjects(make_job_input: MakeJobInput, measure: Measure) -> None:

@@ -1,5 +1,6 @@
 """A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
 
+import math
 from enum import StrEnum
 from typing import Any
 
@@ -51,12 +52,12 @@ class Instrument(StrEnum):
 
 def least_handshakes(handshake_ns: float) -> int:
     """The fewest handshakes of a batch, if one takes so long."""
-    return min(max(1, int(ENOUGH_NS / max(1, handshake_ns))), MIN_HANDSHAKES)
+    return min(math.ceil(ENOUGH_NS / max(1, handshake_ns)), MIN_HANDSHAKES)
 
 
 def examined_handshakes(handshake_ns: float) -> int:
     """The handshakes of the untimed pass, if one takes so long."""
-    return min(max(LEAST_EXAMINED, int(EXAMINED_NS / max(1, handshake_ns))), EXAMINED_HANDSHAKES)
+    return min(max(LEAST_EXAMINED, math.ceil(EXAMINED_NS / max(1, handshake_ns))), EXAMINED_HANDSHAKES)
 
 
 class PlannedSubject(Frozen):

@@ -107,5 +107,11 @@ def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, .
 
 def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = QUICK_BATCHES) -> int:
     """How many invocations fit into a time in seconds, within bounds."""
-    measure = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
-    return max(LEAST_INVOCATIONS, min(MOST_INVOCATIONS, int(seconds / estimated_seconds(cases, subjects, 1, measure))))
+
+    def takes(invocations: int) -> float:
+        measure = Measure(invocations=invocations, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
+        return estimated_seconds(cases, subjects, 1, measure)
+
+    least_s = takes(LEAST_INVOCATIONS)
+    further = (seconds - least_s) / (takes(LEAST_INVOCATIONS + 1) - least_s)
+    return LEAST_INVOCATIONS + max(0, min(MOST_INVOCATIONS - LEAST_INVOCATIONS, int(further)))

@@ -16,6 +16,8 @@ from kexbench.planning.pack import JOBS_PER_CELL
 
 INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
+OVERLOOKED_S = 1.0
+"""An untimed pass of this length is not estimated. With it, plans of earlier releases would have another id."""
 COUNTED_RUNS = 2 * len(ROOTS)
 """Of a worker under callgrind: two of different length for each side, and for the objects."""
 COUNTING_OVERHEAD_S = 1.5
@@ -58,8 +60,8 @@ def case_seconds(case: Case, subjects: int, measure: Measure, jobs: int = JOBS_P
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
     # The untimed pass of each job is made twice, because a second worker counts the heap.
-    examined_s = INVOCATION_OVERHEAD_S + 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
-    passes = min(jobs, measure.invocations) if workers == 1 else 0
+    examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
+    passes = min(jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
     return (invocation_s * measure.invocations + examined_s * passes) * subjects
 
 
