@@ -11,14 +11,15 @@ struct examined {
     uint64_t round_trips;
     bool has_heap; /* the counter of allocations was preloaded */
     uint64_t allocations[ROLES];
-    uint64_t heap_peak_bytes;   /* the most that one handshake held at a time, both sides together */
-    uint64_t held_bytes[ROLES]; /* of `HELD` connections that are open at the same time */
+    uint64_t heap_peak_bytes; /* the most that one handshake held at a time, both sides together */
+    uint64_t held_connections;
+    uint64_t held_bytes[ROLES]; /* of `held_connections` that are open at the same time */
     bool has_counter[COUNTERS];
     uint64_t counters[COUNTERS][ROLES];
     char counters_absent[128]; /* why one is, or empty */
 };
 
-enum { HELD = 16 };
+enum { HELD_MAX = 16 };
 
 bool examine(struct prepared *prepared, uint64_t handshakes, struct examined *out, struct fault *fault);
 

@@ -139,7 +139,7 @@ void record_examined(FILE *out, const char *id, const struct examined *examined)
     json_number(&json, "round_trips", examined->round_trips);
     by_role(&json, "allocations", examined->has_heap, examined->allocations);
     number_if(&json, "heap_peak_bytes", examined->has_heap, examined->heap_peak_bytes);
-    json_number(&json, "held_connections", HELD);
+    json_number(&json, "held_connections", examined->held_connections);
     by_role(&json, "held_bytes", examined->has_heap, examined->held_bytes);
     for (int i = 0; i < COUNTERS; i++)
         by_role(&json, counters[i], examined->has_counter[i], examined->counters[i]);

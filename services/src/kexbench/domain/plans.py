@@ -26,7 +26,7 @@ ENOUGH_NS = 50_000_000
 """A batch of this length needs no further handshakes: refilling the caches is a small share of any of them."""
 EXAMINED_HANDSHAKES, LEAST_EXAMINED = 10, 2
 """Handshakes of the untimed pass, and those that slow ones have at least."""
-EXAMINED_NS = 10 * ENOUGH_NS
+EXAMINED_NS = 2 * ENOUGH_NS
 SERVED_BATCH_NS = 100_000_000
 """Minimum length of a batch with a web server. It must be long compared with its ends, at which fewer connections are
 under way than in between, and have enough connections for percentiles."""
