@@ -5,6 +5,8 @@
 #   make test     everything that needs no cluster and builds no library; a quarter of an hour the first time
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
 #                 and as root what needs a cluster; an hour the first time
+#   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; hours,
+#                 FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
@@ -45,8 +47,8 @@ DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 unexport PYTHONDONTWRITEBYTECODE
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-all test-charts test-infra kits bench bisect-real scorecard articles check format golden generate screenshots packages-run \
-	packages-kits packages-check packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries \
+.PHONY: root install run test test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check format golden generate screenshots packages-run \
+	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster images python frontend clean
 
 install: packages-run python frontend
@@ -88,6 +90,10 @@ test-charts: python
 test-infra: python
 	$(SAY) "infra: Argo's installation, node pools in the clouds"
 	@cd services && .venv/bin/pytest -m infra -n 0 tests/infra
+
+test-faults: packages-run packages-faults python
+	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
+	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -179,6 +185,9 @@ packages-cross:
 
 packages-bench:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-bench.txt
+
+packages-faults:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-faults.txt
 
 packages-cluster:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-cluster.txt

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
         ("bench", "gnutls-bin", "-m bench"),
         ("bench", "perl", "-m bench"),
         ("kits", "perl", "kits add"),
+        ("test-faults", "strace", "-m tests.faults"),
         ("bisect-real", "perl", "-m bench.bisection"),
         ("scorecard", "perl", "-m bench.scorecard"),
         ("articles", "perl", "kexbench run"),

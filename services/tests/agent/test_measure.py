@@ -247,6 +247,7 @@ def test_sigterm_before_the_runner_listens_ends_it_with_nothing(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("confined")
 def test_sigterm_while_results_are_uploaded_loses_none(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     run = service.started()
@@ -264,6 +265,7 @@ def test_sigterm_while_results_are_uploaded_loses_none(service: Service, monkeyp
 LONG = SHARED.replace("invocations: 2", "invocations: 1000")
 
 
+@pytest.mark.thorough
 def test_sigterm_ends_a_pod_after_the_invocation_under_way_and_what_there_is_is_uploaded(service: Service) -> None:
     run = service.started(LONG)
     pod = fetched(service, run)

@@ -91,6 +91,7 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
+@pytest.mark.thorough
 def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run_is_stored(tmp_path: Path) -> None:
     installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))
     healthy = keep(tmp_path / "runs", "healthy", 1000)

@@ -1,0 +1,1 @@
+"""A campaign of seeded faults against a real service: `make test-faults`."""

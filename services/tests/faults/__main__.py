@@ -1,0 +1,104 @@
+"""Lets seeded faults happen to a real service, and checks that nothing acknowledged is lost, doubled or false.
+
+    python -m tests.faults --seeds 500
+    python -m tests.faults --first 17 --seeds 1 --keep
+
+A seed repeats what is drawn: the faults, the runs and what people do. The moment within a program can differ, since
+several processes run at once. Exit status 1 if anything was violated. Each violation names its seed.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from random import Random
+from tempfile import mkdtemp
+
+import httpx
+
+from tests.cli.conftest import Cli
+from tests.faults.checking import Costs, costs, exported, violations
+from tests.faults.drawing import damage_a_file, draw_fault
+from tests.faults.scene import NEW, OLD, NeverCame, Scene
+
+MOST_ROUNDS = 3
+
+
+def play(seed: int, folder: Path, kits: Path, expected: Costs) -> tuple[Scene, list[str]]:
+    """A scene of some rounds with a fault each, and one without. Returns what was violated."""
+    random = Random(seed)
+    scene = _scene(folder, kits)
+    for _ in range(random.randint(1, MOST_ROUNDS)):
+        fault = draw_fault(random)
+        scene.happened.append(str(fault))
+        with scene.serving(fault) as service:
+            if service is None:
+                continue
+            try:
+                scene.submit(service, random)
+                scene.act(service, random)
+                scene.suffer(service, fault)
+            except httpx.HTTPError as error:  # the service died, or says that it cannot
+                scene.happened.append(type(error).__name__)
+        if random.random() < 0.2 and (damage := damage_a_file(scene.home, random)):
+            scene.happened.append(damage)
+            scene.damaged = True
+    with scene.serving(None) as service:
+        if service is None:
+            return scene, ["the service does not start again"]
+        try:
+            scene.submit(service, random)
+            scene.finish(service)
+            return scene, violations(scene, service, expected)
+        except (NeverCame, httpx.HTTPError) as error:
+            return scene, [f"{type(error).__name__}: {error}"]
+
+
+def undisturbed(folder: Path, kits: Path) -> Costs:
+    scene = _scene(folder, kits)
+    with scene.serving(None) as service:
+        assert service is not None, "the service does not start"
+        scene.submit(service, Random(0))
+        scene.finish(service)
+        return costs(exported(service))
+
+
+def _scene(folder: Path, kits: Path) -> Scene:
+    (folder / "home").mkdir(parents=True)
+    shutil.copytree(kits, folder / "home" / "kits")
+    return Scene(Cli(folder))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=500, help="how many")
+    parser.add_argument("--first", type=int, default=1, help="the first one")
+    parser.add_argument("--keep", action="store_true", help="keep the homes of scenes in which nothing was violated")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each seed")
+    options = parser.parse_args()
+    root = Path(mkdtemp(prefix="kexbench-faults-"))
+    maker = Cli(root / "kits")
+    added = maker("kits", "add", f"fake@{OLD}", f"fake@{NEW}")
+    assert added.status == 0, added.err
+    kits = root / "kits" / "home" / "kits"
+    expected = undisturbed(root / "undisturbed", kits)
+    violated = 0
+    for seed in range(options.first, options.first + options.seeds):
+        began = time.monotonic()
+        scene, wrong = play(seed, root / str(seed), kits, expected)
+        violated += bool(wrong)
+        if not wrong and not options.keep:
+            shutil.rmtree(root / str(seed))
+        report = {"seed": seed, "seconds": round(time.monotonic() - began, 1), "happened": scene.happened}
+        if options.json:
+            print(json.dumps(report | {"runs": len(scene.submitted), "violations": wrong}), flush=True)
+        else:
+            print(f"seed {seed}: {'; '.join(scene.happened)}: {'; '.join(wrong) or 'nothing violated'}", flush=True)
+    print(f"{options.seeds} seeds, {violated} with violations; homes of these are in {root}", file=sys.stderr)
+    return 1 if violated else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
