@@ -23,7 +23,7 @@ OLD, NEW = "1.0+noise=0", "1.1+noise=0+server_ns=315000"
 ALERTING = 0.2
 """The share of runs with a rule. An alert has two further runs: one that confirms it, and one that counts."""
 RULE = "alerts: { relevant: 1%, confirmInvocations: 10 }\n"
-START_S, ROUND_S, END_S = 60.0, 12.0, 180.0
+START_S, ROUND_S, END_S = 60.0, 12.0, 600.0
 ENDED = frozenset({"finished", "failed", "cancelled"})
 
 
