@@ -1,6 +1,7 @@
 """What must hold at the end of a scene, whatever happened in it."""
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Mapping
 
@@ -74,9 +75,7 @@ def _remarks(scene: Scene, service: Service) -> list[str]:
         for alert in alerts
         for event in service.ask("GET", f"/alerts/{alert['alert_id']}")["events"]
     )
-    causes = Counter(
-        (alert["library"], alert["cause"]["before"], alert["cause"]["after"], alert["pool"]) for alert in alerts
-    )
+    causes = Counter(json.dumps(alert["cause"], sort_keys=True) for alert in alerts)
     return [f"the remark {remark} stands {noted[remark]} times" for remark in scene.notes if noted[remark] != 1] + [
         f"the change {cause} has {count} alerts" for cause, count in causes.items() if count > 1
     ]
