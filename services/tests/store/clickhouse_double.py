@@ -64,6 +64,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     engine: Engine
+    given_up = threading.Semaphore(0)
+    """One for each answer that a client did not read to its end."""
 
     def do_POST(self) -> None:
         body = DECODERS[self.headers.get("Content-Encoding", "")](self._body())
@@ -78,7 +80,14 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._respond(200, answer, {"X-ClickHouse-Format": answer_format} if answer_format else {})
 
-    do_GET = do_POST  # noqa: N815 (the name that the base class looks for)
+    def do_GET(self) -> None:
+        """`/given-up` waits for a client to give up an answer."""
+        if self.path != "/given-up":
+            self.do_POST()
+        elif self.given_up.acquire(timeout=60):
+            self._respond(204, b"", {})
+        else:
+            self._respond(504, b"", {})
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":
@@ -95,7 +104,11 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {"Content-Length": str(len(body)), "X-ClickHouse-Timezone": "UTC", **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.wfile.write(body)
+        except ConnectionError:
+            self.close_connection = True
+            self.given_up.release()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

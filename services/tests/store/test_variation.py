@@ -13,6 +13,7 @@ from kexbench.store.migrate import EngineClauses, load_migrations
 from kexbench.store.port import Selection
 from kexbench.store.rows import Row
 from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
+from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 
 pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
@@ -38,7 +39,7 @@ def test_cases_that_differ_only_in_a_variation_stay_apart(store: ClickHouseStore
         for case, number in sorted(zip(run.plan.cases, (1, 2, 3, 4), strict=True), key=lambda found: found[0].case_id)
     ]
     assert {row.case for row in store.outcomes(CPU)} == set(run.plan.cases)
-    assert {row["case_id"]: row["variation"] for row in store.export(CPU)} == {
+    assert {row["case_id"]: row["variation"] for row in exported_rows(store, CPU)} == {
         RSA: "",
         f"{RSA}_cpu-no-aes": '{"cpu_features":"no-aes"}',
         f"{RSA}_threads-2": '{"threads":2}',
@@ -52,7 +53,7 @@ def test_a_repeated_upload_of_a_variation_changes_nothing(store: ClickHouseStore
     for _ in range(2):
         store.add_invocation(run, invocation)
     tidied(store)
-    assert len(list(store.export(CPU))) == 1
+    assert len(exported_rows(store, CPU)) == 1
     assert len(store.samples(Selection(Metric.CPU_NS, case_id=f"{RSA}_threads-2"))) == 1
 
 
