@@ -119,8 +119,8 @@ class Download:
     async def _send(self, message: Message) -> None:
         if message.get("body"):
             self.took_something.set()
-            if self.is_stalled:
-                await anyio.sleep_forever()
+        if message.get("more_body") and self.is_stalled:
+            await anyio.sleep_forever()
         await anyio.lowlevel.checkpoint()
 
 
