@@ -19,6 +19,7 @@ from kexbench.api import exporting
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.exporting import EXPORTS_AT_ONCE
+from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS, Selection
 from tests.api.conftest import SECRET, assert_problem
@@ -70,7 +71,7 @@ class EndlessExport:
     """Exports the first batch of a store again and again, until its reader leaves."""
 
     def __init__(self, store: ClickHouseStore) -> None:
-        with store.export(Selection(exporting.Metric.CPU_NS)) as reader:
+        with store.export(Selection(Metric.CPU_NS)) as reader:
             self._schema, self._batch = reader.schema, reader.read_next_batch()
         self.begun, self.ended = 0, Event()
 

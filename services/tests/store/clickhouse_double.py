@@ -19,7 +19,7 @@ import lz4.frame
 TRANSPORT = {"database", "query", "compress", "enable_http_compression", "client_protocol_version", "session_id"}
 TRANSPORT |= {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "wait_end_of_query", "query_id"}
 DECODERS = {"": bytes, "gzip": gzip.decompress, "lz4": lz4.frame.decompress}
-INSERT = re.compile(rb"(INSERT INTO .+) FORMAT Native\s?", re.DOTALL)
+INSERT = re.compile(rb"(INSERT INTO [^\n]+?)\s+FORMAT (Native|ArrowStream)\s?")
 FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*$")
 
 
@@ -43,7 +43,7 @@ class Engine:
             try:
                 insert = INSERT.match(sql)
                 if insert and insert.end() < len(sql):
-                    return self._insert(insert[1].decode(), sql[insert.end() :]), ""
+                    return self._insert(insert[1].decode(), insert[2].decode(), sql[insert.end() :]), ""
                 text = sql.decode().strip().rstrip(";")
                 wanted = FORMAT.search(text)
                 answer = self._connection.query(text, "TabSeparated", params=bound).bytes() or b""
@@ -53,11 +53,11 @@ class Engine:
                 if settings:
                     self._connection.query("SET " + ", ".join(f"{name} = DEFAULT" for name in settings))
 
-    def _insert(self, statement: str, block: bytes) -> bytes:
-        with tempfile.NamedTemporaryFile(suffix=".native") as file:
+    def _insert(self, statement: str, block_format: str, block: bytes) -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".block") as file:
             file.write(block)
             file.flush()
-            return self._connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT Native").bytes() or b""
+            return self._connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT {block_format}").bytes() or b""
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import httpx
@@ -110,7 +111,8 @@ def test_an_export_that_is_left_stops_its_query(store: ClickHouseStore, dsn: str
     """An engine in this process lists its queries. A server notices that nobody reads the answer, which is larger than
     what sockets keep."""
     run = started(store)
-    values = [float(value) for value in range(300_000)]
+    random = Random(0)
+    values = [random.random() for _ in range(300_000)]  # which nothing compresses
     for number in range(6):
         store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: values, TWO: values}))
     running = "SELECT count() AS queries FROM system.processes WHERE query LIKE '%level%FROM samples FINAL%'"
@@ -294,18 +296,18 @@ class DyingStore(ClickHouseStore):
 
     survives = 0
 
-    def _insert(self, table: str, content: list[dict[str, Any]]) -> None:
+    def _insert(self, table: str, content: Any) -> None:
         if self.survives == 0:
             raise Killed
         self.survives -= 1
         super()._insert(table, content)
 
 
-def dies_after(inserts: int, store: ClickHouseStore, run: Run, invocation: Invocation) -> None:
+def dies_after(inserts: int, store: ClickHouseStore, run: Run, *invocations: Invocation) -> None:
     dying = DyingStore(store._dsn, store._database, store._clauses)
     dying.survives = inserts
     with pytest.raises(Killed):
-        dying.add_invocation(run, invocation)
+        dying.add_invocations(run, invocations)
     dying.close()
 
 
@@ -321,6 +323,23 @@ def test_an_upload_killed_between_its_inserts_counts_for_nothing_until_repeated(
     store.add_invocation(run, invocation)
     assert medians(store) == [(ONE, 5.5)]
     assert [row.invocations for row in store.outcomes(CPU)] == [1]
+
+
+@pytest.mark.parametrize("inserts", [1, 2])
+def test_of_several_invocations_in_one_delivery_none_counts_until_all_are_stored(
+    store: ClickHouseStore, inserts: int
+) -> None:
+    run = started(store)
+    delivery = [an_invocation(run, number, cpu_ns={ONE: [5, 6]}, outcomes=[an_outcome(TWO)]) for number in range(6)]
+    before = whole_state(store, run)
+    dies_after(inserts, store, run, *delivery)
+    assert whole_state(store, run) == before
+    for part in (delivery[:2], delivery, delivery):
+        store.add_invocations(run, part)
+    assert medians(store) == [(ONE, 5.5)] * 6
+    assert [row.invocations for row in store.outcomes(CPU)] == [6]
+    assert store.progress([run.run_id])[run.run_id].invocations_stored == 6
+    assert len(exported_rows(store, CPU)) == 6
 
 
 def test_a_half_stored_first_attempt_does_not_hide_a_whole_second_one(store: ClickHouseStore) -> None:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kexbench.domain.runs import RunReason
@@ -93,10 +94,13 @@ class OldStore(ClickHouseStore):
     def _summarise_cases(self, *_: object) -> None:
         """Nor of what was delivered."""
 
-    def _insert(self, table: str, content: list[Row]) -> None:
+    def _insert(self, table: str, content: list[Row] | pa.Table) -> None:
         later = {name for name, version in LATER.items() if version > self.version}
         if table != "run_events":  # outcomes always had reasons
             later.discard("reason")
+        if isinstance(content, pa.Table):
+            super()._insert(table, content.drop_columns([name for name in content.column_names if name in later]))
+            return
         super()._insert(table, [{name: row[name] for name in row if name not in later} for row in content])
 
 

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from urllib3.exceptions import HTTPError  # raised by the client if an answer is
 from kexbench.domain.addresses import is_http_address
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
+from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
 
 Kept = TypeVar("Kept", bound=BaseModel)
@@ -211,8 +213,12 @@ class Connection:
         )
         return int(numbers["before"] if numbers["times"] else numbers["last"] + 1)
 
-    def _insert(self, table: str, content: list[rows.Row]) -> None:
-        if not content:
+    def _insert(self, table: str, content: list[rows.Row] | pa.Table) -> None:
+        """One insert, of rows or of columns. ClickHouse ignores it if it already has the same content."""
+        if not len(content):
+            return
+        if isinstance(content, pa.Table):
+            self._insert_columns(table, content)
             return
         columns = list(content[0])
         with self._faults(f"refused rows for {table}"):
@@ -228,6 +234,18 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
+
+    def _insert_columns(self, table: str, content: pa.Table) -> None:
+        body = as_arrow(content)
+        token = sha256(table.encode() + body).hexdigest()[:32]
+        with self._faults(f"refused rows for {table}"):
+            self._client.raw_insert(
+                table,
+                content.column_names,
+                body,
+                settings={"insert_deduplication_token": token + self._anew, "async_insert": 0},
+                fmt="ArrowStream",
+            )
 
 
 def _array_of(column: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -22,6 +22,7 @@ from kexbench.domain.samples import (
 )
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
+from kexbench.store.columns import sample_columns
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.port import (
     HostKindRow,
@@ -114,11 +115,8 @@ class MeasuredTables(HostTables, SummaryTables):
         measured_on = host or run.host
         assert measured_on is not None, "a run without a host has attempts with one"
         self._note_host(measured_on)
-        for table, rows_of in (
-            ("samples", rows.sample_rows),
-            ("outcomes", rows.outcome_rows),
-            ("profiles", rows.profile_rows),
-        ):
+        self._insert("samples", sample_columns(run, invocations, measured_on))
+        for table, rows_of in (("outcomes", rows.outcome_rows), ("profiles", rows.profile_rows)):
             self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
         self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
         self._summarise_cases(
