@@ -116,8 +116,7 @@ def test_an_export_that_is_left_stops_its_query(store: ClickHouseStore, dsn: str
     for number in range(6):
         store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: values, TWO: values}))
     running = "SELECT count() AS queries FROM system.processes WHERE query LIKE '%level%FROM samples FINAL%'"
-    with store.export(CPU) as reader:
-        assert reader.read_next_batch().num_rows
+    with store.export(CPU):
         if dsn.startswith("chdb:"):
             assert next(store._query(running))["queries"] == 2  # that one, and the question itself
     if dsn.startswith("chdb:"):
