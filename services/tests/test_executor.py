@@ -1,8 +1,12 @@
 """What the executor does about the queue, as far as it takes no process: that is tests/cli/test_queue.py."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any, cast
 
 import pytest
@@ -12,6 +16,7 @@ from kexbench.domain.bisections import BisectionEventKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunReason, RunState, Trigger
 from kexbench.domain.schedules import Schedule
+from kexbench.execution.folder import RunFolder
 from kexbench.execution.measuring import MeasuringProcess
 from kexbench.executor import Executor
 from kexbench.planning.queue import QueuedRun
@@ -20,9 +25,11 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow, StoreError
 from kexbench.wiring import Installation
-from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan
+from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event
 from tests.kits.repositories import a_repository
 
+PATIENCE_S = 120.0
+"""A test that works never waits as long."""
 NIGHTLY = SPEC.replace("name: example", "name: nightly")
 
 
@@ -104,6 +111,18 @@ def test_a_run_that_cannot_be_begun_fails_whatever_stands_in_the_way(
     assert newest(empty_store, "first")[0] is RunState.FAILED
 
 
+@contextmanager
+def working(one: Executor) -> Iterator[None]:
+    """It works in another thread, as in a service."""
+    with ThreadPoolExecutor(1) as threads:
+        work = threads.submit(one.work)
+        try:
+            yield
+        finally:
+            one.end()
+        work.result()
+
+
 class EndedProcess:
     """A process that has measured a run, whatever it left."""
 
@@ -135,6 +154,74 @@ def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_
     assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
     one._once()
     assert one._troubles.now() == []
+
+
+def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run ends only once it is certain that a verdict is being computed, which goes on until the second run
+    has started."""
+    judging, second_started = Event(), Event()
+    started: list[str] = []
+
+    class Process(EndedProcess):
+        def __init__(self, folder: RunFolder, *_: object) -> None:
+            super().__init__(folder.path.name)
+            record(empty_store, self.run_id, RunState.FINISHED, "")
+            started.append(self.run_id)
+            if self.run_id == "second":
+                second_started.set()
+
+    def judge() -> None:
+        judging.set()
+        assert second_started.wait(PATIENCE_S)
+
+    monkeypatch.setattr(executor, "MeasuringProcess", Process)
+    monkeypatch.setattr(one._analyst, "advance", judge)
+    queued(empty_store, "first")
+    with working(one):
+        assert judging.wait(PATIENCE_S)
+        queued(empty_store, "second")
+        assert second_started.wait(PATIENCE_S)
+    assert started == ["first", "second"]
+    assert one._troubles.now() == []
+
+
+def test_a_verdict_that_fails_is_told_and_the_next_request_computes_it(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[list[str]] = []
+    failed, judged = Event(), Event()
+
+    def judge() -> None:
+        told.append([trouble.part for trouble in one._troubles.now()])
+        if len(told) == 1:
+            failed.set()
+            raise StoreError("the store does not answer")
+        judged.set()
+
+    monkeypatch.setattr(one._analyst, "advance", judge)
+    with working(one):
+        assert failed.wait(PATIENCE_S)
+        queued(empty_store, "first")
+        assert judged.wait(PATIENCE_S)
+    assert told[:2] == [[], ["alerts"]]
+    assert one._troubles.now() == []
+
+
+def test_a_run_that_ended_without_a_verdict_is_judged_at_the_next_start(
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(spec=f"{SPEC}alerts: {{}}\n")
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    judged = Event()
+    monkeypatch.setattr(one._analyst, "_say", lambda _: judged.set())
+    assert [row.run_id for row in empty_store.unjudged_runs()] == [run.run_id]
+    with working(one):
+        assert judged.wait(PATIENCE_S)
+    assert empty_store.screening(run.run_id)
+    assert empty_store.unjudged_runs() == []
 
 
 def test_runs_of_an_earlier_service_that_cannot_be_seen_to_hold_up_no_process_that_ended(

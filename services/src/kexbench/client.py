@@ -5,7 +5,7 @@ import getpass
 import hashlib
 import os
 import ssl
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +34,7 @@ from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.notifications import Sending
 from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.samples import Invocation
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service
@@ -54,6 +55,8 @@ DELIVERY_ATTEMPTS = 5
 _TIMEOUT_S = 120.0
 _LATER = (408, 429, 500, 502, 503, 504)
 _COMMITS = 50
+_BATCH_BYTES = 4 << 20
+"""Of invocations that are sent in one request. A larger invocation is sent alone."""
 
 
 class ApiError(Exception):
@@ -257,13 +260,29 @@ class ApiClient:
             (row.job_id, row.attempt, row.case_id, row.invocation)
             for row in self.get(list[StoredInvocation], f"/runs/{run.run_id}/invocations")
         }
-        for done, invocation in enumerate(invocations, start=1):
-            key = (invocation.job_id, invocation.attempt, invocation.case_id, invocation.invocation)
-            if key not in stored:
-                self.send("POST", f"/runs/{run.run_id}/invocations", invocation)
-            on_progress(done, len(invocations))
+        missing = [
+            each for each in invocations if (each.job_id, each.attempt, each.case_id, each.invocation) not in stored
+        ]
+        for sent in self.add_invocations(run.run_id, missing):
+            on_progress(len(invocations) - len(missing) + sent, len(invocations))
         for event in events:
             self.add_event(event)
+
+    def add_invocations(self, run_id: str, invocations: Iterable[Invocation]) -> Iterator[int]:
+        """Send invocations of a run, several at a time. After each request, yields the number that is stored so far."""
+        batch: list[bytes] = []
+        sent = 0
+        for invocation in invocations:
+            document = invocation.model_dump_json().encode()
+            if batch and sum(map(len, batch)) + len(document) > _BATCH_BYTES:
+                self._request("POST", f"/runs/{run_id}/invocation-batches", b"[" + b",".join(batch) + b"]")
+                sent += len(batch)
+                yield sent
+                batch = []
+            batch.append(document)
+        if batch:
+            self._request("POST", f"/runs/{run_id}/invocation-batches", b"[" + b",".join(batch) + b"]")
+            yield sent + len(batch)
 
     def close(self) -> None:
         self._http.close()

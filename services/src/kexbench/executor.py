@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from threading import Event
 
 from kexbench.alerts.analyst import Analyst
+from kexbench.alerts.judging import Judging
 from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles, reason_of
 from kexbench.bisection.advancing import advance, give_up_line, keep_line
@@ -64,6 +65,7 @@ class Executor:
         self._store = store
         self._supplies: Supplies | LocalSupplies = installation.supplies(store)
         self._analyst = Analyst(store, self._supplies, clock, say)
+        self._judging = Judging(self._judge)
         self._say = say
         self._clock = clock
         self._ending = Event()
@@ -79,12 +81,13 @@ class Executor:
 
     def work(self) -> None:
         """Work until asked to end and nothing is being measured."""
-        while True:
-            stirred.clear()
-            self._once()
-            if self._ending.is_set() and self._process is None:
-                return
-            stirred.wait(LONGEST_WAIT_S)
+        with self._judging.working():
+            while True:
+                stirred.clear()
+                self._once()
+                if self._ending.is_set() and self._process is None:
+                    return
+                stirred.wait(LONGEST_WAIT_S)
 
     def end(self) -> None:
         """End after the current invocation; a second call ends it at once."""
@@ -103,12 +106,18 @@ class Executor:
             return
         parts = {"interrupted runs": self._requeue, "bisections": self._advance_bisections}
         if self._only is None:
-            parts |= {"schedules": self._queue_scheduled, "alerts": self._analyst.advance}
+            parts["schedules"] = self._queue_scheduled
+            self._judging.request()
         for part, advance_part in parts.items():
             with self._troubles.guard(part):
                 advance_part()
         with self._troubles.guard("queue"):
             self._begin_next()
+
+    def _judge(self) -> None:
+        """In a thread of its own. Runs that it queues wake the executor."""
+        with self._troubles.guard("alerts"):
+            self._analyst.advance()
 
     def _check_process(self) -> None:
         process = self._process

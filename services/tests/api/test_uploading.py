@@ -37,6 +37,46 @@ def test_a_run_its_events_and_its_invocations_are_stored(client: httpx.Client) -
     assert client.get(f"/runs/{run.run_id}").json()["summary"]["invocations_stored"] == 1
 
 
+def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    post(client, run, "events", an_event(run).model_dump(mode="json"))
+    batch = [invocation_of(run, invocation=number) for number in range(3)]
+    for part in (batch[:2], batch, batch):
+        assert post(client, run, "invocation-batches", part).status_code == 204
+    assert {row["invocation"] for row in client.get(f"/runs/{run.run_id}/invocations").json()} == {0, 1, 2}
+    assert len(client.get("/export", params={"format": "json"}).json()) == 3
+    assert client.get(f"/runs/{run.run_id}").json()["summary"]["invocations_stored"] == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"invocation": 6}, "has no invocation 6"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": []}]}, "body.1.samples.0.values"),
+        ({"surplus": 1}, "body.1.surplus"),
+    ],
+)
+def test_of_several_invocations_none_is_stored_if_one_is_refused(
+    client: httpx.Client, changes: dict[str, Any], says: str
+) -> None:
+    run = a_run()
+    put(client, run)
+    batch = [invocation_of(run), invocation_of(run, **changes)]
+    assert_problem(post(client, run, "invocation-batches", batch), 422, says)
+    assert client.get(f"/runs/{run.run_id}/invocations").json() == []
+
+
+def test_several_invocations_with_many_faults_are_answered_with_their_number(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    assert_problem(post(client, run, "invocation-batches", [1] * 1001), 422, "1,001 places")
+    assert_problem(post(client, run, "invocation-batches", []), 422, "body")
+    assert_problem(post(client, run, "invocation-batches", [1], OTHER_RUN), 422, "body.0")
+    assert_problem(post(client, run, "invocation-batches", [invocation_of(run)], OTHER_RUN), 403)
+    assert_problem(post(client, run, "invocation-batches", [1], {}), 401)
+
+
 def test_every_upload_can_be_repeated(client: httpx.Client) -> None:
     run = a_run()
     for _ in range(3):

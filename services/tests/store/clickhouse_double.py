@@ -19,7 +19,7 @@ import lz4.frame
 TRANSPORT = {"database", "query", "compress", "enable_http_compression", "client_protocol_version", "session_id"}
 TRANSPORT |= {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "wait_end_of_query", "query_id"}
 DECODERS = {"": bytes, "gzip": gzip.decompress, "lz4": lz4.frame.decompress}
-INSERT = re.compile(rb"(INSERT INTO .+) FORMAT Native\s?", re.DOTALL)
+INSERT = re.compile(rb"(INSERT INTO [^\n]+?)\s+FORMAT (Native|ArrowStream)\s?")
 FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*$")
 
 
@@ -43,7 +43,7 @@ class Engine:
             try:
                 insert = INSERT.match(sql)
                 if insert and insert.end() < len(sql):
-                    return self._insert(insert[1].decode(), sql[insert.end() :]), ""
+                    return self._insert(insert[1].decode(), insert[2].decode(), sql[insert.end() :]), ""
                 text = sql.decode().strip().rstrip(";")
                 wanted = FORMAT.search(text)
                 answer = self._connection.query(text, "TabSeparated", params=bound).bytes() or b""
@@ -53,17 +53,19 @@ class Engine:
                 if settings:
                     self._connection.query("SET " + ", ".join(f"{name} = DEFAULT" for name in settings))
 
-    def _insert(self, statement: str, block: bytes) -> bytes:
-        with tempfile.NamedTemporaryFile(suffix=".native") as file:
+    def _insert(self, statement: str, block_format: str, block: bytes) -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".block") as file:
             file.write(block)
             file.flush()
-            return self._connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT Native").bytes() or b""
+            return self._connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT {block_format}").bytes() or b""
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     engine: Engine
+    given_up = threading.Semaphore(0)
+    """One for each answer that a client did not read to its end."""
 
     def do_POST(self) -> None:
         body = DECODERS[self.headers.get("Content-Encoding", "")](self._body())
@@ -78,7 +80,14 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._respond(200, answer, {"X-ClickHouse-Format": answer_format} if answer_format else {})
 
-    do_GET = do_POST  # noqa: N815 (the name that the base class looks for)
+    def do_GET(self) -> None:
+        """`/given-up` waits for a client to give up an answer."""
+        if self.path != "/given-up":
+            self.do_POST()
+        elif self.given_up.acquire(timeout=60):
+            self._respond(204, b"", {})
+        else:
+            self._respond(504, b"", {})
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":
@@ -95,7 +104,11 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {"Content-Length": str(len(body)), "X-ClickHouse-Timezone": "UTC", **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.wfile.write(body)
+        except ConnectionError:
+            self.close_connection = True
+            self.given_up.release()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

@@ -12,6 +12,7 @@ from kexbench.domain.schedules import Schedule
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection, Store
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
+from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
 
 pytestmark = pytest.mark.xdist_group("store")
@@ -43,7 +44,7 @@ def test_the_sentinel_is_neither_among_the_subjects_nor_in_their_numbers(store: 
     assert [row.library for row in store.subjects()] == ["fake"]
     assert medians(store) == medians(store, replace(CPU, run_id=run.run_id)) == [(ONE, 10)] * 2
     assert [row.subject.version for row in store.outcomes(CPU)] == ["1.1"]
-    assert {row["library"] for row in store.export(CPU)} == {"fake"}
+    assert {row["library"] for row in exported_rows(store, CPU)} == {"fake"}
 
 
 def test_a_library_that_is_the_sentinel_and_a_subject_too_keeps_both_apart(store: Store) -> None:
@@ -94,7 +95,7 @@ def test_variants_are_read_where_they_are_asked_for_or_their_run_is_named(store:
     everything = [(SYSTEM, 1), (BURN, 4), (COPY, 3), (RELINK, 2)]
     assert medians(store, replace(CPU, variants=True)) == everything
     assert medians(store, replace(CPU, run_id=run.run_id)) == everything
-    assert [row["source"] for row in store.export(CPU)] == ["system"]
+    assert [row["source"] for row in exported_rows(store, CPU)] == ["system"]
 
 
 def test_outcomes_of_variants_are_left_out_too(store: Store) -> None:

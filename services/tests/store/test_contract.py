@@ -5,8 +5,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from datetime import timedelta
+from random import Random
 from typing import Any
 
+import httpx
 import pytest
 
 from kexbench.domain.plans import Isolation
@@ -15,6 +17,7 @@ from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
+from tests.exported import exported_rows
 
 pytestmark = pytest.mark.xdist_group("store")
 CPU = Selection(Metric.CPU_NS)
@@ -48,7 +51,7 @@ def whole_state(store: Store, run: Run) -> dict[str, Any]:
         "subjects": store.subjects(),
         "medians": store.samples(CPU),
         "outcomes": store.outcomes(CPU),
-        "export": list(store.export(CPU)),
+        "export": exported_rows(store, CPU),
     }
 
 
@@ -99,9 +102,38 @@ def test_an_invocation_comes_back_as_medians_subjects_hosts_and_values(store: St
     assert first.subject.build_profile == kits[0].build_profile.id
     assert [asdict(row) for row in store.host_kinds()] == [{"pool": "local", "cpu_model": HOST.cpu_model}]
     assert store.invocations(run.run_id) == {InvocationKey(run.plan.jobs[1].job_id, 1, RSA, 4)}
-    exported = list(store.export(CPU))
+    exported = exported_rows(store, CPU)
     assert [row["values"] for row in exported] == [[1000, 1020, 1001], [2000, 2100]]
     assert (exported[0]["n"], exported[0]["case_id"], exported[0]["version"]) == (3, RSA, "1.0")
+
+
+def test_an_export_that_is_left_stops_its_query(store: ClickHouseStore, dsn: str) -> None:
+    """An engine in this process lists its queries. A server notices that nobody reads the answer, which is larger than
+    what sockets keep."""
+    run = started(store)
+    random = Random(0)
+    values = [random.random() for _ in range(300_000)]  # which nothing compresses
+    for number in range(6):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: values, TWO: values}))
+    running = "SELECT count() AS queries FROM system.processes WHERE query LIKE '%level%FROM samples FINAL%'"
+    with store.export(CPU):
+        if dsn.startswith("chdb:"):
+            assert next(store._query(running))["queries"] == 2  # that one, and the question itself
+    if dsn.startswith("chdb:"):
+        assert next(store._query(running))["queries"] == 1
+    else:
+        assert httpx.get(f"{dsn}/given-up", timeout=60).status_code == 204
+    assert len(exported_rows(store, CPU)) == 12
+
+
+def test_several_exports_can_be_read_at_the_same_time_also_in_other_threads(store: Store) -> None:
+    run = started(store)
+    for number in range(6):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number + 1, TWO: 7}))
+    with store.export(CPU) as one, store.export(replace(CPU, case_id=ECDSA)) as none, ThreadPoolExecutor(1) as other:
+        assert other.submit(one.read_all).result().num_rows == 12
+        assert other.submit(none.read_all).result().num_rows == 0
+        assert len(store.samples(CPU)) == 12
 
 
 def test_each_metric_is_apart_from_the_others(store: Store) -> None:
@@ -166,7 +198,7 @@ def test_the_same_invocation_with_other_content_is_never_counted_twice(store: St
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [50, 60], TWO: [70, 80]}))
     assert medians(store) in ([(ONE, 5.5), (TWO, 7.5)], [(ONE, 55), (TWO, 75)])
     assert store.progress([run.run_id])[run.run_id].invocations_stored == 1
-    assert len(list(store.export(CPU))) == 2
+    assert len(exported_rows(store, CPU)) == 2
 
 
 def test_a_run_is_read_as_it_is_before_and_after_its_start(store: Store) -> None:
@@ -228,7 +260,7 @@ def test_of_several_attempts_exactly_the_first_counts_whichever_came_first(
         )
     assert medians(store) == [(ONE, 100)]
     assert [row.reason for row in store.outcomes(CPU)] == ["attempt 1"]
-    assert [row["values"] for row in store.export(CPU)] == [[100]]
+    assert [row["values"] for row in exported_rows(store, CPU)] == [[100]]
     progress = store.progress([run.run_id])[run.run_id]
     assert (progress.invocations_stored, progress.preempted_batches) == (1, 1)
     assert {key.attempt for key in store.invocations(run.run_id)} == set(order)
@@ -263,18 +295,18 @@ class DyingStore(ClickHouseStore):
 
     survives = 0
 
-    def _insert(self, table: str, content: list[dict[str, Any]]) -> None:
+    def _insert(self, table: str, content: Any) -> None:
         if self.survives == 0:
             raise Killed
         self.survives -= 1
         super()._insert(table, content)
 
 
-def dies_after(inserts: int, store: ClickHouseStore, run: Run, invocation: Invocation) -> None:
+def dies_after(inserts: int, store: ClickHouseStore, run: Run, *invocations: Invocation) -> None:
     dying = DyingStore(store._dsn, store._database, store._clauses)
     dying.survives = inserts
     with pytest.raises(Killed):
-        dying.add_invocation(run, invocation)
+        dying.add_invocations(run, invocations)
     dying.close()
 
 
@@ -290,6 +322,23 @@ def test_an_upload_killed_between_its_inserts_counts_for_nothing_until_repeated(
     store.add_invocation(run, invocation)
     assert medians(store) == [(ONE, 5.5)]
     assert [row.invocations for row in store.outcomes(CPU)] == [1]
+
+
+@pytest.mark.parametrize("inserts", [1, 2])
+def test_of_several_invocations_in_one_delivery_none_counts_until_all_are_stored(
+    store: ClickHouseStore, inserts: int
+) -> None:
+    run = started(store)
+    delivery = [an_invocation(run, number, cpu_ns={ONE: [5, 6]}, outcomes=[an_outcome(TWO)]) for number in range(6)]
+    before = whole_state(store, run)
+    dies_after(inserts, store, run, *delivery)
+    assert whole_state(store, run) == before
+    for part in (delivery[:2], delivery, delivery):
+        store.add_invocations(run, part)
+    assert medians(store) == [(ONE, 5.5)] * 6
+    assert [row.invocations for row in store.outcomes(CPU)] == [6]
+    assert store.progress([run.run_id])[run.run_id].invocations_stored == 6
+    assert len(exported_rows(store, CPU)) == 6
 
 
 def test_a_half_stored_first_attempt_does_not_hide_a_whole_second_one(store: ClickHouseStore) -> None:
@@ -342,7 +391,7 @@ def test_versions_stand_in_the_order_of_versions(store: Store) -> None:
     in_order = ["3.9", "3.9.1", "3.10", "10.0"]
     assert [row.version for row in store.subjects()] == in_order
     assert [row.subject.version for row in store.samples(CPU)] == in_order
-    assert [row["version"] for row in store.export(CPU)] == in_order
+    assert [row["version"] for row in exported_rows(store, CPU)] == in_order
 
 
 def test_a_selection_narrows_every_dimension(store: Store) -> None:
@@ -357,7 +406,7 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
 
     def count(**narrowed: Any) -> int:
         selection = Selection(Metric.CPU_NS, **narrowed)
-        return len(store.samples(selection)) + len(list(store.export(selection)))
+        return len(store.samples(selection)) + len(exported_rows(store, selection))
 
     assert count(run_id="there") == 4 + 4
     assert count(cpu_model="Other CPU") == 4 + 4
@@ -484,7 +533,7 @@ def test_batches_without_a_value_are_stored_as_such_and_count_in_no_summary(stor
     (row,) = store.samples(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert row.level == 20
     assert [None if math.isnan(value) else value for value in row.values] == [10, None, 30, 20]
-    (exported,) = store.export(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
+    (exported,) = exported_rows(store, Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert exported["n"] == 3
 
 

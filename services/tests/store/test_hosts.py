@@ -14,6 +14,7 @@ from kexbench.store.migrate import EngineClauses, load_migrations
 from kexbench.store.port import Selection, Store
 from tests.api.cluster import an_attempt
 from tests.builders import HOST, NOON, RSA, a_run, an_invocation, an_outcome
+from tests.exported import exported_rows
 from tests.store.test_contract import ONE, TWO, started
 
 pytestmark = pytest.mark.xdist_group("store")
@@ -65,7 +66,7 @@ def test_all_that_is_read_of_one_kind_is_of_that_kind(store: Store) -> None:
     assert [row.run_id for row in store.outcomes(here)] == ["run-1"]
     assert [(row.cpu_model, row.run_id) for row in store.appearances(here)] == [(kind_of(other), "run-1")]
     assert [row.cpu_model for row in store.measured_subjects(here)] == [kind_of(other)]
-    assert {row["cpu_model"] for row in store.export(here)} == {kind_of(other)}
+    assert {row["cpu_model"] for row in exported_rows(store, here)} == {kind_of(other)}
     assert [row.level for row in store.samples(replace(here, cpu_model=None))] == [10, 11]
 
 

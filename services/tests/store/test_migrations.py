@@ -4,11 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.store import migrate, rows
+from kexbench.store import measured, migrate
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.columns import sample_columns
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
 from tests.builders import a_run, an_invocation, an_outcome
@@ -158,14 +160,13 @@ def test_results_from_before_levels_have_one_that_holds_what_only_some_batches_p
     run = a_run()
     before = [migration for migration in load_migrations() if migration.name != "level"]
     store = ClickHouseStore(dsn, database, EngineClauses())
-    rows_of = rows.sample_rows
 
-    def without_level(*given: Any) -> list[rows.Row]:
-        return [{name: value for name, value in row.items() if name != "level"} for row in rows_of(*given)]
+    def without_level(*given: Any) -> pa.Table:
+        return sample_columns(*given).drop_columns("level")
 
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "load_migrations", lambda: before)
-        earlier.setattr(rows, "sample_rows", without_level)
+        earlier.setattr(measured, "sample_columns", without_level)
         store.migrate()
         store.add_run(run)
         store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": [usual] * 29 + [dear] * 4, "fake@1.1": [0.0]}))

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kexbench.domain.runs import RunReason
@@ -13,6 +14,7 @@ from kexbench.store.migrate import EngineClauses, load_migrations
 from kexbench.store.port import Selection
 from kexbench.store.rows import Row
 from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
+from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 
 pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
@@ -38,7 +40,7 @@ def test_cases_that_differ_only_in_a_variation_stay_apart(store: ClickHouseStore
         for case, number in sorted(zip(run.plan.cases, (1, 2, 3, 4), strict=True), key=lambda found: found[0].case_id)
     ]
     assert {row.case for row in store.outcomes(CPU)} == set(run.plan.cases)
-    assert {row["case_id"]: row["variation"] for row in store.export(CPU)} == {
+    assert {row["case_id"]: row["variation"] for row in exported_rows(store, CPU)} == {
         RSA: "",
         f"{RSA}_cpu-no-aes": '{"cpu_features":"no-aes"}',
         f"{RSA}_threads-2": '{"threads":2}',
@@ -52,7 +54,7 @@ def test_a_repeated_upload_of_a_variation_changes_nothing(store: ClickHouseStore
     for _ in range(2):
         store.add_invocation(run, invocation)
     tidied(store)
-    assert len(list(store.export(CPU))) == 1
+    assert len(exported_rows(store, CPU)) == 1
     assert len(store.samples(Selection(Metric.CPU_NS, case_id=f"{RSA}_threads-2"))) == 1
 
 
@@ -92,10 +94,13 @@ class OldStore(ClickHouseStore):
     def _summarise_cases(self, *_: object) -> None:
         """Nor of what was delivered."""
 
-    def _insert(self, table: str, content: list[Row]) -> None:
+    def _insert(self, table: str, content: list[Row] | pa.Table) -> None:
         later = {name for name, version in LATER.items() if version > self.version}
         if table != "run_events":  # outcomes always had reasons
             later.discard("reason")
+        if isinstance(content, pa.Table):
+            super()._insert(table, content.drop_columns([name for name in content.column_names if name in later]))
+            return
         super()._insert(table, [{name: row[name] for name in row if name not in later} for row in content])
 
 

@@ -13,6 +13,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from kexbench.store.port import Selection
 from tests.builders import SPEC, a_run, an_invocation
+from tests.exported import exported_rows
 
 COUNT = 80
 SUBJECTS = ("fake@1.0", "fake@1.1")
@@ -33,7 +34,7 @@ def main(folder: str, verb: str, count: str = str(COUNT)) -> None:
             print(number, flush=True)
     else:
         keys = sorted(key.invocation for key in store.invocations(run.run_id))
-        exported = sorted((row["invocation"], row["version"]) for row in store.export(Selection(Metric.CPU_NS)))
+        exported = sorted((row["invocation"], row["version"]) for row in exported_rows(store, Selection(Metric.CPU_NS)))
         print(
             json.dumps(
                 {"invocations": keys, "exported": exported, "medians": len(store.samples(Selection(Metric.CPU_NS)))}

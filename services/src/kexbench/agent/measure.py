@@ -83,7 +83,7 @@ def announce(pod: JobPod, api: ApiClient, isolation: Found) -> JobAttempt:
 
 
 def upload(pod: JobPod, api: ApiClient, attempt: JobAttempt, say: Callable[[str], None]) -> None:
-    """Send the invocations of this attempt that the API lacks, one after the other."""
+    """Send the invocations of this attempt that the API lacks, several at a time."""
     stored = {
         (row.case_id, row.invocation)
         for row in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={attempt.job_id}")
@@ -91,9 +91,9 @@ def upload(pod: JobPod, api: ApiClient, attempt: JobAttempt, say: Callable[[str]
     }
     results = read_results(pod.work / "results.ndjson")
     say(f"uploading {counted(len(results), 'invocation')}")
-    for invocation in results:
-        if (invocation.case_id, invocation.invocation) not in stored:
-            api.send("POST", f"/runs/{pod.run_id}/invocations", invocation)
+    missing = [each for each in results if (each.case_id, each.invocation) not in stored]
+    for _ in api.add_invocations(pod.run_id, missing):
+        pass
 
 
 class _Ending:

@@ -1,19 +1,23 @@
-"""Uploads: a run's facts, its attempts, its events, and its invocations one by one.
+"""Uploads: a run's facts, its attempts, its events, and its invocations, one by one or several at once.
 
 Everything is validated against the run's plan. All writes can be repeated.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from threading import Lock
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field, TypeAdapter
+from starlette.concurrency import run_in_threadpool
 
-from kexbench.api.access import Caller, TheCaller, admit
+from kexbench.api.access import Caller, TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, validated
 from kexbench.api.models import Problem, StoredInvocation
+from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run
 from kexbench.domain.hosts import HostFacts
@@ -25,6 +29,7 @@ from kexbench.store.port import ResultStore, Store
 
 _one_at_a_time = Lock()
 """Checking whether a number or run is taken and taking it are two steps."""
+_INVOCATIONS: TypeAdapter[list[Invocation]] = TypeAdapter(Annotated[list[Invocation], Field(min_length=1)])
 
 
 router = APIRouter(
@@ -116,26 +121,76 @@ def post_invocation(
     store: TheStore, monitoring: TheMonitoring, caller: TheCaller, run_id: str, invocation: Invocation
 ) -> None:
     """Store one whole invocation. Repeating it changes nothing."""
+    _upload(store, monitoring, caller, run_id, [invocation])
+
+
+async def _invocations(request: Request) -> list[Invocation]:
+    """The body, parsed once: FastAPI would parse it into other objects first."""
+    return await run_in_threadpool(validated, _INVOCATIONS, await request.body())
+
+
+@router.post(
+    "/runs/{run_id}/invocation-batches",
+    operation_id="post_invocations",
+    status_code=204,
+    dependencies=[Depends(caller_of)],  # unknown callers are refused before their body is read
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Invocation"}}
+                }
+            },
+        }
+    },
+)
+def post_invocations(
+    store: TheStore,
+    monitoring: TheMonitoring,
+    caller: TheCaller,
+    run_id: str,
+    invocations: Annotated[list[Invocation], Depends(_invocations)],
+) -> None:
+    """Store several invocations of a run, which takes much less time than one by one. If one of them is refused, none
+    is stored. Repeating it changes nothing."""
+    _upload(store, monitoring, caller, run_id, invocations)
+
+
+def _upload(
+    store: Store, monitoring: Monitoring, caller: Caller, run_id: str, invocations: Sequence[Invocation]
+) -> None:
     try:
-        _store_invocation(store, caller, run_id, invocation)
+        _store_invocations(store, caller, run_id, invocations)
     except ProblemError:
-        monitoring.uploaded("refused")
+        for _ in invocations:
+            monitoring.uploaded("refused")
         raise
-    monitoring.uploaded("stored")
+    for _ in invocations:
+        monitoring.uploaded("stored")
 
 
-def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Invocation) -> None:
-    admit(caller, "run", "job", run_id=run_id, job_id=invocation.job_id)
+def _store_invocations(store: Store, caller: Caller, run_id: str, invocations: Sequence[Invocation]) -> None:
+    """Everything is checked before anything is stored."""
+    for job_id in sorted({invocation.job_id for invocation in invocations}):
+        admit(caller, "run", "job", run_id=run_id, job_id=job_id)
     run = known_run(store, run_id)
-    if fault := misfit(run, invocation):
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
-    host = _host_of(store, run, invocation, caller)
-    if fault := emulated(run, invocation, host):
-        remedy = "measure on a machine of the kit's architecture"
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
-    # A pod of an earlier release may still send one. Refusing it would end the upload.
-    if not invocation.was_cut_short:
-        store.add_invocation(run, invocation, host)
+    hosts: dict[tuple[str, int, str], HostFacts] = {}
+    by_host: dict[str, list[Invocation]] = {}
+    for invocation in invocations:
+        if fault := misfit(run, invocation):
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
+        tried = (invocation.job_id, invocation.attempt, invocation.host_id)
+        host = hosts.get(tried) or hosts.setdefault(tried, _host_of(store, run, invocation, caller))
+        if fault := emulated(run, invocation, host):
+            remedy = "measure on a machine of the kit's architecture"
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
+        # A pod of an earlier release may still send one. Refusing it would end the upload.
+        if not invocation.was_cut_short:
+            by_host.setdefault(host.host_id, []).append(invocation)
+    of_host = {host.host_id: host for host in hosts.values()}
+    for host_id, measured in by_host.items():
+        store.add_invocations(run, measured, of_host[host_id])
 
 
 def _host_of(store: ResultStore, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:

@@ -11,7 +11,7 @@ from kexbench.domain.samples import Metric
 
 
 def export(
-    format: Annotated[Literal["csv", "json"], typer.Option(help="The output format.")] = "csv",
+    format: Annotated[Literal["csv", "json", "parquet"], typer.Option(help="The output format.")] = "csv",
     metric: Annotated[Metric, typer.Option(help="The metric, per handshake.")] = Metric.CPU_NS,
     run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
     case: Annotated[str | None, typer.Option(help="Only the case with this id.")] = None,
@@ -21,6 +21,7 @@ def export(
     Examples:
 
         kexbench export > samples.csv
+        kexbench export --format parquet > samples.parquet
         kexbench export --format json --metric server_cpu_ns --run 20260101-120000-0123abcd
         KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench export > samples.csv
     """

@@ -12,6 +12,8 @@ FROM_RUNS = frozenset({"runs", "run_events", "samples", "outcomes", "invocations
 """Tables whose rows are also in the folders of runs."""
 BY_ITSELF = frozenset({"hosts", "schema_migrations"})
 """Tables that are filled when a store opens."""
+_AT_ONCE = 50
+"""Invocations that are stored together."""
 
 
 def restore(store: Store, folders: Iterable[RunFolder]) -> list[str]:
@@ -61,8 +63,8 @@ def _store_again(store: Store, folder: RunFolder) -> None:
     for event in events:
         if (event.at, event.state) not in stored:
             store.add_event(event)
-    for invocation in invocations:
-        store.add_invocation(run, invocation)
+    for start in range(0, len(invocations), _AT_ONCE):
+        store.add_invocations(run, invocations[start : start + _AT_ONCE])
     if not stored and folder.is_delivered() and events and events[-1].state.is_open:
         # Without this, a cancelled run of the queue would be measured again: only the store knew its end.
         detail = f"its end was lost with the store; kexbench runs resume {run.run_id} continues it"

@@ -8,6 +8,7 @@ from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.damage import DamageTables
+from kexbench.store.exports import ExportTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.profiles import ProfileTables
@@ -25,6 +26,7 @@ class ClickHouseStore(
     NotificationTables,
     LevelTables,
     AppearanceTables,
+    ExportTables,
     ProfileTables,
     DamageTables,
 ):

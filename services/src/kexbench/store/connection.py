@@ -6,23 +6,26 @@ import re
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import clickhouse_connect
+import pyarrow as pa
 from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError
+from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
 from pydantic import BaseModel
 from urllib3.exceptions import HTTPError  # raised by the client if an answer is cut off
 
 from kexbench.domain.addresses import is_http_address
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
+from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
 
 Kept = TypeVar("Kept", bound=BaseModel)
@@ -30,6 +33,7 @@ _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _DOES_NOT_OPEN = "does not open"
+_REFUSED_QUERY = "refused a query"
 _UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
 """ClickHouse's messages about a part whose files exist but are damaged."""
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
@@ -130,11 +134,41 @@ class Connection:
             (client or self._client).command(sql, parameters=parameters)
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        with self._faults("refused a query"):
+        with self._faults(_REFUSED_QUERY):
             answer = self._client.query(sql, parameters=parameters)
             _ = answer.result_rows  # reads the complete answer inside `_faults`; the client would read it later
             named_rows: Iterator[dict[str, Any]] = answer.named_results()
         return named_rows
+
+    @contextmanager
+    def _batches(self, sql: str, parameters: dict[str, Any], schema: pa.Schema) -> Iterator[Iterator[pa.RecordBatch]]:
+        """The rows of a query as they arrive, in blocks of the engine. They have the types of `schema`, in its order.
+        Leaving the context stops the query. It has a client of its own, since it occupies its client until its end, and
+        any thread may read it."""
+        client = self._open(self._database)
+        self._clients.add(client)
+        with ExitStack() as stack:
+            stack.callback(client.close)
+            with self._faults(_REFUSED_QUERY):
+                # Of an embedded engine, the client would keep an answer in Arrow whole.
+                start = client.query_column_block_stream if self._embedded else client.query_arrow_stream
+                blocks = stack.enter_context(start(sql, parameters=parameters))
+            yield self._converted(blocks, schema)
+
+    def _converted(self, blocks: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._faults(_REFUSED_QUERY):
+                try:
+                    block = next(blocks, None)
+                except pa.ArrowInvalid as error:  # a server ends a failed answer with its text
+                    raise DatabaseError(str(error)) from error
+            if block is None:
+                return
+            columns = [
+                column.cast(field.type) if isinstance(column, pa.Array) else _array_of(column, field.type)
+                for column, field in zip(block, schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _read(self, kind: type[Kept], sql: str, parameters: dict[str, Any] | None = None) -> list[Kept]:
         """The values in the column `content` of a query's rows."""
@@ -179,8 +213,12 @@ class Connection:
         )
         return int(numbers["before"] if numbers["times"] else numbers["last"] + 1)
 
-    def _insert(self, table: str, content: list[rows.Row]) -> None:
-        if not content:
+    def _insert(self, table: str, content: list[rows.Row] | pa.Table) -> None:
+        """One insert, of rows or of columns. ClickHouse ignores it if it already has the same content."""
+        if not len(content):
+            return
+        if isinstance(content, pa.Table):
+            self._insert_columns(table, content)
             return
         columns = list(content[0])
         with self._faults(f"refused rows for {table}"):
@@ -196,6 +234,23 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
+
+    def _insert_columns(self, table: str, content: pa.Table) -> None:
+        body = as_arrow(content)
+        token = sha256(table.encode() + body).hexdigest()[:32]
+        with self._faults(f"refused rows for {table}"):
+            self._client.raw_insert(
+                table,
+                content.column_names,
+                body,
+                settings={"insert_deduplication_token": token + self._anew, "async_insert": 0},
+                fmt="ArrowStream",
+            )
+
+
+def _array_of(column: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Times are given as milliseconds since 1970."""
+    return pa.array(column, pa.int64()).cast(kind) if pa.types.is_timestamp(kind) else pa.array(column, kind)
 
 
 def page_of(moment: str) -> str:

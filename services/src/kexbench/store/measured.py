@@ -1,6 +1,6 @@
 """The tables of results: invocations, their samples and their outcomes."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -22,9 +22,9 @@ from kexbench.domain.samples import (
 )
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
+from kexbench.store.columns import sample_columns
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.port import (
-    EXPORT_COLUMNS,
     HostKindRow,
     InvocationKey,
     MeanLoad,
@@ -115,11 +115,8 @@ class MeasuredTables(HostTables, SummaryTables):
         measured_on = host or run.host
         assert measured_on is not None, "a run without a host has attempts with one"
         self._note_host(measured_on)
-        for table, rows_of in (
-            ("samples", rows.sample_rows),
-            ("outcomes", rows.outcome_rows),
-            ("profiles", rows.profile_rows),
-        ):
+        self._insert("samples", sample_columns(run, invocations, measured_on))
+        for table, rows_of in (("outcomes", rows.outcome_rows), ("profiles", rows.profile_rows)):
             self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
         try:
             self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
@@ -293,17 +290,6 @@ class MeasuredTables(HostTables, SummaryTables):
             chosen.parameters,
         )
         return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
-
-    def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
-        """Counted samples with their batch values, in the order of the table."""
-        expressions = {"build_profile": "build_profile_label", "cpu_model": HOST_KIND}
-        columns = ", ".join(f"{expressions.get(column, f'`{column}`')} AS `{column}`" for column in EXPORT_COLUMNS)
-        query = (
-            f"SELECT {columns}"
-            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
-            " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
-        )
-        return self._query(query, parameters(selection))
 
 
 def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:

@@ -1,11 +1,11 @@
 """The ports of the store, one for each topic. The rest of kexbench uses only these. Every write can be repeated."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
@@ -20,6 +20,9 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import Screening
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatchReader
 
 TRY_AGAIN = "try again; nothing was lost"
 
@@ -586,7 +589,11 @@ class SampleStore(Protocol):
         in between. They are not failures, so `outcomes` does not include them."""
         ...
 
-    def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
+    def export(self, selection: Selection) -> "AbstractContextManager[RecordBatchReader]":
+        """Counted samples with their batch values and the columns EXPORT_COLUMNS, by library, host, case, version, run,
+        job and invocation. They are read in batches of a bounded size, by any thread. Leaving the context stops the
+        query. Reading raises StoreError."""
+        ...
 
 
 class ProfileStore(Protocol):

@@ -8,13 +8,11 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.hosts import HostFacts, kind_of
-from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
@@ -51,27 +49,6 @@ def event_row(event: RunEvent) -> Row:
 def whole(value: BaseModel, *fields: str, **others: Any) -> Row:
     """A row with a complete value in `content`, and with the columns for queries."""
     return columns_of(value, *fields) | others | {"content": value.model_dump_json()}
-
-
-def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
-    """One row for each subject and metric, in a fixed order."""
-    rows = []
-    for sample in sorted(invocation.usable_samples, key=lambda sample: (sample.metric, sample.subject)):
-        values = np.asarray(sample.values)
-        p05, median, p95 = (float(value) for value in np.nanquantile(values, (0.05, 0.5, 0.95)))
-        rows.append(
-            {
-                **_cell_columns(run, invocation, host, sample.subject),
-                "metric": str(sample.metric),
-                "n": int(np.isfinite(values).sum()),
-                "level": sample.cost,
-                "median": median,
-                "p05": p05,
-                "p95": p95,
-                "values": list(sample.values),
-            }
-        )
-    return rows
 
 
 def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
@@ -172,27 +149,32 @@ def _case(*columns: str | int) -> Case:
     return Case.model_validate(written | (json.loads(str(variation)) if variation else {}))
 
 
-def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: str) -> Row:
+def place_columns(run: Run, invocation: Invocation, host: HostFacts) -> Row:
+    """Which invocation something is of, in which case and on which host."""
     case = run.plan.case(invocation.case_id)
-    pool = next(job.pool for job in run.plan.jobs if job.job_id == invocation.job_id)
     return {
         **_invocation_columns(invocation, host),
-        **_subject_columns(run.kits[reference]),
         **{column: getattr(case, column) for column in FIRST_FIELDS},
         "variation": canonical_json(case.variation) if case.variation else "",
-        "reference": reference,
-        "pool": pool,
+        "pool": next(job.pool for job in run.plan.jobs if job.job_id == invocation.job_id),
         "cpu_model": host.cpu,
     }
 
 
-def _subject_columns(kit: KitManifest) -> Row:
+def subject_columns(run: Run, reference: str) -> Row:
+    """The kit of a subject of a run."""
+    kit = run.kits[reference]
     return {
         **columns_of(kit, "library", "version", "version_key", "source", "kit_id"),
         "build_profile": kit.build_profile.id,
         "build_profile_label": kit.build_profile.label,
         "commit": canonical_json(kit.commit.model_dump(mode="json")) if kit.commit else "",
+        "reference": reference,
     }
+
+
+def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: str) -> Row:
+    return place_columns(run, invocation, host) | subject_columns(run, reference)
 
 
 def _invocation_columns(invocation: Invocation, host: HostFacts) -> Row:
