@@ -316,7 +316,7 @@ def test_the_newest_run_of_each_cell_is_read_whatever_its_name(store: Store) -> 
     store.add_invocation(old, an_invocation(old, cpu_ns={ONE: 300}, case_id=ECDSA))
     assert sorted(medians(store)) == [(ONE, 200), (ONE, 300), (TWO, 110), (TWO, 110), (TWO, 110)]
     assert (
-        sorted(medians(store, Selection(Metric.CPU_NS, run_id="z-older", case_id=RSA)))
+        sorted(medians(store, Selection(Metric.CPU_NS, run_id="z-older", case_ids=(RSA,))))
         == [(ONE, 100)] * 3 + [(TWO, 110)] * 3
     )
 
@@ -380,7 +380,7 @@ def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
     for text in filter(None, HOSTILE):
         assert store.samples(replace(CPU, pool=text)) == [], text
         assert store.samples(replace(CPU, cpu_model=text)) == [], text
-        assert store.samples(replace(CPU, case_id=text)) == [], text
+        assert store.samples(replace(CPU, case_ids=(text,))) == [], text
         assert store.samples(replace(CPU, run_id=text)) == [], text
         assert store.run(text) is None
     assert store.samples(Selection(Metric.CPU_NS, libraries=tuple(HOSTILE))) == []

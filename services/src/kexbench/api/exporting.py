@@ -37,7 +37,9 @@ def export_samples(
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
 ) -> StreamingResponse:
     """Counted samples with all their batch values. Filters that are not given select everything."""
-    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id, asides=True))
+    rows = store.export(
+        Selection(metric, pool, cpu_model, tuple(library or ()), (case_id,) if case_id else (), run_id, asides=True)
+    )
     body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
     disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
     return StreamingResponse(body, media_type=media_type, headers=disposition)

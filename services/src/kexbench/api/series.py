@@ -45,7 +45,7 @@ def series(
     )
     if kind is None:
         raise no_samples
-    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id)
+    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), (case_id,))
     rows = store.samples(selection)
     if not rows:
         raise no_samples

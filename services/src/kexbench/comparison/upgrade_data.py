@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,17 @@ Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
 Runs = dict[tuple[Step, str], tuple[str, str]]
 """The runs of both subjects, by step and case."""
+
+
+class _StepKey(NamedTuple):
+    """What judged cells are kept by."""
+
+    step: Step
+    relevant: float
+    run_id: str | None
+    metrics: tuple[tuple[Side, Metric], ...]
+
+
 _Sides = dict[Side, Numbers]
 _Place = tuple[str, str, str]
 """A case, a subject and a run."""
@@ -52,9 +64,18 @@ class JudgedCells:
     data: tuple[CellData, ...] = ()
     judged: tuple[UpgradeCell, ...] = ()
 
+    @classmethod
+    def of_data(cls, data: Collection[CellData], relevant: float) -> "JudgedCells":
+        """Without the batches of judged cells, which nobody reads any more."""
+        kept = (cell if cell.unlike else replace(cell, before={}, after={}) for cell in data)
+        return cls(tuple(kept), judge(tuple(data), relevant))
+
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], int]:
         return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
+
+    def __len__(self) -> int:
+        return len(self.judged)
 
     def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
         """None if the two were not measured there."""
@@ -83,8 +104,19 @@ def judged_steps(
 ) -> dict[Step, JudgedCells]:
     """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
     or the given run only. All verdicts that users see come from here."""
-    cells_by_step = cells_of_steps(store, steps, run_id=run_id, metrics=metrics)
-    return {step: JudgedCells(tuple(cells), judge(cells, relevant)) for step, cells in cells_by_step.items()}
+
+    def judged(keys: Iterable[_StepKey]) -> dict[_StepKey, JudgedCells]:
+        by_key = {key.step: key for key in keys}
+        cells_by_step = cells_of_steps(store, by_key, run_id=run_id, metrics=metrics)
+        return {by_key[step]: JudgedCells.of_data(cells, relevant) for step, cells in cells_by_step.items()}
+
+    sides = tuple(metrics.items())
+    kept = store.kept(
+        [_StepKey(step, relevant, run_id, sides) for step in steps],
+        lambda evidence, key: (evidence.of_subjects(key.step, run_id), evidence.of_copies()),
+        judged,
+    )
+    return {key.step: cells for key, cells in kept.items()}
 
 
 def cells_of_steps(

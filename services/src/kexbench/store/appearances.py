@@ -8,8 +8,9 @@ from kexbench.domain.components import components_of
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.measured import NEWEST, SUBJECT, SUMMARISED, parameters
+from kexbench.store.measured import NEWEST, SUMMARISED, parameters
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
+from kexbench.store.summaries import SUBJECT
 
 _HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
 _UNITS = "arrayMap(each -> each.1, arrayFilter(each -> each.2 < {before:DateTime64(3)}, counted))"

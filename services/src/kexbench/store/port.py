@@ -1,11 +1,11 @@
 """The ports of the store, one for each topic. The rest of kexbench uses only these. Every write can be repeated."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
@@ -20,7 +20,10 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import Screening
+from kexbench.store.evidence import Evidence, Token
 
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 TRY_AGAIN = "try again; nothing was lost"
 
 
@@ -237,7 +240,7 @@ class Selection:
     pool: str | None = None
     cpu_model: str | None = None
     libraries: tuple[str, ...] = ()
-    case_id: str | None = None
+    case_ids: tuple[str, ...] = ()
     run_id: str | None = None
     sentinel: bool = False
     before: datetime | None = None
@@ -533,7 +536,25 @@ class SampleStore(Protocol):
         """All host kinds, or those of one run, most recently measured first."""
         ...
 
+    def evidence(self) -> Evidence:
+        """Which results are stored now."""
+        ...
+
+    def kept(
+        self,
+        keys: Collection[Key],
+        token_of: Callable[[Evidence, Key], Token],
+        compute: Callable[[list[Key]], Mapping[Key, Value]],
+    ) -> dict[Key, Value]:
+        """A value for each key, computed only if its token changed. A key names everything else that its value depends
+        on; the token must change with all results that it is computed from."""
+        ...
+
     def subjects(self) -> list[SubjectRow]: ...
+    def libraries(self) -> set[str]:
+        """The libraries of `subjects`."""
+        ...
+
     def metrics(self) -> set[str]:
         """Names of the metrics with samples."""
         ...
