@@ -141,7 +141,16 @@ def run(
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
     selection = Selection(shown, chosen_pool, chosen_cpu, run_id=run_id)
     shown_here = shown_cells(store, selection, relevant_of(stored.spec_text))
-    load = store.mean_load(run_id)
+    load, timers = store.kept_value(
+        ("conditions", run_id),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: (store.mean_load(run_id), store.timers(run_id)),
+    )
+    reference, connection = store.kept_value(
+        ("reference and connection", run_id, kind),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: (reference_view(store, stored, kind), connection_view(store, stored, kind)),
+    )
     return RunDetail(
         summary=summary(stored, progress),
         events=store.events(run_id),
@@ -162,9 +171,9 @@ def run(
         sentinel=sentinel_view(store, stored, kind),
         steal=_steal(load),
         sibling=_sibling(load),
-        timers=store.timers(run_id),
-        reference=reference_view(store, stored, kind),
-        connection=connection_view(store, stored, kind),
+        timers=timers,
+        reference=reference,
+        connection=connection,
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )

@@ -34,6 +34,7 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
+from kexbench.store.evidence import Evidence, Token
 from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
 NOT_MEASURED = "not measured"
@@ -113,10 +114,16 @@ def judged_steps(
     sides = tuple(metrics.items())
     kept = store.kept(
         [_StepKey(step, relevant, run_id, sides) for step in steps],
-        lambda evidence, key: (evidence.of_subjects(key.step, run_id), evidence.of_copies()),
+        lambda evidence, key: token_of(evidence, key.step, run_id),
         judged,
     )
     return {key.step: cells for key, cells in kept.items()}
+
+
+def token_of(evidence: Evidence, step: Step, run_id: str | None = None) -> Token:
+    """Changes with the results that the cells of a step are judged by: of both subjects, of what their runs measured
+    beside them, and of A/A runs."""
+    return evidence.of_subjects(step, run_id), evidence.of_copies()
 
 
 def cells_of_steps(

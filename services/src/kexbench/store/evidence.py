@@ -44,7 +44,7 @@ class Digest(NamedTuple):
 class Evidence:
     """The results of a moment."""
 
-    basis: Hashable = None
+    basis: str = ""
     """Changes if a host's kind does, or if all summaries are computed anew."""
     asides: frozenset[str] = frozenset()
     digests: Mapping[RunCase, Digest] = field(default_factory=dict)

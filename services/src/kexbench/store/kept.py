@@ -8,11 +8,11 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sized
-from typing import Any, TypeVar
+from typing import Any
 
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.port import HostKindRow
+from kexbench.store.port import HostKindRow, Key, Value
 from kexbench.store.summaries import COUNTS, IS_SHOWN, SUBJECT, SummaryTables
 
 MOST_KEPT = 40_000
@@ -29,8 +29,6 @@ _RESULTS = (
     f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
     " GROUP BY run_id, case_id, pool, host_kind"
 )
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
 
 
 class KeptTables(SummaryTables):
@@ -39,8 +37,10 @@ class KeptTables(SummaryTables):
     def __init__(self, dsn: str, database: str) -> None:
         super().__init__(dsn, database)
         self._evidence = Evidence()
-        self._seen: dict[str, tuple[int, int]] = {}
-        """The versions of the tables that the evidence is of."""
+        self._read_at = ""
+        """The version of the content that the evidence is of."""
+        self._blocks: dict[str, tuple[int, int]] = {}
+        """The first and the last block of each table that evidence is read from."""
         self._host_kinds: dict[str, str] = {}
         self._refreshing = threading.Lock()
         self._keeping = threading.Lock()
@@ -49,11 +49,15 @@ class KeptTables(SummaryTables):
 
     def evidence(self) -> Evidence:
         with self._refreshing:
-            versions = self._table_versions()
-            if versions != self._seen:
-                self._evidence = self._newer(self._evidence, versions)
-                self._seen = versions
+            version = self.content_version()
+            if version != self._read_at:
+                self._evidence, self._read_at = self._newer(self._evidence), version
             return self._evidence
+
+    def forget_kept(self) -> None:
+        """Call it after results were stored again, whose checksums are those from before."""
+        with self._refreshing:
+            self._evidence, self._read_at = Evidence(), ""
 
     def kept(
         self,
@@ -80,6 +84,9 @@ class KeptTables(SummaryTables):
                     self._keep(key, tokens[key], computed[key])
         return {key: found[key] if key in found else computed[key] for key in tokens}
 
+    def kept_value(self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]) -> Value:
+        return self.kept([key], lambda evidence, _: token_of(evidence), lambda _: {key: compute()})[key]
+
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         return [HostKindRow(*kind) for kind in self.evidence().host_kinds(run_id)]
 
@@ -89,33 +96,39 @@ class KeptTables(SummaryTables):
     def libraries(self) -> set[str]:
         return self.evidence().libraries()
 
-    def _newer(self, known: Evidence, versions: Mapping[str, tuple[int, int]]) -> Evidence:
+    def _newer(self, known: Evidence) -> Evidence:
         """Reads the results of the runs and cases whose checksum changed; all of them if a host's kind changed or the
-        summaries were emptied, since then equal checksums may stand for other results."""
+        checksums were emptied, since then equal ones may stand for other results."""
+        blocks = {
+            row["table"]: (row["first"], row["last"])
+            for row in self._query(
+                "SELECT `table`, min(min_block_number) AS first, max(max_block_number) AS last FROM system.parts"
+                " WHERE database = {database:String} AND `table` IN ('summarised', 'hosts', 'runs') AND active"
+                " GROUP BY `table`",
+                {"database": self._database},
+            )
+        }
+        if known.basis and blocks == self._blocks:
+            return known
         host_kinds = {row["host_id"]: row["kind"] for row in self._query("SELECT host_id, kind FROM hosts FINAL")}
-        moved = any(host_kinds.get(host_id) != kind for host_id, kind in self._host_kinds.items())
-        self._host_kinds = host_kinds
-        emptied = versions.get("summarised", (0, 0))[0] != self._seen.get("summarised", (0, 0))[0]
-        if moved or emptied:
+        nothing = (0, 0)
+        emptied = blocks.get("summarised", nothing)[0] != self._blocks.get("summarised", nothing)[0]
+        if not known.basis or emptied or not self._host_kinds.items() <= host_kinds.items():
             known = Evidence(basis=secrets.token_hex(8))
         checksums = {
             RunCase(row["run_id"], row["case_id"]): row["checksum"]
             for row in self._query("SELECT run_id, case_id, checksum FROM summarised FINAL")
         }
         digests = {place: digest for place, digest in known.digests.items() if checksums.get(place) == digest.checksum}
-        changed = [place for place in checksums if place not in digests]
-        for place, kinds in self._results(changed if digests else None).items():
-            if place in checksums:
-                digests[place] = Digest(checksums[place], kinds)
-        for place in changed:
-            digests.setdefault(place, Digest(checksums[place], ()))
+        if changed := checksums.keys() - digests.keys():
+            results = self._results(changed if digests else None)
+            digests |= {place: Digest(checksums[place], results.get(place, ())) for place in changed}
         asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
+        self._blocks, self._host_kinds = blocks, host_kinds
         return Evidence(known.basis, asides, digests)
 
     def _results(self, places: Collection[RunCase] | None) -> dict[RunCase, tuple[OnKind, ...]]:
         """What some runs measured in their cases; None for all."""
-        if places is not None and not places:
-            return {}
         where, parameters = "true", {}
         if places is not None:
             where = (
@@ -149,15 +162,6 @@ class KeptTables(SummaryTables):
         self._size += _size(value)
         while self._size > MOST_KEPT and len(self._kept) > 1:
             self._size -= _size(self._kept.popitem(last=False)[1][1])
-
-    def _table_versions(self) -> dict[str, tuple[int, int]]:
-        selected = self._query(
-            "SELECT `table`, min(min_block_number) AS first, max(max_block_number) AS last FROM system.parts"
-            " WHERE database = {database:String} AND active AND `table` IN ('summarised', 'hosts', 'runs')"
-            " GROUP BY `table`",
-            {"database": self._database},
-        )
-        return {row["table"]: (row["first"], row["last"]) for row in selected}
 
 
 def _size(value: object) -> int:

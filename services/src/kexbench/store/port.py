@@ -550,6 +550,10 @@ class SampleStore(Protocol):
         on; the token must change with all results that it is computed from."""
         ...
 
+    def kept_value(
+        self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]
+    ) -> Value: ...
+
     def subjects(self) -> list[SubjectRow]: ...
     def libraries(self) -> set[str]:
         """The libraries of `subjects`."""
