@@ -70,6 +70,9 @@ class Rows:
     ) -> dict[Key, Value]:
         return dict(compute(list(keys)))
 
+    def kept_value(self, _: object, __: object, compute: Callable[[], Value]) -> Value:
+        return compute()
+
     def outcomes(self, _: Selection) -> list[OutcomeRow]:
         return list(self.missing)
 

@@ -60,15 +60,17 @@ class Evidence:
         mark = self._cases.get(case_id) if run_id is None else self._marks.get(RunCase(run_id, case_id))
         return self.basis, mark
 
-    def of_subjects(self, names: Iterable[str], run_id: str | None = None) -> Token:
-        """All results of the runs and cases that measured one of the subjects; of one run, or of all."""
+    def of_subjects(self, names: Iterable[str], run_id: str | None = None, case_id: str | None = None) -> Token:
+        """All results of the runs and cases that measured one of the subjects; of one run and case, or of all."""
         if run_id is not None:
-            return self.of_run(run_id)
+            return self.of_run(run_id) if case_id is None else self.of_case(case_id, run_id)
+        if case_id is not None:
+            return self.basis, *(self._subjects_in_cases.get((name, case_id)) for name in names)
         return self.basis, *(self._subjects.get(name) for name in names)
 
     def of_copies(self) -> Token:
         """All results of the runs and cases that measured a kit next to its copy."""
-        return self.basis, _joined(mark for name, mark in self._subjects.items() if "+copy=" in name)
+        return self.basis, self._all_copies
 
     def of_sentinels(self, kind: tuple[str, str], before: datetime) -> Token:
         """All results of the runs and cases that measured a sentinel on a host kind before a time."""
@@ -126,13 +128,23 @@ class Evidence:
 
     @cached_property
     def _subjects(self) -> Mapping[str, int]:
-        """Most runs measure the same subjects, so these are gone through once for all such runs."""
+        return _grouped((name, mark) for (name, _), mark in self._subjects_in_cases.items())
+
+    @cached_property
+    def _all_copies(self) -> int:
+        return _joined(mark for name, mark in self._subjects.items() if "+copy=" in name)
+
+    @cached_property
+    def _subjects_in_cases(self) -> Mapping[tuple[str, str], int]:
+        """Most runs measure the same subjects in a case, so these are gone through once for all such runs."""
         together = _grouped(
-            (tuple({each.subjects for each in digest.kinds}), self._marks[place])
+            ((place.case_id, frozenset(each.subjects for each in digest.kinds)), self._marks[place])
             for place, digest in self.digests.items()
         )
         return _grouped(
-            (name, mark) for groups, mark in together.items() for name in {name for names in groups for name in names}
+            ((name, case_id), mark)
+            for (case_id, groups), mark in together.items()
+            for name in {name for names in groups for name in names}
         )
 
 
