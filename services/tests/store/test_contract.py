@@ -361,8 +361,8 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
 
     assert count(run_id="there") == 4 + 4
     assert count(cpu_model="Other CPU") == 4 + 4
-    assert count(cpu_model="Other CPU", case_id=RSA) == 2 + 2
-    assert count(cpu_model="Other CPU", case_id=RSA, libraries=("openssl",)) == 1 + 1
+    assert count(cpu_model="Other CPU", case_ids=(RSA,)) == 2 + 2
+    assert count(cpu_model="Other CPU", case_ids=(RSA,), libraries=("openssl",)) == 1 + 1
     assert count(cpu_model="Other CPU", libraries=("openssl", "fake")) == 4 + 4
     assert count(pool="elsewhere") == 0
     assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model, "Other CPU"]
