@@ -28,23 +28,25 @@ def test_a_spread_estimates_the_standard_deviation_of_normal_noise() -> None:
 def test_a_spread_three_times_as_large_is_found_and_one_as_large_is_not(name: str) -> None:
     pairs = [(invocations(noise(1, 0.01)), invocations(noise(2, 0.03), name))]
     pairs += [(invocations(noise(seed, 0.01)), invocations(noise(seed + 100, 0.01), name)) for seed in range(3, 12)]
-    moves = judge_spreads(pairs, RELEVANT)
+    moves = judge_spreads([spreads(*pair) for pair in pairs], RELEVANT)
     assert [move.verdict for move in moves if move] == ["more"] + ["unresolved"] * 9
-    turned = judge_spreads([(after, before) for before, after in pairs], RELEVANT)
+    turned = judge_spreads([spreads(after, before) for before, after in pairs], RELEVANT)
     assert turned[0]
     assert turned[0].verdict == "less"
 
 
 def test_a_spread_below_what_is_relevant_does_not_count() -> None:
     pairs = [(invocations(noise(1, 0.0005)), invocations(noise(2, 0.002)))]
-    assert [move.verdict for move in judge_spreads(pairs, RELEVANT) if move] == ["unresolved"]
-    assert [move.verdict for move in judge_spreads(pairs, 0.001) if move] == ["more"]
+    assert [move.verdict for move in judge_spreads([spreads(*pair) for pair in pairs], RELEVANT) if move] == [
+        "unresolved"
+    ]
+    assert [move.verdict for move in judge_spreads([spreads(*pair) for pair in pairs], 0.001) if move] == ["more"]
 
 
 def test_a_disturbance_of_both_at_once_is_no_change() -> None:
     common = noise(7, 0.05)
     pair = (invocations(noise(1, 0.01) + common), invocations(noise(2, 0.01) + common))
-    assert [move.verdict for move in judge_spreads([pair], RELEVANT) if move] == ["unresolved"]
+    assert [move.verdict for move in judge_spreads([spreads(*pair)], RELEVANT) if move] == ["unresolved"]
 
 
 @pytest.mark.parametrize("count", [6, 10, 30])
@@ -63,9 +65,9 @@ def test_equal_spreads_are_told_apart_no_more_often_than_stated(count: int, tail
 
 def test_too_few_invocations_constants_and_costs_of_nothing_have_no_verdict() -> None:
     few = invocations(noise(1, 0.01, 5))
-    assert judge_spreads([(few, few)], RELEVANT) == [None]
+    assert judge_spreads([spreads(few, few)], RELEVANT) == [None]
     assert judge_spreads([], RELEVANT) == []
     constant = invocations(np.zeros(10))
-    assert [move.verdict for move in judge_spreads([(constant, constant)], RELEVANT) if move] == ["unresolved"]
+    assert [move.verdict for move in judge_spreads([spreads(constant, constant)], RELEVANT) if move] == ["unresolved"]
     free = {key: [0.0] for key in constant}
-    assert judge_spreads([(free, constant)], RELEVANT) == [None]
+    assert judge_spreads([spreads(free, constant)], RELEVANT) == [None]

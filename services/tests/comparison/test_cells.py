@@ -1,13 +1,13 @@
 """Which number a cell is compared with, and what travels along."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
 
 import pytest
 
-from kexbench.comparison.cells import cells_of
+from kexbench.comparison.cells import shown_cells
 from kexbench.comparison.comparing import (
     DIFFERENT_HARNESS,
     DIFFERENT_INVOCATIONS,
@@ -21,15 +21,18 @@ from kexbench.comparison.order import cases_in_order, subjects_in_order
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
+from kexbench.store.evidence import Digest, Evidence, RunCase
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
+    Key,
     NegotiatedRow,
     OutcomeRow,
     SampleRow,
     Selection,
     Store,
     SubjectRow,
+    Value,
 )
 from tests.builders import NOON, RSA, a_plan
 
@@ -56,6 +59,25 @@ class Rows:
     frozen: Sequence[SampleRow] = ()
     chosen: Sequence[NegotiatedRow] = ()
     harness: Mapping[str, int] = field(default_factory=dict)
+    missing: Sequence[OutcomeRow] = ()
+
+    def evidence(self) -> Evidence:
+        cases = {row.case.case_id for row in self.shown} | {row.case.case_id for row in self.missing}
+        return Evidence(digests={RunCase("run", case_id): Digest(0, ()) for case_id in cases})
+
+    def kept(
+        self, keys: Collection[Key], _: object, compute: Callable[[list[Key]], Mapping[Key, Value]]
+    ) -> dict[Key, Value]:
+        return dict(compute(list(keys)))
+
+    def kept_value(self, _: object, __: object, compute: Callable[[], Value]) -> Value:
+        return compute()
+
+    def outcomes(self, _: Selection) -> list[OutcomeRow]:
+        return list(self.missing)
+
+    def disturbed(self, _: Selection) -> list[OutcomeRow]:
+        return []
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         units: dict[tuple[Case, str, str], list[SampleRow]] = {}
@@ -71,7 +93,7 @@ class Rows:
     def samples(self, selection: Selection) -> list[SampleRow]:
         return [
             row
-            for row in (*self.shown, *self.stored)
+            for row in (*self.shown, *(self.stored if selection.runs or selection.subjects else ()))
             if (not selection.runs or row.run_id in selection.runs)
             and (not selection.subjects or row.subject.name in selection.subjects)
         ]
@@ -100,9 +122,9 @@ def cells(
     stored: Sequence[SampleRow] = (),
     harness: Mapping[str, int] | None = None,
 ) -> list[Cell]:
-    rows = Rows(samples, stored, frozen, chosen, harness or {})
+    rows = Rows(samples, stored, frozen, chosen, harness or {}, outcomes)
     here = Selection(Metric.CPU_NS, KIND.pool, KIND.cpu_model)
-    return cells_of(cast(Store, rows), here, samples, outcomes)
+    return list(shown_cells(cast(Store, rows), here).cells)
 
 
 def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:

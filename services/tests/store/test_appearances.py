@@ -100,7 +100,7 @@ def test_the_runs_that_qualify_are_the_newest_few_with_a_copy_of_each_case(store
         if day == 0:
             store.add_invocation(run, an_invocation(run, cpu_ns=cpu_ns, case_id=ECDSA))
     assert store.qualifying_runs(CPU) == {"day-0", "day-1", "day-2", "day-3"}
-    assert store.qualifying_runs(replace(CPU, case_id=RSA)) == {"day-1", "day-2", "day-3"}
+    assert store.qualifying_runs(replace(CPU, case_ids=(RSA,))) == {"day-1", "day-2", "day-3"}
     assert store.qualifying_runs(replace(CPU, pool="elsewhere")) == set()
     assert store.qualifying_runs(replace(CPU, libraries=("fake",))) == set()
 

@@ -130,7 +130,8 @@ def test_several_exports_can_be_read_at_the_same_time_also_in_other_threads(stor
     run = started(store)
     for number in range(6):
         store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number + 1, TWO: 7}))
-    with store.export(CPU) as one, store.export(replace(CPU, case_id=ECDSA)) as none, ThreadPoolExecutor(1) as other:
+    nowhere = replace(CPU, case_ids=(ECDSA,))
+    with store.export(CPU) as one, store.export(nowhere) as none, ThreadPoolExecutor(1) as other:
         assert other.submit(one.read_all).result().num_rows == 12
         assert other.submit(none.read_all).result().num_rows == 0
         assert len(store.samples(CPU)) == 12
@@ -365,7 +366,7 @@ def test_the_newest_run_of_each_cell_is_read_whatever_its_name(store: Store) -> 
     store.add_invocation(old, an_invocation(old, cpu_ns={ONE: 300}, case_id=ECDSA))
     assert sorted(medians(store)) == [(ONE, 200), (ONE, 300), (TWO, 110), (TWO, 110), (TWO, 110)]
     assert (
-        sorted(medians(store, Selection(Metric.CPU_NS, run_id="z-older", case_id=RSA)))
+        sorted(medians(store, Selection(Metric.CPU_NS, run_id="z-older", case_ids=(RSA,))))
         == [(ONE, 100)] * 3 + [(TWO, 110)] * 3
     )
 
@@ -410,8 +411,8 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
 
     assert count(run_id="there") == 4 + 4
     assert count(cpu_model="Other CPU") == 4 + 4
-    assert count(cpu_model="Other CPU", case_id=RSA) == 2 + 2
-    assert count(cpu_model="Other CPU", case_id=RSA, libraries=("openssl",)) == 1 + 1
+    assert count(cpu_model="Other CPU", case_ids=(RSA,)) == 2 + 2
+    assert count(cpu_model="Other CPU", case_ids=(RSA,), libraries=("openssl",)) == 1 + 1
     assert count(cpu_model="Other CPU", libraries=("openssl", "fake")) == 4 + 4
     assert count(pool="elsewhere") == 0
     assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model, "Other CPU"]
@@ -429,7 +430,7 @@ def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
     for text in filter(None, HOSTILE):
         assert store.samples(replace(CPU, pool=text)) == [], text
         assert store.samples(replace(CPU, cpu_model=text)) == [], text
-        assert store.samples(replace(CPU, case_id=text)) == [], text
+        assert store.samples(replace(CPU, case_ids=(text,))) == [], text
         assert store.samples(replace(CPU, run_id=text)) == [], text
         assert store.run(text) is None
     assert store.samples(Selection(Metric.CPU_NS, libraries=tuple(HOSTILE))) == []

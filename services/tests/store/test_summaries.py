@@ -57,7 +57,7 @@ def test_an_attempt_that_counts_no_more_leaves_no_summary(store: ClickHouseStore
         if row["case_id"] == RSA and row["metric"] in ("cpu_ns", "")
     }
     assert counted == {("cpu_ns", ONE): {"1"}, ("cpu_ns", TWO): {"0", "1"}, ("", ONE): {"0"}}
-    assert {row.units for row in store.appearances(replace(CPU, run_id=run.run_id, case_id=RSA))} == {
+    assert {row.units for row in store.appearances(replace(CPU, run_id=run.run_id, case_ids=(RSA,)))} == {
         frozenset(f"{job.job_id}/{number}" for job in run.plan.jobs for number in numbers if number in job.numbers)
         for numbers in ((1,), (0, 1))
     }

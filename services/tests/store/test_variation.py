@@ -55,7 +55,7 @@ def test_a_repeated_upload_of_a_variation_changes_nothing(store: ClickHouseStore
         store.add_invocation(run, invocation)
     tidied(store)
     assert len(exported_rows(store, CPU)) == 1
-    assert len(store.samples(Selection(Metric.CPU_NS, case_id=f"{RSA}_threads-2"))) == 1
+    assert len(store.samples(Selection(Metric.CPU_NS, case_ids=(f"{RSA}_threads-2",)))) == 1
 
 
 LATER = {

@@ -1,24 +1,27 @@
 """The queries from before summaries: every question is answered from the samples of all counted invocations."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, OutcomeKind
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.evidence import Digest, Evidence, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.levels import _to_sentinel
 from kexbench.store.measured import _outcome, _sample, parameters
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
+    Key,
     LevelRow,
     MeasuredSubjectRow,
     OutcomeRow,
     SampleRow,
     Selection,
     SubjectRow,
+    Value,
 )
 
 DECIDING = f"({', '.join(repr(str(sides['both'])) for sides in SIDES_OF.values())})"
@@ -39,7 +42,7 @@ SELECTED = (
     AND (empty({subjects:Array(String)}) OR """
     + SUBJECT
     + """ IN {subjects:Array(String)})
-    AND ({case_id:String} = '' OR case_id = {case_id:String})
+    AND (empty({case_ids:Array(String)}) OR case_id IN {case_ids:Array(String)})
     AND ({run_id:String} = '' OR run_id = {run_id:String})
     AND (empty({runs:Array(String)}) OR run_id IN {runs:Array(String)})
     AND (reference = 'sentinel') = {sentinel:Bool}
@@ -79,7 +82,25 @@ _RATIO = (
 
 
 class StoreWithoutSummaries(ClickHouseStore):
-    """Reads as before summaries. Sentinels, as now, are those of counted invocations on the host kind."""
+    """Reads as before summaries, and keeps nothing. Sentinels, as now, are those of counted invocations on the host
+    kind."""
+
+    def evidence(self) -> Evidence:
+        measured = " UNION DISTINCT ".join(
+            f"SELECT run_id, case_id FROM {table} WHERE {COUNTED}" for table in ("samples", "outcomes")
+        )
+        return Evidence(digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)})
+
+    def kept(
+        self,
+        keys: Collection[Key],
+        token_of: Callable[[Evidence, Key], Token],
+        compute: Callable[[list[Key]], Mapping[Key, Value]],
+    ) -> dict[Key, Value]:
+        return dict(compute(list(keys)))
+
+    def libraries(self) -> set[str]:
+        return {subject.library for subject in self.subjects()}
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         """The host kinds with samples or outcomes, most recently measured first. Host kinds with only runs aside, which
@@ -121,7 +142,9 @@ class StoreWithoutSummaries(ClickHouseStore):
     def sentinels(self, selection: Selection) -> list[SampleRow]:
         selected = self._query(
             f"SELECT {_SAMPLE} FROM samples FINAL WHERE metric = {{metric:String}} AND reference = 'sentinel'"
-            f" AND {ON_HOST_KIND} AND run_id IN {{runs:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
+            f" AND {ON_HOST_KIND} AND run_id IN {{runs:Array(String)}} AND {COUNTED}"
+            " AND (empty({case_ids:Array(String)}) OR case_id IN {case_ids:Array(String)})"
+            " ORDER BY run_id, case_id, unit",
             parameters(selection),
         )
         return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]

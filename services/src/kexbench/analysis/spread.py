@@ -48,10 +48,9 @@ def spreads(before: Batches, after: Batches) -> Spreads | None:
     return _spreads(first, second, _unpaired_chance(first, second))
 
 
-def judge_spreads(pairs: Sequence[tuple[Batches, Batches]], relevant: float) -> list[SpreadMove | None]:
-    """The verdict of each pair, with the false discovery rate controlled among all. Spreads below `relevant` do
-    not count, even if one is much larger."""
-    compared = [spreads(before, after) for before, after in pairs]
+def judge_spreads(compared: Sequence[Spreads | None], relevant: float) -> list[SpreadMove | None]:
+    """The verdict of each, with the false discovery rate controlled among all. Spreads below `relevant` do not count,
+    even if one is much larger."""
     usable = [pair for pair in compared if pair]
     rates = iter(false_discovery_rates(np.array([pair.chance for pair in usable])).tolist() if usable else ())
     return [_move(pair, next(rates), relevant) if pair else None for pair in compared]

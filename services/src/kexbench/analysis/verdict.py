@@ -2,7 +2,7 @@
 and for a single comparison. Every statement about slower, faster or the same comes from here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.moves import LogMove, Pair, moves, pair
 from kexbench.analysis.rounds import Batches
-from kexbench.analysis.spread import judge_spreads
+from kexbench.analysis.spread import Spreads, judge_spreads, spreads
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, SideMove, SpreadMove, UpgradeCell
@@ -48,7 +48,40 @@ class CellData:
     """Invocations without numbers for client and server; of the version with more of them."""
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What a cell is judged by. It takes less memory than the batches that it is computed from."""
+
+    data: CellData
+    """Without batches, except those of unlike work."""
+    pairs: Mapping[Side, Pair]
+    """Empty if the two are not comparable."""
+    spreads: Spreads | None
+    shared: int
+    """The invocations with both versions."""
+    least: int
+    """The invocations of the version with fewer."""
+
+
+def compared(cell: CellData) -> Compared:
+    before, after = cell.before.get("both", {}), cell.after.get("both", {})
+    comparable = not (cell.unlike or cell.apart)
+    pairs = {side: pair(cell.before.get(side, {}), cell.after.get(side, {})) for side in SIDES} if comparable else {}
+    return Compared(
+        data=cell if cell.unlike else replace(cell, before={}, after={}),
+        pairs={side: side_pair for side, side_pair in pairs.items() if side_pair},
+        spreads=spreads(before, after) if comparable else None,
+        shared=len(before.keys() & after.keys()),
+        least=min(len(before), len(after)),
+    )
+
+
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
+    """As `judge_compared`, from batches."""
+    return judge_compared([compared(cell) for cell in cells], relevant)
+
+
+def judge_compared(cells: Sequence[Compared], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
     """The cells in their order, each judged among all of them.
 
     `more` or `less`: the cell moved at a false discovery rate of 5% over the upgrade (Benjamini & Hochberg), and by at
@@ -56,25 +89,23 @@ def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[Upgrad
     95% for each cell. The moves of the client and the server have their own verdicts, by the same rule over all cells
     of that side.
     """
-    pairs = {side: _pairs(cells, side) for side in SIDES}
-    judged = {side: _judged(cells, pairs[side], relevant) for side in SIDES}
-    comparable = [place for place, cell in enumerate(cells) if not (cell.unlike or cell.apart)]
-    both = [(cells[place].before.get("both", {}), cells[place].after.get("both", {})) for place in comparable]
-    spreads = dict(zip(comparable, judge_spreads(both, relevant), strict=True))
+    judged = {side: _judged(cells, side, relevant) for side in SIDES}
+    spread_moves = judge_spreads([cell.spreads for cell in cells], relevant)
     return tuple(
-        _cell(cell, pairs["both"].get(place), {side: judged[side].get(place) for side in SIDES}, spreads.get(place))
+        _cell(cell, {side: judged[side].get(place) for side in SIDES}, spread_moves[place])
         for place, cell in enumerate(cells)
     )
 
 
 def judge_moves(cells: Sequence[CellData], relevant: float = RELEVANT) -> dict[int, "Judged"]:
     """The moves that `judge` decides by, of both sides together, by the places of the cells."""
-    return _judged(cells, _pairs(cells, "both"), relevant)
+    return _judged([compared(cell) for cell in cells], "both", relevant)
 
 
-def _judged(cells: Sequence[CellData], pairs: Mapping[int, Pair], relevant: float) -> dict[int, "Judged"]:
-    kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
-    floors = {place: cell.floor for place, cell in enumerate(cells)}
+def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int, "Judged"]:
+    pairs = {place: cell.pairs[side] for place, cell in enumerate(cells) if side in cell.pairs}
+    kinds = {place: (cell.data.pool, cell.data.cpu_model) for place, cell in enumerate(cells)}
+    floors = {place: cell.data.floor for place, cell in enumerate(cells)}
     return judge_pairs(pairs, kinds, floors, relevant)
 
 
@@ -117,20 +148,8 @@ def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> Cel
     return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
 
 
-def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
-    pairs = {
-        place: pair(cell.before.get(side, {}), cell.after.get(side, {}))
-        for place, cell in enumerate(cells)
-        if not (cell.unlike or cell.apart)
-    }
-    return {place: cell_pair for place, cell_pair in pairs.items() if cell_pair is not None}
-
-
-def _cell(
-    data: CellData, compared: Pair | None, sides: Mapping[Side, Judged | None], spread: SpreadMove | None
-) -> UpgradeCell:
-    before, after = data.before.get("both", {}), data.after.get("both", {})
-    shared = len(before.keys() & after.keys())
+def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMove | None) -> UpgradeCell:
+    data, both_pair = cell.data, cell.pairs.get("both")
     both = sides["both"]
     verdict: CellVerdict = "unlike" if data.unlike else "apart" if data.apart else "unresolved"
     return UpgradeCell(
@@ -145,13 +164,13 @@ def _cell(
         q=both.q if both else None,
         resolves=both.resolves if both else None,
         spread=spread,
-        paired=compared.paired if compared else shared > 0,
+        paired=both_pair.paired if both_pair else cell.shared > 0,
         before_ns=data.before_ns,
         after_ns=data.after_ns,
-        invocations=compared.count if compared else shared or min(len(before), len(after)),
+        invocations=both_pair.count if both_pair else cell.shared or cell.least,
         disturbed=data.disturbed,
         run_ids=data.run_ids,
-        warnings=data.warnings + ((ONE_JOB,) if compared and compared.jobs == 1 else ()),
+        warnings=data.warnings + ((ONE_JOB,) if both_pair and both_pair.jobs == 1 else ()),
         components=data.components,
     )
 

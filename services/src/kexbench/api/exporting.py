@@ -83,7 +83,9 @@ def export_samples(
 ) -> StreamingResponse:
     """Counted samples with all their batch values. Filters that are not given select everything. An export that breaks
     off is incomplete: its last chunk is missing."""
-    selection = Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id, asides=True)
+    selection = Selection(
+        metric, pool, cpu_model, tuple(library or ()), (case_id,) if case_id else (), run_id, asides=True
+    )
     with ExitStack() as source:
         source.enter_context(_place())
         pieces = _FORMATS[format](source.enter_context(store.export(selection)))

@@ -23,11 +23,11 @@ from kexbench.api.run_models import (
     SiblingView,
     StealView,
 )
-from kexbench.comparison.cells import cells_of
+from kexbench.comparison.cells import shown_cells
 from kexbench.comparison.host_moves import moved_since
 from kexbench.comparison.mixed import MixedPool, mixed_pool
 from kexbench.comparison.models import CaseView, SubjectView
-from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
+from kexbench.comparison.order import subject_view
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
@@ -37,7 +37,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, RunStore, SampleRow, SampleStore, Selection
+from kexbench.store.port import MeanLoad, RunProgress, RunStore, SampleStore, Selection
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -73,7 +73,7 @@ def filters(store: TheSampleStore) -> Filters:
     """The values to filter by. Host kinds with the newest samples come first."""
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
-        libraries=sorted({subject.library for subject in store.subjects()}),
+        libraries=sorted(store.libraries()),
         metrics=metric_views(store.metrics()),
     )
 
@@ -98,14 +98,13 @@ def matrix(
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
-    samples, outcomes = store.samples(selection), _outcomes(store, selection)
-    rows: list[SampleRow | OutcomeRow] = [*samples, *outcomes]
+    shown = shown_cells(store, selection)
     return Matrix(
         host_kind=kind,
         metric=metric,
-        cases=[CaseView.of(case) for case in cases_in_order(rows)],
-        subjects=subjects_in_order(rows),
-        cells=cells_of(store, selection, samples, outcomes),
+        cases=[CaseView.of(case) for case in shown.cases],
+        subjects=list(shown.subjects),
+        cells=list(shown.cells),
     )
 
 
@@ -141,8 +140,17 @@ def run(
     kind = _fitting(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
     selection = Selection(shown, chosen_pool, chosen_cpu, run_id=run_id)
-    samples, outcomes = store.samples(selection), _outcomes(store, selection)
-    load = store.mean_load(run_id)
+    shown_here = shown_cells(store, selection, relevant_of(stored.spec_text))
+    load, timers = store.kept_value(
+        ("conditions", run_id),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: (store.mean_load(run_id), store.timers(run_id)),
+    )
+    reference, connection = store.kept_value(
+        ("reference and connection", run_id, kind),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: (reference_view(store, stored, kind), connection_view(store, stored, kind)),
+    )
     return RunDetail(
         summary=summary(stored, progress),
         events=store.events(run_id),
@@ -155,25 +163,20 @@ def run(
         host_kinds=kinds,
         cases=[CaseView.of(case) for case in stored.plan.cases],
         skipped=list(stored.plan.skipped),
-        subjects=subjects_in_order([*samples, *outcomes]),
+        subjects=list(shown_here.subjects),
         kits=stored.kits,
         components={reference: kit.components for reference, kit in stored.kits.items()},
         metric=shown,
-        cells=cells_of(store, selection, samples, outcomes, relevant_of(stored.spec_text)),
+        cells=list(shown_here.cells),
         sentinel=sentinel_view(store, stored, kind),
         steal=_steal(load),
         sibling=_sibling(load),
-        timers=store.timers(run_id),
-        reference=reference_view(store, stored, kind),
-        connection=connection_view(store, stored, kind),
+        timers=timers,
+        reference=reference,
+        connection=connection,
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
-
-
-def _outcomes(store: SampleStore, selection: Selection) -> list[OutcomeRow]:
-    """Why numbers are missing. Failures come first, since one outcome stands for a cell."""
-    return store.outcomes(selection) + store.disturbed(selection)
 
 
 def _steal(load: MeanLoad) -> StealView | None:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from kexbench.analysis.estimates import estimate_median
 from kexbench.api.dependencies import KeptRoute, TheSampleStore
 from kexbench.api.machine_models import SecurityView
-from kexbench.api.models import ChangePoint, Series, SeriesLine, SeriesPoint
+from kexbench.api.models import ChangePoint, HostKind, Series, SeriesLine, SeriesPoint
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
 from kexbench.comparison.levels import Changes, changes_of, lines_of
@@ -45,12 +45,15 @@ def series(
     )
     if kind is None:
         raise no_samples
-    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id)
-    rows = store.samples(selection)
-    if not rows:
+    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), (case_id,))
+    found = store.kept_value(
+        ("series", selection),
+        lambda evidence: evidence.of_case(case_id),
+        lambda: _series(store, selection, case_id, kind),
+    )
+    if found is None:
         raise no_samples
-    lines = _lines(rows, _changes(store, selection, case_id))
-    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=lines)
+    return found
 
 
 @router.get("/security", operation_id="security")
@@ -88,6 +91,14 @@ def security(
         levels=levels,
         unranked=unranked,
     )
+
+
+def _series(store: SampleStore, selection: Selection, case_id: str, kind: HostKind) -> Series | None:
+    rows = store.samples(selection)
+    if not rows:
+        return None
+    lines = _lines(rows, _changes(store, selection, case_id))
+    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=selection.metric, lines=lines)
 
 
 def _changes(store: SampleStore, selection: Selection, case_id: str) -> dict[_Line, Changes]:

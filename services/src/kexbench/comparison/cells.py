@@ -4,15 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import CellData
 from kexbench.comparison.comparing import Beside, chosen, sentinels
-from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio
-from kexbench.comparison.order import version_order
+from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
+from kexbench.comparison.order import MeasuredSubject, newest_kits, subjects_in_order, version_order
 from kexbench.comparison.upgrade_data import Step, judged_steps
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric, Negotiated
 from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
@@ -34,39 +35,94 @@ class Gathered:
     """From the subject compared with to this one."""
 
 
-def cells_of(
-    store: SampleStore,
-    selection: Selection,
-    samples: Iterable[SampleRow],
-    outcomes: Iterable[OutcomeRow],
-    relevant: float = RELEVANT,
-) -> list[Cell]:
+@dataclass(frozen=True)
+class ShownCells:
+    """The cells of a page with the rows and columns of its table, in their order."""
+
+    cases: Sequence[Case] = ()
+    subjects: Sequence[SubjectView] = ()
+    cells: Sequence[Cell] = ()
+
+
+class _CaseKey(NamedTuple):
+    """What the cells of a case are kept by. Their changes are decided among all cases, and kept by their steps."""
+
+    selection: Selection
+    case_id: str
+
+
+@dataclass(frozen=True)
+class _CaseCells:
+    """The cells of one case on a host kind, without their changes."""
+
+    case: Case
+    cells: tuple[tuple[Cell, Step | None], ...]
+    kits: tuple[MeasuredSubject, ...]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELEVANT) -> ShownCells:
     """One cell for each case and subject of a host kind with a number or an outcome. In a run, changes of both
     sides also have those of the client and the server."""
-    gathered = gather(samples, outcomes)
     metrics: dict[Side, Metric] = {"both": selection.metric}
     if selection.run_id is not None:
         metrics = next((sides for sides in SIDES_OF.values() if sides["both"] is selection.metric), metrics)
-    steps = {cell.step for cell in gathered if cell.step}
-    judged = judged_steps(store, steps, relevant, run_id=selection.run_id, metrics=metrics)
+    kept = store.kept(
+        [_CaseKey(selection, case_id) for case_id in store.evidence().case_ids(selection.run_id)],
+        lambda evidence, key: evidence.of_case(key.case_id, selection.run_id),
+        lambda keys: _cells_by_case(store, selection, [key.case_id for key in keys], timed=metrics == SIDES),
+    )
+    by_case = sorted(filter(None, kept.values()), key=lambda cells: case_order(cells.case))
+    shown = [cell for cells in by_case for cell in cells.cells]
+    judged = judged_steps(
+        store, {step for _, step in shown if step}, relevant, run_id=selection.run_id, metrics=metrics
+    )
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    return ShownCells(
+        [cells.case for cells in by_case],
+        subjects_in_order(kit for cells in by_case for kit in cells.kits),
+        [_with_change(cell, step, judged[step].of(cell.case_id, kind)) if step else cell for cell, step in shown],
+    )
+
+
+def _cells_by_case(
+    store: SampleStore, selection: Selection, case_ids: Sequence[str], *, timed: bool
+) -> dict[_CaseKey, _CaseCells | None]:
+    """The cells of some cases; None for a case without any on the host kind. `timed`: with the reasons why a side has
+    no numbers."""
+    here = replace(selection, case_ids=tuple(case_ids))
+    samples = store.samples(here)
+    outcomes = [*store.outcomes(here), *store.disturbed(here)]  # failures first, since one outcome stands for a cell
+    gathered = gather(samples, outcomes)
     run_ids = {cell.run_id for cell in gathered if cell.levels}
-    frozen = sentinels(store.sentinels(replace(selection, runs=tuple(run_ids))) if run_ids else ())
+    frozen = sentinels(store.sentinels(replace(here, runs=tuple(run_ids))) if run_ids else ())
     free = {cell.run_id for cell in gathered if cell.levels and cell.case.leaves_a_choice}
     negotiated = chosen(store.negotiated(free) if free else ())
-    sides = replace(selection, metric=Metric.CLIENT_CPU_NS)
-    timed = metrics == SIDES
-    disturbed = {(row.case.case_id, row.subject.name): row for row in store.disturbed(sides)} if timed else {}
-    return [
-        _cell(
+    sides = store.disturbed(replace(here, metric=Metric.CLIENT_CPU_NS)) if timed else ()
+    disturbed = {(row.case.case_id, row.subject.name): row for row in sides}
+    cells: dict[str, list[tuple[Cell, Step | None]]] = defaultdict(list)
+    for cell in gathered:
+        shown = _cell(
             cell,
-            judged[cell.step].of(cell.case.case_id, kind) if cell.step else None,
             frozen.get((cell.run_id, cell.case.case_id)),
             negotiated.get((cell.run_id, cell.case.case_id, f"{cell.subject.library}@{cell.subject.source}")),
             disturbed.get((cell.case.case_id, cell.subject.name)),
         )
-        for cell in gathered
-    ]
+        cells[cell.case.case_id].append((shown, cell.step))
+    all_rows: list[SampleRow | OutcomeRow] = [*samples, *outcomes]
+    rows: dict[str, list[SampleRow | OutcomeRow]] = defaultdict(list)
+    for row in all_rows:
+        rows[row.case.case_id].append(row)
+    return {
+        _CaseKey(selection, case_id): _CaseCells(
+            rows[case_id][0].case, tuple(cells[case_id]), tuple(newest_kits(rows[case_id]))
+        )
+        if case_id in rows
+        else None
+        for case_id in case_ids
+    }
 
 
 def judged_in_run(
@@ -131,21 +187,13 @@ def _previous(cell: Gathered, others: list[Gathered]) -> Gathered | None:
     return max(same_profile or older, key=lambda other: version_order(other.subject), default=None)
 
 
-def _cell(
-    cell: Gathered,
-    judged: tuple[CellData, UpgradeCell] | None,
-    sentinel: Beside | None,
-    negotiated: Negotiated | None,
-    disturbed: OutcomeRow | None,
-) -> Cell:
+def _cell(cell: Gathered, sentinel: Beside | None, negotiated: Negotiated | None, disturbed: OutcomeRow | None) -> Cell:
     assert cell.measured_at is not None
-    apart = judged is not None and judged[1].verdict == "apart"
     return Cell(
         case_id=cell.case.case_id,
         subject=cell.subject.name,
         estimate=Estimate(**vars(estimate_median(cell.levels))) if cell.levels else None,
-        change=_change(cell.step[0], *judged) if cell.step and judged else None,
-        apart_from=cell.step[0] if cell.step and apart else None,
+        change=None,
         outcome=_outcome(cell.outcome),
         sides_outcome=_outcome(disturbed),
         to_sentinel=_to_sentinel(cell.batches, sentinel),
@@ -153,6 +201,13 @@ def _cell(
         run_id=cell.run_id,
         measured_at=cell.measured_at,
     )
+
+
+def _with_change(cell: Cell, step: Step, judged: tuple[CellData, UpgradeCell] | None) -> Cell:
+    if judged is None:
+        return cell
+    apart = judged[1].verdict == "apart"
+    return cell.model_copy(update={"change": _change(step[0], *judged), "apart_from": step[0] if apart else None})
 
 
 def _outcome(row: OutcomeRow | None) -> OutcomeView | None:

@@ -9,7 +9,7 @@ from kexbench.analysis.sentinel import HostMove, host_moves
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleRow, SampleStore, Selection
+from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,18 @@ def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> Host
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    here = Selection(Metric.CPU_NS, pool, cpu_model, sentinel=True)
+    kind = HostKindRow(pool, cpu_model)
+    return store.kept_value(
+        ("host move", run.run_id, kind),
+        lambda evidence: (evidence.of_run(run.run_id), evidence.of_sentinels((pool, cpu_model), run.created_at)),
+        lambda: _moved_since(store, run, kind, kit.kit_id),
+    )
+
+
+def _moved_since(store: SampleStore, run: Run, kind: HostKindRow, kit_id: str) -> HostMoveSince | None:
+    here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, sentinel=True)
     later = store.samples(replace(here, run_id=run.run_id))
-    earlier = [row for row in store.samples(replace(here, before=run.created_at)) if row.subject.kit_id == kit.kit_id]
+    earlier = [row for row in store.samples(replace(here, before=run.created_at)) if row.subject.kit_id == kit_id]
     move = host_moves(_by_case(earlier), _by_case(later))
     if move is None:
         return None

@@ -85,7 +85,7 @@ def with_cases(store: SampleStore, mix: TrafficMix) -> TrafficMix:
 
 
 def _named_case(store: SampleStore, mix: TrafficMix, case_id: str) -> Case:
-    appearances = store.appearances(Selection(SERVER_COSTS[mix.cost], case_id=case_id, asides=True))
+    appearances = store.appearances(Selection(SERVER_COSTS[mix.cost], case_ids=(case_id,), asides=True))
     if not appearances:
         detail = f"no version has a result in the case {case_id}"
         raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the measured cases; or write case: instead")

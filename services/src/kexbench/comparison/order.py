@@ -1,6 +1,8 @@
 """The order in which cases and subjects are shown."""
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
 
 from kexbench.comparison.models import SubjectView
 from kexbench.domain.cases import Case, case_order
@@ -11,14 +13,24 @@ def subject_view(subject: SubjectRow) -> SubjectView:
     return SubjectView(subject=subject.name, **vars(subject))
 
 
-def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[SubjectView]:
-    """Each subject once, by library, then version. Of kits with the same name, the one measured last counts."""
-    newest: dict[str, SampleRow | OutcomeRow] = {}
+class MeasuredSubject(NamedTuple):
+    subject: SubjectRow
+    measured_at: datetime
+
+
+def newest_kits(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) -> list[MeasuredSubject]:
+    """Each subject once. Of kits with the same name, the one measured last counts."""
+    newest: dict[str, MeasuredSubject] = {}
     for row in rows:
         other = newest.get(row.subject.name)
         if other is None or other.measured_at < row.measured_at:
-            newest[row.subject.name] = row
-    ordered = sorted(newest.values(), key=lambda row: version_order(row.subject))
+            newest[row.subject.name] = MeasuredSubject(row.subject, row.measured_at)
+    return list(newest.values())
+
+
+def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) -> list[SubjectView]:
+    """Each subject once, by library, then version."""
+    ordered = sorted(newest_kits(rows), key=lambda row: version_order(row.subject))
     return [subject_view(row.subject) for row in ordered]
 
 

@@ -10,6 +10,7 @@ from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
+from kexbench.store.evidence import Evidence
 from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
 
 
@@ -47,6 +48,11 @@ def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str]
 
 def layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
     """By library and case, the known difference between two builds of one source."""
+    key = ("layout floors", kind, frozenset(libraries))
+    return store.kept_value(key, Evidence.of_copies, lambda: _layout_floors(store, kind, libraries))
+
+
+def _layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
     floors: dict[tuple[str, str], float] = {}
     for candidate in qualifying(store, kind, libraries):
         floor = layout_floor(candidate.relinked)

@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches, medians
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import CellData, Compared, compared, judge_compared
 from kexbench.comparison.comparing import (
     Bridge,
     Components,
@@ -33,6 +34,7 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
+from kexbench.store.evidence import Evidence, Token
 from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
 NOT_MEASURED = "not measured"
@@ -40,6 +42,26 @@ Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
 Runs = dict[tuple[Step, str], tuple[str, str]]
 """The runs of both subjects, by step and case."""
+
+
+class _StepKey(NamedTuple):
+    """What judged cells are kept by."""
+
+    step: Step
+    relevant: float
+    run_id: str | None
+    metrics: tuple[tuple[Side, Metric], ...]
+
+
+class _CellsKey(NamedTuple):
+    """What the cells of a case on all host kinds are kept by before they are judged."""
+
+    step: Step
+    case_id: str
+    run_id: str | None
+    metrics: tuple[tuple[Side, Metric], ...]
+
+
 _Sides = dict[Side, Numbers]
 _Place = tuple[str, str, str]
 """A case, a subject and a run."""
@@ -55,6 +77,9 @@ class JudgedCells:
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], int]:
         return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
+
+    def __len__(self) -> int:
+        return len(self.judged)
 
     def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
         """None if the two were not measured there."""
@@ -83,29 +108,85 @@ def judged_steps(
 ) -> dict[Step, JudgedCells]:
     """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
     or the given run only. All verdicts that users see come from here."""
-    cells_by_step = cells_of_steps(store, steps, run_id=run_id, metrics=metrics)
-    return {step: JudgedCells(tuple(cells), judge(cells, relevant)) for step, cells in cells_by_step.items()}
+
+    sides = tuple(metrics.items())
+
+    def judged(keys: Iterable[_StepKey]) -> dict[_StepKey, JudgedCells]:
+        cells_by_step = _compared_cells(store, [key.step for key in keys], run_id, metrics)
+        return {
+            key: JudgedCells(
+                tuple(cell.data for cell in cells_by_step[key.step]),
+                judge_compared(cells_by_step[key.step], relevant),
+            )
+            for key in keys
+        }
+
+    kept = store.kept(
+        [_StepKey(step, relevant, run_id, sides) for step in steps],
+        lambda evidence, key: token_of(evidence, key.step, run_id),
+        judged,
+    )
+    return {key.step: cells for key, cells in kept.items()}
+
+
+def _compared_cells(
+    store: SampleStore, steps: Collection[Step], run_id: str | None, metrics: Mapping[Side, Metric]
+) -> dict[Step, list[Compared]]:
+    """The cells of steps as in `cells_of_steps`. An invocation that arrives changes few of them, so the others are kept
+    until it is known how all are judged together."""
+    sides = tuple(metrics.items())
+
+    def compute(keys: Iterable[_CellsKey]) -> dict[_CellsKey, tuple[Compared, ...]]:
+        case_ids = {key.case_id for key in keys}
+        cells_by_step = cells_of_steps(store, {key.step for key in keys}, case_ids, run_id=run_id, metrics=metrics)
+        cells: dict[_CellsKey, list[Compared]] = {key: [] for key in keys}
+        for step, data in cells_by_step.items():
+            for cell in data:
+                if (key := _CellsKey(step, cell.case.case_id, run_id, sides)) in cells:
+                    cells[key].append(compared(cell))
+        return {key: tuple(of_case) for key, of_case in cells.items()}
+
+    kept = store.kept(
+        [_CellsKey(step, case_id, run_id, sides) for step in steps for case_id in store.evidence().case_ids(run_id)],
+        lambda evidence, key: token_of(evidence, key.step, run_id, key.case_id),
+        compute,
+    )
+    cells_by_step: dict[Step, list[Compared]] = {step: [] for step in steps}
+    for key, cells in kept.items():
+        cells_by_step[key.step] += cells
+    return {step: sorted(cells, key=lambda cell: case_order(cell.data.case)) for step, cells in cells_by_step.items()}
+
+
+def token_of(evidence: Evidence, step: Step, run_id: str | None = None, case_id: str | None = None) -> Token:
+    """Changes with the results that the cells of a step are made of: of both subjects, of what their runs measured
+    beside them, and of A/A runs."""
+    return evidence.of_subjects(step, run_id, case_id), evidence.of_copies()
 
 
 def cells_of_steps(
-    store: SampleStore, steps: Collection[Step], *, run_id: str | None = None, metrics: Mapping[Side, Metric] = SIDES
+    store: SampleStore,
+    steps: Collection[Step],
+    case_ids: Collection[str] = (),
+    *,
+    run_id: str | None = None,
+    metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, list[CellData]]:
-    """The data of the cells of steps, in the order of the matrix, then by host kind, the one measured last first.
+    """The data of the cells of steps in some cases, or in all, in the order of the matrix, then by host kind.
     `metrics`: those of both sides together, and optionally of each side."""
     names = tuple(sorted({name for step in steps for name in step}))
     cells_by_step: dict[Step, list[CellData]] = {step: [] for step in steps}
     if not names:
         return cells_by_step
-    selection = Selection(metrics["both"], subjects=names, run_id=run_id, asides=True)
+    selection = Selection(metrics["both"], subjects=names, case_ids=tuple(sorted(case_ids)), run_id=run_id, asides=True)
     appearances = store.appearances(selection)
     cases = {row.case.case_id: row.case for row in appearances}
     runs_by_kind = {
         kind: _best_runs(
             [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)], steps
         )
-        for kind in host_kinds(appearances)
+        for kind in sorted(host_kinds(appearances), key=lambda kind: (kind.pool, kind.cpu_model))
     }
-    read = _read(store, runs_by_kind.values(), metrics)
+    read = _read(store, runs_by_kind.values(), selection.case_ids, metrics)
     for kind, runs in runs_by_kind.items():
         for step, cell in _cells_on(store, kind, cases, runs, metrics, read):
             cells_by_step[step].append(cell)
@@ -140,7 +221,9 @@ class _Read:
     components: Components
 
 
-def _read(store: SampleStore, all_runs: Iterable[Runs], metrics: Mapping[Side, Metric]) -> _Read:
+def _read(
+    store: SampleStore, all_runs: Iterable[Runs], case_ids: tuple[str, ...], metrics: Mapping[Side, Metric]
+) -> _Read:
     pairs = [(step, pair) for runs in all_runs for (step, _), pair in runs.items()]
     names = {name for step, _ in pairs for name in step}
     run_ids = tuple(sorted({run_id for _, pair in pairs for run_id in pair}))
@@ -148,12 +231,16 @@ def _read(store: SampleStore, all_runs: Iterable[Runs], metrics: Mapping[Side, M
     if not run_ids:
         return _Read({}, {}, {})
     here = {
-        metric: Selection(metric, subjects=tuple(sorted(names)), runs=run_ids, asides=True)
+        metric: Selection(metric, subjects=tuple(sorted(names)), case_ids=case_ids, runs=run_ids, asides=True)
         for metric in metrics.values()
     }
     return _Read(
         {metric: _by_kind(store.samples(selection)) for metric, selection in here.items()},
-        {metric: _by_kind(store.sentinels(Selection(metric, runs=apart))) for metric in here if apart},
+        {
+            metric: _by_kind(store.sentinels(Selection(metric, case_ids=case_ids, runs=apart)))
+            for metric in here
+            if apart
+        },
         store.components(run_ids),
     )
 
@@ -183,6 +270,7 @@ def _cells_on(
         kind.pool,
         kind.cpu_model,
         subjects=tuple(sorted({name for _, name, _ in places})),
+        case_ids=tuple(sorted({case_id for case_id, *_ in places})),
         runs=tuple(sorted({run_id for *_, run_id in places})),
         asides=True,
     )

@@ -6,10 +6,12 @@ from operator import itemgetter
 
 from kexbench.domain.components import components_of
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.evidence import Evidence
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.measured import NEWEST, SUBJECT, SUMMARISED, parameters
+from kexbench.store.kept import KeptTables
+from kexbench.store.measured import NEWEST, SUMMARISED, parameters
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
+from kexbench.store.summaries import SUBJECT
 
 _HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
 _UNITS = "arrayMap(each -> each.1, arrayFilter(each -> each.2 < {before:DateTime64(3)}, counted))"
@@ -20,10 +22,14 @@ _KITS = (
 )
 
 
-class AppearanceTables(Connection):
+class AppearanceTables(KeptTables):
     """The part of the store's port for the existence of numbers."""
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        key = ("measured subjects", selection)
+        return list(self.kept_value(key, Evidence.of_all, lambda: self._measured_subjects(selection)))
+
+    def _measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         selected = self._query_summaries(
             f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS any_commit,"
             f" argMax(kit_id, {NEWEST}) AS newest_kit, pool, {HOST_KIND} AS host_kind,"

@@ -33,11 +33,11 @@ def sample_columns(run: Run, invocations: Sequence[Invocation], host: HostFacts)
     lengths = np.array([len(sample.values) for sample in every], dtype=np.int64)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     values = np.fromiter(chain.from_iterable(sample.values for sample in every), np.float64, offsets[-1])
-    known = np.add.reduceat(np.isfinite(values), offsets[:-1], dtype=np.uint32) if every else []
+    finite = np.add.reduceat(np.isfinite(values), offsets[:-1], dtype=np.uint32) if every else np.empty(0, np.uint32)
     p05, median, p95 = _quantiles(values, offsets[:-1], lengths)
     columns |= {
         "metric": pa.array([sample.metric.value for sample in every], pa.string()),
-        "n": pa.array(known, pa.uint32()),
+        "n": pa.array(finite, pa.uint32()),
         "level": pa.array([sample.cost for sample in every], pa.float64()),
         "median": pa.array(median),
         "p05": pa.array(p05),

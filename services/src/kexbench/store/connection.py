@@ -5,6 +5,7 @@ import logging
 import re
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -37,6 +38,11 @@ _REFUSED_QUERY = "refused a query"
 _UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
 """ClickHouse's messages about a part whose files exist but are damaged."""
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+_writes: Counter[tuple[str, str]] = Counter()
+"""By embedded store and database: how often this process wrote. No other process can write there."""
+_counting_writes = threading.Lock()
 
 
 class Connection:
@@ -119,6 +125,8 @@ class Connection:
         return _USER_IN_URL.sub("…@", text)
 
     def content_version(self) -> str:
+        if self._embedded:
+            return str(_writes[self._dsn, self._database])
         newest = (
             "SELECT `table`, partition_id, max(max_block_number) AS newest_block FROM system.parts"
             " WHERE database = {database:String} AND active GROUP BY `table`, partition_id"
@@ -130,8 +138,17 @@ class Connection:
         return str(next(selected)["version"])
 
     def _command(self, sql: str, parameters: dict[str, Any] | None = None, client: Client | None = None) -> None:
-        with self._faults("refused a statement"):
+        with self._writing(), self._faults("refused a statement"):
             (client or self._client).command(sql, parameters=parameters)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Counts a write after it: whoever reads the number before has at most read too much."""
+        try:
+            yield
+        finally:
+            with _counting_writes:
+                _writes[self._dsn, self._database] += 1
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         with self._faults(_REFUSED_QUERY):
@@ -221,7 +238,7 @@ class Connection:
             self._insert_columns(table, content)
             return
         columns = list(content[0])
-        with self._faults(f"refused rows for {table}"):
+        with self._writing(), self._faults(f"refused rows for {table}"):
             context = self._client.create_insert_context(
                 table,
                 columns,
@@ -238,7 +255,7 @@ class Connection:
     def _insert_columns(self, table: str, content: pa.Table) -> None:
         body = as_arrow(content)
         token = sha256(table.encode() + body).hexdigest()[:32]
-        with self._faults(f"refused rows for {table}"):
+        with self._writing(), self._faults(f"refused rows for {table}"):
             self._client.raw_insert(
                 table,
                 content.column_names,

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kexbench.store.connection import Connection
+from kexbench.store.kept import KeptTables
 
 _BROKEN = "database = {database:String} AND reason LIKE 'broken%'"
 
 
-class DamageTables(Connection):
+class DamageTables(KeptTables):
     """The part of the store's port for lost data and its restoring."""
 
     def lost_parts(self) -> Counter[str]:
@@ -32,6 +32,7 @@ class DamageTables(Connection):
             yield
         finally:
             self._anew = ""
+            self.forget_kept()
 
     def forget_lost_parts(self) -> None:
         """Call it after restoring."""

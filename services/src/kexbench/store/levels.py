@@ -4,7 +4,14 @@ from collections.abc import Collection
 from typing import Any
 
 from kexbench.store import rows
-from kexbench.store.measured import KEYS_FIRST, NEWEST, OF_CHOSEN, ON_HOST_KIND, MeasuredTables
+from kexbench.store.measured import (
+    COUNTED_OF_CHOSEN,
+    KEYS_OF_CHOSEN,
+    NEWEST,
+    ON_HOST_KIND,
+    MeasuredTables,
+    samples_once,
+)
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
 from kexbench.store.summaries import INVOCATION
 
@@ -38,13 +45,13 @@ class LevelTables(MeasuredTables):
         chosen = self._chosen(selection, str(selection.metric), here, age, case_ids=list(case_ids))
         if chosen is None:
             return []
-        own = (
-            f"SELECT {rows.SUBJECT_SQL}, {INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
-            f" WHERE metric = {{metric:String}} AND {OF_CHOSEN}"
+        own = samples_once(
+            f"{rows.SUBJECT_SQL}, {INVOCATION}, `median`, level AS cost, `values`", KEYS_OF_CHOSEN, COUNTED_OF_CHOSEN
         )
-        frozen = (
-            f"SELECT {INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
-            f" FROM samples FINAL WHERE {sentinels} AND run_id IN {{run_ids:Array(String)}}"
+        frozen = samples_once(
+            f"{INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, `values` AS frozen_values",
+            "reference = 'sentinel' AND run_id IN {run_ids:Array(String)}",
+            f"{here} AND {ON_HOST_KIND}",
         )
         compared = (
             f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
@@ -58,7 +65,7 @@ class LevelTables(MeasuredTables):
             " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
             " stddevSampIf(ratio, comparable) AS relative_spread"
             f" FROM compared GROUP BY {rows.SUBJECT_SQL}, case_id, run_id"
-            f" ORDER BY case_id, library, version_key, source, build_profile {KEYS_FIRST}",
+            f" ORDER BY case_id, library, version_key, source, build_profile",
             chosen.parameters,
         )
         return [

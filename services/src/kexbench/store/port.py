@@ -1,11 +1,11 @@
 """The ports of the store, one for each topic. The rest of kexbench uses only these. Every write can be repeated."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
@@ -20,10 +20,13 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import Screening
+from kexbench.store.evidence import Evidence, Token
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatchReader
 
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 TRY_AGAIN = "try again; nothing was lost"
 
 
@@ -240,7 +243,7 @@ class Selection:
     pool: str | None = None
     cpu_model: str | None = None
     libraries: tuple[str, ...] = ()
-    case_id: str | None = None
+    case_ids: tuple[str, ...] = ()
     run_id: str | None = None
     sentinel: bool = False
     before: datetime | None = None
@@ -536,7 +539,29 @@ class SampleStore(Protocol):
         """All host kinds, or those of one run, most recently measured first."""
         ...
 
+    def evidence(self) -> Evidence:
+        """Which results are stored now."""
+        ...
+
+    def kept(
+        self,
+        keys: Collection[Key],
+        token_of: Callable[[Evidence, Key], Token],
+        compute: Callable[[list[Key]], Mapping[Key, Value]],
+    ) -> dict[Key, Value]:
+        """A value for each key, computed only if its token changed. A key names everything else that its value depends
+        on; the token must change with all results that it is computed from."""
+        ...
+
+    def kept_value(
+        self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]
+    ) -> Value: ...
+
     def subjects(self) -> list[SubjectRow]: ...
+    def libraries(self) -> set[str]:
+        """The libraries of `subjects`."""
+        ...
+
     def metrics(self) -> set[str]:
         """Names of the metrics with samples."""
         ...

@@ -5,8 +5,9 @@ from collections.abc import Collection
 from kexbench.domain.profiles import Profile
 from kexbench.store import rows
 from kexbench.store.connection import Connection
-from kexbench.store.measured import COUNTED, SUBJECT
+from kexbench.store.measured import COUNTED
 from kexbench.store.port import ProfileRow
+from kexbench.store.summaries import SUBJECT
 
 
 class ProfileTables(Connection):

@@ -1,0 +1,168 @@
+"""What was computed from results, kept in memory as long as they are the same.
+
+The first question reads all summaries. Later ones read only those of the runs and cases whose checksum of counted
+invocations changed, so what a question costs hardly grows with the store.
+"""
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sized
+from typing import Any
+
+from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
+from kexbench.store.hosts import HOST_KIND
+from kexbench.store.port import HostKindRow, Key, Value
+from kexbench.store.summaries import COUNTS, IS_SHOWN, SUBJECT, SummaryTables
+
+MOST_KEPT = 40_000
+"""Cells and other parts of kept values. A cell takes about two kilobytes."""
+_RESULTS = (
+    "SELECT run_id, case_id, pool, host_kind, min(oldest) AS first, max(newest) AS last,"
+    " arraySort(groupArray(name)) AS names, max(is_sentinel) AS with_sentinel,"
+    " arraySort(groupUniqArrayArray(of_subject)) AS metrics,"
+    " arraySort(groupUniqArrayIf(its_library, is_shown)) AS libraries FROM"
+    f" (SELECT run_id, case_id, pool, {HOST_KIND} AS host_kind, {SUBJECT} AS name, any(library) AS its_library,"
+    f" groupUniqArray(metric) AS of_subject, max(metric != '' AND {IS_SHOWN}) AS is_shown,"
+    " max(reference = 'sentinel') AS is_sentinel, min(arrayMin(counted.measured_at)) AS oldest,"
+    " max(measured_at) AS newest"
+    f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
+    " GROUP BY run_id, case_id, pool, host_kind"
+)
+
+
+class KeptTables(SummaryTables):
+    """The part of the store's port for what is computed from results."""
+
+    def __init__(self, dsn: str, database: str) -> None:
+        super().__init__(dsn, database)
+        self._evidence = Evidence()
+        self._read_at = ""
+        """The version of the content that the evidence is of."""
+        self._blocks: dict[str, tuple[int, int]] = {}
+        """The first and the last block of each table that evidence is read from."""
+        self._host_kinds: dict[str, str] = {}
+        self._refreshing = threading.Lock()
+        self._keeping = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[Token, Any]] = OrderedDict()
+        self._size = 0
+
+    def evidence(self) -> Evidence:
+        with self._refreshing:
+            version = self.content_version()
+            if version != self._read_at:
+                self._evidence, self._read_at = self._newer(self._evidence), version
+            return self._evidence
+
+    def forget_kept(self) -> None:
+        """Call it after results were stored again, whose checksums are those from before."""
+        with self._refreshing:
+            self._evidence, self._read_at = Evidence(), ""
+
+    def kept(
+        self,
+        keys: Collection[Key],
+        token_of: Callable[[Evidence, Key], Token],
+        compute: Callable[[list[Key]], Mapping[Key, Value]],
+    ) -> dict[Key, Value]:
+        evidence = self.evidence()
+        tokens = {key: token_of(evidence, key) for key in keys}
+        with self._keeping:
+            found = {
+                key: entry[1] for key, token in tokens.items() if (entry := self._kept.get(key)) and entry[0] == token
+            }
+            for key in found:
+                self._kept.move_to_end(key)
+        missing = [key for key in tokens if key not in found]
+        if not missing:
+            return found
+        computed = compute(missing)
+        later = self.evidence()
+        with self._keeping:
+            for key in missing:
+                if token_of(later, key) == tokens[key]:  # otherwise it may be partly of the one, partly of the other
+                    self._keep(key, tokens[key], computed[key])
+        return {key: found[key] if key in found else computed[key] for key in tokens}
+
+    def kept_value(self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]) -> Value:
+        return self.kept([key], lambda evidence, _: token_of(evidence), lambda _: {key: compute()})[key]
+
+    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+        return [HostKindRow(*kind) for kind in self.evidence().host_kinds(run_id)]
+
+    def metrics(self) -> set[str]:
+        return self.evidence().metrics()
+
+    def libraries(self) -> set[str]:
+        return self.evidence().libraries()
+
+    def _newer(self, known: Evidence) -> Evidence:
+        """Reads the results of the runs and cases whose checksum changed; all of them if a host's kind changed or the
+        checksums were emptied, since then equal ones may stand for other results."""
+        blocks = {
+            row["table"]: (row["first"], row["last"])
+            for row in self._query(
+                "SELECT `table`, min(min_block_number) AS first, max(max_block_number) AS last FROM system.parts"
+                " WHERE database = {database:String} AND `table` IN ('summarised', 'hosts', 'runs') AND active"
+                " GROUP BY `table`",
+                {"database": self._database},
+            )
+        }
+        if known.basis and blocks == self._blocks:
+            return known
+        host_kinds = {row["host_id"]: row["kind"] for row in self._query("SELECT host_id, kind FROM hosts FINAL")}
+        nothing = (0, 0)
+        emptied = blocks.get("summarised", nothing)[0] != self._blocks.get("summarised", nothing)[0]
+        if not known.basis or emptied or not self._host_kinds.items() <= host_kinds.items():
+            known = Evidence(basis=secrets.token_hex(8))
+        checksums = {
+            RunCase(row["run_id"], row["case_id"]): row["checksum"]
+            for row in self._query("SELECT run_id, case_id, checksum FROM summarised FINAL")
+        }
+        digests = {place: digest for place, digest in known.digests.items() if checksums.get(place) == digest.checksum}
+        if changed := checksums.keys() - digests.keys():
+            results = self._results(changed if digests else None)
+            digests |= {place: Digest(checksums[place], results.get(place, ())) for place in changed}
+        asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
+        self._blocks, self._host_kinds = blocks, host_kinds
+        return Evidence(known.basis, asides, digests)
+
+    def _results(self, places: Collection[RunCase] | None) -> dict[RunCase, tuple[OnKind, ...]]:
+        """What some runs measured in their cases; None for all."""
+        where, parameters = "true", {}
+        if places is not None:
+            where = (
+                "run_id IN {run_ids:Array(String)} AND case_id IN {case_ids:Array(String)}"
+                " AND (run_id, case_id) IN arrayZip({run_ids:Array(String)}, {case_ids:Array(String)})"
+            )
+            parameters = {name: [getattr(place, name[:-1]) for place in places] for name in ("run_ids", "case_ids")}
+        results: dict[RunCase, tuple[OnKind, ...]] = {}
+        once: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for row in self._query(_RESULTS.format(where=where), parameters):
+            place = RunCase(row["run_id"], row["case_id"])
+            subjects, metrics, libraries = (
+                once.setdefault(tuple(row[column]), tuple(row[column])) for column in ("names", "metrics", "libraries")
+            )
+            on_kind = OnKind(
+                (row["pool"], row["host_kind"]),
+                row["first"],
+                row["last"],
+                subjects,
+                bool(row["with_sentinel"]),
+                metrics,
+                libraries,
+            )
+            results[place] = (*results.get(place, ()), on_kind)
+        return results
+
+    def _keep(self, key: Hashable, token: Token, value: object) -> None:
+        if key in self._kept:
+            self._size -= _size(self._kept.pop(key)[1])
+        self._kept[key] = (token, value)
+        self._size += _size(value)
+        while self._size > MOST_KEPT and len(self._kept) > 1:
+            self._size -= _size(self._kept.popitem(last=False)[1][1])
+
+
+def _size(value: object) -> int:
+    return 1 + (len(value) if isinstance(value, Sized) else 0)
