@@ -35,9 +35,11 @@ def export_samples(
     library: Libraries = None,
     pool: Annotated[str | None, Query(max_length=200)] = None,
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
+    subject: Annotated[list[str] | None, Query(description="only these unique names", max_length=1000)] = None,
 ) -> StreamingResponse:
     """Counted samples with all their batch values. Filters that are not given select everything."""
-    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id, asides=True))
+    libraries, subjects = tuple(library or ()), tuple(subject or ())
+    rows = store.export(Selection(metric, pool, cpu_model, libraries, case_id, run_id, asides=True, subjects=subjects))
     body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
     disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
     return StreamingResponse(body, media_type=media_type, headers=disposition)
