@@ -3,6 +3,7 @@
 The answers come from the API, so a site shows the same numbers and verdicts as the service.
 """
 
+import json
 import secrets
 import shutil
 from collections.abc import Collection, Iterator, Sequence
@@ -10,20 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from html import escape
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from kexbench import __version__
 from kexbench.api.models import Filters, HostKind, Matrix, Series, SeriesLine, UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
 from kexbench.comparison.models import Cell, OutcomeView
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.profiles import CallNode, CaseExplanation
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES, UpgradeReport
+from kexbench.domain.upgrades import SIDES
 
 DATA = "data"
 MARKER = "kexbench-published.json"
@@ -229,47 +230,43 @@ class _Publication:
         series = series.model_copy(update={"lines": [line for each in series.lines if (line := _line(each, subjects))]})
         self._store("series", place, series)
         shown = sorted({point.subject for line in series.lines for point in line.points})
-        query = {"format": "csv", **place}
-        self._stream("export", query, "csv", _address("/export", query, subject=shown))
+        self._copy("export", {"format": "csv", **place}, "csv", subject=shown)
 
     def _upgrade(self, library: str, before: str, after: str, kinds: Collection[HostKind]) -> None:
         """Its report for all host kinds together and for each, and its functions with their calls and profiles."""
         pair = {"library": library, "before": before, "after": after}
-        for where in ({}, *({"pool": kind.pool, "cpu_model": kind.cpu_model} for kind in kinds)):
-            query = {**pair, **where}
-            self._store("upgrades/report", query, self._api.get(UpgradeReport, _address("/upgrades/report", query)))
+        self._copy("upgrades/report", pair)
+        for kind in kinds:
+            self._copy("upgrades/report", {**pair, "pool": kind.pool, "cpu_model": kind.cpu_model})
         explained = self._explained(pair)
-        self._store("upgrades/why", pair, explained)
-        for case in explained:
-            for side in case.sides:
-                part = {"case_id": case.case_id, "side": side.side}
-                query = {**pair, **part}
-                calls = self._api.get(CallNode, _address("/upgrades/why/stacks", query))
-                self._store("upgrades/why/stacks", query, calls)
+        self._file(file_of("upgrades/why", pair)).write_bytes(explained)
+        for case in json.loads(explained):
+            for side in case["sides"]:
+                part = {"case_id": case["case_id"], "side": side["side"]}
+                self._copy("upgrades/why/stacks", {**pair, **part})
                 for subject in (before, after):
-                    for written_for, ending in (("callgrind", "callgrind"), ("speedscope", "json")):
-                        query = {"library": library, "subject": subject, "format": written_for, **part}
-                        route = "upgrades/why/profile"
-                        self._stream(route, query, ending, _address(f"/{route}", query))
+                    counted = {"library": library, "subject": subject, **part}
+                    self._copy("upgrades/why/profile", {**counted, "format": "callgrind"}, "callgrind")
+                    self._copy("upgrades/why/profile", {**counted, "format": "speedscope"})
 
-    def _explained(self, pair: Query) -> list[CaseExplanation]:
-        """Empty as well where only other versions of the library were counted."""
+    def _explained(self, pair: Query) -> bytes:
+        """No cases either where only other versions of the library were counted."""
         try:
-            return self._api.get(list[CaseExplanation], _address("/upgrades/why", pair))
+            return b"".join(self._api.stream(_address("/upgrades/why", pair)))
         except Refused as error:
-            if error.status == 404:
-                return []
+            if error.status == HTTPStatus.NOT_FOUND:
+                return b"[]"
             raise
 
-    def _store(self, route: str, query: Query, answer: BaseModel | Sequence[BaseModel]) -> None:
-        content = TypeAdapter[Any](type(answer) if isinstance(answer, BaseModel) else list[Any]).dump_json(answer)
-        self._file(file_of(route, query)).write_bytes(content)
+    def _store(self, route: str, query: Query, answer: BaseModel) -> None:
+        self._file(file_of(route, query)).write_text(answer.model_dump_json(), encoding="utf-8")
 
-    def _stream(self, route: str, query: Query, ending: str, address: str) -> None:
+    def _copy(self, route: str, query: Query, ending: str = "json", **lists: Sequence[str]) -> None:
+        """An answer as it is. `lists` narrow it down further than the pages do."""
         name = file_of(route, query, ending)
         if name not in self._written:  # neighbouring upgrades share a version and its profiles
             with self._file(name).open("wb") as file:
-                file.writelines(self._api.stream(address))
+                file.writelines(self._api.stream(_address(f"/{route}", query, **lists)))
 
     def _file(self, name: str) -> Path:
         path = self._folder / name

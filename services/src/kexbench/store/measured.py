@@ -302,6 +302,7 @@ class MeasuredTables(HostTables, SummaryTables):
             f"SELECT {columns}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
             " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
+            " SETTINGS prefer_column_name_to_alias = 1"  # build_profile selects, though its label is exported
         )
         return self._query(query, parameters(selection))
 
