@@ -29,6 +29,8 @@ export const LABELS = {
   cases: "Cases",
   variation: "Variation",
   table: "Table",
+  downloadSamples: "Download samples as CSV",
+  notFound: "Page not found",
   timeColumn: /^Time/,
   noCase: "No case matches",
   noResult: "no result",
