@@ -16,7 +16,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.publishing import MARKER, CannotPublish, Choice, Site, file_of, publish
+from kexbench.publishing import FEED_LINK, MARKER, CannotPublish, Choice, Site, file_of, publish
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_upgrades import FROZEN, ONE, THREE, TWO, VERSIONS, counted, measured
 from tests.builders import EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
@@ -24,6 +24,7 @@ from tests.serving import serving
 
 OPENSSL = "openssl@system"
 BOTH = VERSIONS.replace("matrix:", "  - openssl: system\nmatrix:")
+FIRST_PAGE = Path(__file__).parents[2] / "frontend" / "index.html"
 ALL = Choice(frozenset(), frozenset())
 
 
@@ -152,9 +153,21 @@ def test_the_pages_know_the_site_and_work_in_any_folder(
             found[tag] = dict(attrs)
 
     Parser().feed((tmp_path / "site" / "index.html").read_text())
+    badges = {path.relative_to(tmp_path / "site" / "badge") for path in (tmp_path / "site" / "badge").rglob("*.svg")}
+    assert {str(path) for path in badges} == {"fake/1.svg", "fake/1.0.svg", "fake/1.1.svg"}
+    assert "1.0 → 1.1: no significant change" in (tmp_path / "site" / "badge" / "fake" / "1.svg").read_text()
     assert found["script"] == {"src": "./assets/app.js"}
     assert found["meta"]["name"] == "kexbench-published"
     assert json.loads(found["meta"]["content"] or "")["host_kind"] == site.host_kind.model_dump()
+
+
+def test_a_site_links_no_feed(empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
+    built = FIRST_PAGE.read_text(encoding="utf-8")
+    assert FEED_LINK in built
+    (pages / "index.html").write_text(built, encoding="utf-8")
+    published(api, pages, tmp_path / "site")
+    assert "feed.atom" not in (tmp_path / "site" / "index.html").read_text()
 
 
 def test_a_build_of_a_folder_is_named(

@@ -4,9 +4,10 @@ The answers come from the API, so a site shows the same numbers and verdicts as 
 """
 
 import json
+import re
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -21,7 +22,7 @@ from pydantic import BaseModel
 from kexbench import __version__
 from kexbench.api.models import Filters, HostKind, Matrix, Series, SeriesLine, UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
-from kexbench.comparison.models import Cell, OutcomeView
+from kexbench.comparison.models import Cell, OutcomeView, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES
@@ -31,6 +32,8 @@ MARKER = "kexbench-published.json"
 """A folder with this file may be replaced: `publish` made it."""
 _META = "kexbench-published"
 """The name of the element by which the pages know that they have no service."""
+FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades and alerts" href="/feed.atom" />'
+"""In the first page of a service; a site has no feed."""
 _MOST_UPGRADES = 1000
 Query = dict[str, str]
 
@@ -168,6 +171,7 @@ class _Publication:
         }
         pairs |= {(chosen[after].library, before, after) for before, after in _compared(matrices) if before in chosen}
         steps += [partial(self._upgrade, *pair, kinds) for pair in sorted(pairs)]
+        steps += [partial(self._badge, *line) for line in _lines(chosen.values())]
         for done, step in enumerate(steps, start=1):
             step()
             progress(done, len(steps))
@@ -249,6 +253,11 @@ class _Publication:
                     self._copy("upgrades/why/profile", {**counted, "format": "callgrind"}, "callgrind")
                     self._copy("upgrades/why/profile", {**counted, "format": "speedscope"})
 
+    def _badge(self, library: str, line: str) -> None:
+        """The same picture below the same path as at the service."""
+        path = f"badge/{library}/{line}.svg"
+        self._file(path).write_bytes(b"".join(self._api.stream(self._api.at_root(f"/{path}"))))
+
     def _explained(self, pair: Query) -> bytes:
         """No cases either where only other versions of the library were counted."""
         try:
@@ -278,7 +287,7 @@ class _Publication:
         """In the first page, whose addresses become relative: a site may be a folder of a server."""
         facts = site.model_dump_json(include={"version", "newest", "host_kind"})
         page = self._folder / "index.html"
-        text = page.read_text(encoding="utf-8").replace('="/', '="./')
+        text = page.read_text(encoding="utf-8").replace(FEED_LINK, "").replace('="/', '="./')
         element = f'  <meta name="{_META}" content="{escape(facts)}" />\n  </head>'
         page.write_text(text.replace("</head>", element, 1), encoding="utf-8")
         (self._folder / MARKER).write_text(site.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -339,6 +348,18 @@ def _line(line: SeriesLine, subjects: Collection[str]) -> SeriesLine | None:
         if places.get(step.index, 0) > 0
     ]
     return line.model_copy(update={"points": [line.points[place] for place in kept], "change_points": steps})
+
+
+def _lines(subjects: Iterable[SubjectView]) -> list[tuple[str, str]]:
+    """The libraries and version lines of subjects: of 3.5.4 these are 3, 3.5 and 3.5.4."""
+    return sorted(
+        {
+            (view.library, ".".join(view.version.split(".")[:parts]))
+            for view in subjects
+            if re.fullmatch(r"[\w.+-]+", view.version, re.ASCII)
+            for parts in range(1, view.version.count(".") + 2)
+        }
+    )
 
 
 def _is_local(source: str) -> bool:

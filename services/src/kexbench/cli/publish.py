@@ -75,7 +75,7 @@ class _Tenths:
         tenth = done * 10 // total
         if tenth > self._printed:
             self._printed = tenth
-            say(f"wrote {done:,} of {total:,} matrices, trends and upgrades")
+            say(f"wrote {done:,} of {total:,} matrices, trends, upgrades and badges")
 
 
 def _print(folder: Path, site: Site) -> None:
