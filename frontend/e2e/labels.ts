@@ -29,6 +29,7 @@ export const LABELS = {
   cases: "Cases",
   variation: "Variation",
   table: "Table",
+  saveTable: "Save table as CSV",
   downloadSamples: "Download samples as CSV",
   notFound: "Page not found",
   timeColumn: /^Time/,

@@ -46,6 +46,17 @@ test("a cell opens its trend, whose samples can be downloaded", async ({ page })
   expect(lines).toHaveLength(40);
 });
 
+test("a table can be saved as it is read", async ({ page }) => {
+  await openTrend(page);
+  const coming = page.waitForEvent("download");
+  await page.getByRole("button", { name: LABELS.saveTable }).click();
+  const [head, ...lines] = (await readFile(await (await coming).path(), "utf8")).trim().split("\r\n");
+  const titles = await page.locator("table.numbers thead th").allTextContents();
+  expect(head).toBe(titles.join(","));
+  expect(lines).toHaveLength(4);
+  expect(lines.filter((line) => /,slower,/.test(line))).toHaveLength(1);
+});
+
 test("the choices of a page work", async ({ page }) => {
   await page.goto("./");
   const columns = page.locator("table.heatmap thead tr").nth(1).getByRole("columnheader");

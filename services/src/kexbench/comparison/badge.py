@@ -11,7 +11,7 @@ from kexbench.domain.upgrades import UpgradeReport
 _SLOWER, _FASTER, _OTHER = "#8f4300", "#0b5394", "#5f6670"
 """White text is readable on each. The text says the same as the colour."""
 _LABEL = "#24292f"
-_HEIGHT, _BASELINE, _ROOM, _LETTER = 20, 14, 6, 6.4
+_HEIGHT, _BASELINE, _ROOM, _LETTER = 20, 14, 6, 6.2
 """In pixels; the last is the width of a letter, to which browsers fit the text whatever their font."""
 
 
@@ -32,19 +32,19 @@ def empty_badge(title: str) -> str:
 
 
 def _svg(label: str, message: str, colour: str) -> str:
-    parts, left = [], 0.0
+    parts, left = [], 0
     for text, fill in ((label, _LABEL), (message, colour)):
-        length = _LETTER * len(text)
+        length = round(_LETTER * len(text))
         width = length + 2 * _ROOM
         parts.append(
-            f'<rect x="{left:.1f}" width="{width:.1f}" height="{_HEIGHT}" fill="{fill}"/>'
-            f'<text x="{left + _ROOM:.1f}" y="{_BASELINE}" textLength="{length:.1f}"'
+            f'<rect x="{left}" width="{width}" height="{_HEIGHT}" fill="{fill}"/>'
+            f'<text x="{left + _ROOM}" y="{_BASELINE}" textLength="{length}"'
             f' lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
         )
         left += width
     words = f"{label}: {message}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left:.1f}" height="{_HEIGHT}" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left}" height="{_HEIGHT}" role="img"'
         f" aria-label={quoteattr(words)}><title>{escape(words)}</title>"
         f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(parts)}</g></svg>\n'
     )
