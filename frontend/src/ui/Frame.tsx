@@ -23,8 +23,8 @@ export function Frame({ label, children, note }: Props) {
       </section>
       {note}
       <p className="save">
-        <button type="button" onClick={save}>
-          Save table as CSV<span className="visually-hidden">: {label}</span>
+        <button type="button" aria-label={`${label}: Save table as CSV`} onClick={save}>
+          Save table as CSV
         </button>
       </p>
     </>
