@@ -2,6 +2,8 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { client } from "./api/generated/client.gen";
+import { publishedFetch, site } from "./published";
 import { router } from "./router";
 import "./styles.css";
 
@@ -9,6 +11,8 @@ import "./styles.css";
 const queries = new QueryClient({
   defaultOptions: { queries: { staleTime: 10_000, retry: 1, retryDelay: 500 } },
 });
+
+if (site) client.setConfig({ fetch: publishedFetch(site) });
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");

@@ -1,6 +1,7 @@
 // The one place where addresses are made: pages as link options, downloads as plain addresses.
 import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData, UpgradeWhyProfileData } from "@/api/generated";
+import { fileOf, site } from "@/published";
 import {
   type AlertSearch,
   type AlertsSearch,
@@ -48,9 +49,15 @@ export const paths = {
 export type ExportQuery = NonNullable<ExportSamplesData["query"]>;
 
 export function exportPath(query: ExportQuery): string {
-  return `/api/v1/export${stringifySearch({ ...query })}`;
+  return downloadPath("export", query, "csv");
 }
 
 export function profilePath(query: UpgradeWhyProfileData["query"]): string {
-  return `/api/v1/upgrades/why/profile${stringifySearch({ ...query })}`;
+  return downloadPath("upgrades/why/profile", query, query.format === "speedscope" ? "json" : "callgrind");
+}
+
+function downloadPath(route: string, query: object, ending: string): string {
+  if (!site) return `/api/v1/${route}${stringifySearch({ ...query })}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return fileOf(route, Object.fromEntries(given), ending);
 }

@@ -1,7 +1,14 @@
 // The pages, their addresses and the state that each keeps in its address.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
+import { site } from "@/published";
 import {
   alertSearch,
   alertsSearch,
@@ -146,27 +153,34 @@ const bisection = createRoute({
   component: lazyRouteComponent(() => import("@/pages/bisection"), "BisectionPage"),
 });
 
+const routeTree = root.addChildren([
+  home,
+  series,
+  upgrades,
+  upgrade,
+  alerts,
+  alert,
+  scaling,
+  forwardSecrecy,
+  articles,
+  capacity,
+  machine,
+  queue,
+  runs,
+  run,
+  commits,
+  bisections,
+  bisection,
+  scorecard,
+]);
+
+// A published site has answers for these alone. A plain file server knows only its files, so the address of a page
+// stands behind a hash.
+if (site) routeTree.addChildren([home, series, upgrades, upgrade]);
+
 export const router = createRouter({
-  routeTree: root.addChildren([
-    home,
-    series,
-    upgrades,
-    upgrade,
-    alerts,
-    alert,
-    scaling,
-    forwardSecrecy,
-    articles,
-    capacity,
-    machine,
-    queue,
-    runs,
-    run,
-    commits,
-    bisections,
-    bisection,
-    scorecard,
-  ]),
+  routeTree,
+  history: site && createHashHistory(),
   parseSearch,
   stringifySearch,
   scrollRestoration: true,

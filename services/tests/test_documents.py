@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
+import yaml
 from pydantic_core import PydanticUndefined
 
 from kexbench.settings import Settings
@@ -89,6 +91,13 @@ def test_a_page_is_read_in_one_go(page: Path) -> None:
     """Tables that a command writes between two marks are looked up, not read."""
     text = re.sub(r"<!-- (.+?) -->.*?<!-- /\1 -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(text.split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_in_yaml_are_valid(document: Path) -> None:
+    blocks = re.findall(r"^ *```yaml\n(.*?)^ *```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        assert yaml.safe_load(dedent(block)) is not None
 
 
 def test_the_readme_is_one_screen_and_the_glossary_short() -> None:

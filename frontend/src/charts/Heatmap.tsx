@@ -35,37 +35,37 @@ export function Heatmap({ label, model, metric, host }: Props) {
     setStop(next);
     table.current?.querySelector<HTMLElement>(`a[data-place="${next.row} ${next.column}"]`)?.focus();
   };
+  const note = (
+    <p className="detail" ref={detail} aria-hidden>
+      {HINT}
+    </p>
+  );
   return (
-    <>
-      <Frame label={label}>
-        <table
-          ref={table}
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys walk its cells
-          role="grid"
-          className="heatmap"
-          aria-label={label}
-          onMouseOver={explain}
-          onFocus={explain}
-          onKeyDown={walk}
-        >
-          <Head model={model} host={host} />
-          <tbody>
-            {model.rows.map((row, index) => (
-              <Row
-                key={row.caseView.id}
-                {...{ row, index, metric }}
-                pool={host.pool}
-                cpu={host.cpu}
-                stop={stop.row === index ? stop.column : -1}
-              />
-            ))}
-          </tbody>
-        </table>
-      </Frame>
-      <p className="detail" ref={detail} aria-hidden>
-        {HINT}
-      </p>
-    </>
+    <Frame label={label} note={note}>
+      <table
+        ref={table}
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys walk its cells
+        role="grid"
+        className="heatmap"
+        aria-label={label}
+        onMouseOver={explain}
+        onFocus={explain}
+        onKeyDown={walk}
+      >
+        <Head model={model} host={host} />
+        <tbody>
+          {model.rows.map((row, index) => (
+            <Row
+              key={row.caseView.id}
+              {...{ row, index, metric }}
+              pool={host.pool}
+              cpu={host.cpu}
+              stop={stop.row === index ? stop.column : -1}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
   );
 }
 

@@ -66,7 +66,11 @@ function Opened({ library, ends: [before, after], caseId, side }: CountedSide) {
 
 function Files({ library, ends: [before, after], caseId, side }: CountedSide) {
   const link = (subject: string, format: "callgrind" | "speedscope") => (
-    <a href={profilePath({ library, subject, case_id: caseId, side, format })} download>
+    // A service names the file after the version.
+    <a
+      href={profilePath({ library, subject, case_id: caseId, side, format })}
+      download={format === "speedscope" ? `${side}.speedscope.json` : `${side}.callgrind`}
+    >
       {format}
     </a>
   );

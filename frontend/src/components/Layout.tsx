@@ -1,15 +1,17 @@
 // The frame of every page: name, navigation and the service's state.
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { Children, type ReactNode, useId } from "react";
+import { Children, type MouseEvent, type ReactNode, useId } from "react";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
+import { site } from "@/published";
 
 export function Layout() {
   return (
     <>
-      <a className="skip" href="#content">
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of this page */}
+      <a className="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
       <header>
@@ -24,50 +26,68 @@ export function Layout() {
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
             </Link>
-            <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
-              Alerts <OpenAlerts />
-            </Link>
+            {!site && (
+              <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
+                Alerts <OpenAlerts />
+              </Link>
+            )}
           </Group>
-          <Group title="Questions">
-            <Link {...paths.forwardSecrecy()} activeOptions={{ includeSearch: false }}>
-              Forward secrecy
-            </Link>
-            <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
-              Scaling
-            </Link>
-            <Link {...paths.capacity()} activeOptions={{ includeSearch: false }}>
-              Capacity
-            </Link>
-            <Link {...paths.articles()}>Articles</Link>
-          </Group>
-          <Group title="Measuring">
-            <Link {...paths.queue()}>Queue</Link>
-            <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
-              Runs
-            </Link>
-            <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
-              Commits
-            </Link>
-            <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
-              Bisections
-            </Link>
-          </Group>
-          <Group title="Trust">
-            <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
-              Machine
-            </Link>
-            <Link {...paths.scorecard()}>Scorecard</Link>
-          </Group>
+          {!site && (
+            <>
+              <Group title="Questions">
+                <Link {...paths.forwardSecrecy()} activeOptions={{ includeSearch: false }}>
+                  Forward secrecy
+                </Link>
+                <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
+                  Scaling
+                </Link>
+                <Link {...paths.capacity()} activeOptions={{ includeSearch: false }}>
+                  Capacity
+                </Link>
+                <Link {...paths.articles()}>Articles</Link>
+              </Group>
+              <Group title="Measuring">
+                <Link {...paths.queue()}>Queue</Link>
+                <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
+                  Runs
+                </Link>
+                <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
+                  Commits
+                </Link>
+                <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
+                  Bisections
+                </Link>
+              </Group>
+              <Group title="Trust">
+                <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
+                  Machine
+                </Link>
+                <Link {...paths.scorecard()}>Scorecard</Link>
+              </Group>
+            </>
+          )}
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
         <Outlet />
       </main>
       <footer>
-        <ServiceState />
+        {site ? (
+          <p>
+            Published with kexbench {site.version}. Newest result: {dateTime(site.newest)}.
+          </p>
+        ) : (
+          <ServiceState />
+        )}
       </footer>
     </>
   );
+}
+
+/** Not by the address, whose hash is the page's in a published site. */
+function skip(event: MouseEvent) {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
 }
 
 function Group({ title, children }: { title: string; children: ReactNode }) {
@@ -78,7 +98,7 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
         {title}
       </span>
       <ul className="nav-links" aria-labelledby={id}>
-        {Children.map(children, (link) => (
+        {Children.map(Children.toArray(children), (link) => (
           <li>{link}</li>
         ))}
       </ul>

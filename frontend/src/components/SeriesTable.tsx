@@ -1,12 +1,11 @@
 // The trend as a table: the exact results of every version and build, with their run.
-import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
-import { paths } from "@/paths";
 import { commitText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
+import { RunLink } from "./RunLink";
 import { VerdictText } from "./VerdictText";
 
 interface Props {
@@ -111,7 +110,9 @@ function Row({ line, point, metric, time, cell }: RowProps) {
         )}
       </td>
       <td className="whole">
-        <Link {...paths.run(point.run_id, { metric })}>{format.dateTime(point.measured_at)}</Link>
+        <RunLink runId={point.run_id} search={{ metric }}>
+          {format.dateTime(point.measured_at)}
+        </RunLink>
       </td>
     </tr>
   );

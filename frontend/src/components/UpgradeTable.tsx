@@ -5,6 +5,7 @@ import { percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
 import { hostLabel } from "./HostSelect";
+import { RunLink } from "./RunLink";
 import {
   absentSide,
   caveatsOf,
@@ -77,9 +78,7 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
       <td className="number">{cell.invocations}</td>
       <td>
         {cell.run_ids.map((runId) => (
-          <Link key={runId} {...paths.run(runId)} className="below whole">
-            {runId}
-          </Link>
+          <RunLink key={runId} runId={runId} className="below whole" />
         ))}
       </td>
     </tr>

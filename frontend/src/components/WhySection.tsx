@@ -1,15 +1,15 @@
 // Why an upgrade changed the cost: the functions whose counted instructions changed, case by case.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { CaseExplanation } from "@/api/generated";
 import { upgradeWhyOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { isNotFound } from "@/api/problem";
 import { dateTime } from "@/format";
-import { paths } from "@/paths";
+import { site } from "@/published";
 import { Select } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import type { Library } from "./libraries";
+import { RunLink } from "./RunLink";
 import { WhySide } from "./WhySide";
 import { chosenCase, keptCase, lacksNames } from "./why-model";
 
@@ -28,6 +28,7 @@ export function WhySection({ library, ends: [before, after], caseId, choose, unc
   const why = useQuery(upgradeWhyOptions({ query: { library, before, after } }));
   const cases = why.data ?? [];
   const shown = chosenCase(cases, caseId);
+  if (site && !shown) return null; // its readers cannot count anything
   return (
     <section>
       <h2>Why</h2>
@@ -100,7 +101,7 @@ function Runs({ ids }: { ids: string[] }) {
   return ids.map((runId, index) => (
     <span key={runId}>
       {index > 0 && ", "}
-      <Link {...paths.run(runId)}>run {runId}</Link>
+      <RunLink runId={runId}>run {runId}</RunLink>
     </span>
   ));
 }

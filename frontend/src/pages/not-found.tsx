@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { paths } from "@/paths";
+import { site } from "@/published";
 import { Empty } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -8,7 +9,14 @@ export function NotFoundPage() {
   return (
     <Empty title="Page not found">
       <p>
-        See <Link {...paths.home()}>all results</Link> or <Link {...paths.runs()}>all runs</Link>.
+        See <Link {...paths.home()}>all results</Link>
+        {!site && (
+          <>
+            {" "}
+            or <Link {...paths.runs()}>all runs</Link>
+          </>
+        )}
+        .
       </p>
     </Empty>
   );

@@ -117,7 +117,7 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
               pool,
               cpu_model,
             })}
-            download
+            download="kexbench-samples.csv"
           >
             Download samples as CSV
           </a>

@@ -14,6 +14,7 @@ import { AlertStatus } from "@/components/AlertStatus";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryOf } from "@/components/libraries";
+import { RunLink } from "@/components/RunLink";
 import { UpgradeMoves } from "@/components/UpgradeMoves";
 import { UpgradeTable } from "@/components/UpgradeTable";
 import {
@@ -35,6 +36,7 @@ import { WhySection } from "@/components/WhySection";
 import { whyCommand } from "@/components/why-model";
 import { count, share } from "@/format";
 import { paths } from "@/paths";
+import { site } from "@/published";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -101,13 +103,13 @@ function Report({ report }: { report: UpgradeReport }) {
       <p className="answer">{storyOf(report)}</p>
       <ChangedDependencies cells={report.cells} />
       <Tally report={report} />
-      <UpgradeAlert report={report} />
+      {!site && <UpgradeAlert report={report} />}
       <Machines />
       {report.factors.length > 0 && <CommonFactors factors={report.factors} />}
       <ChangedCases cells={cells} />
       <Why report={report} />
       <Rest cells={cells} />
-      <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />
+      {!site && <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />}
       <Changes title="Changed defaults" changes={report.defaults} />
       <Changes title="Security fixes" changes={report.security} />
       {report.missing.length > 0 && <Missing missing={report.missing} />}
@@ -306,7 +308,7 @@ function Ends({ report }: { report: UpgradeReport }) {
   const runs = runIdsOf(cells).map(
     (runId): ReactNode => (
       <span key={runId} className="below">
-        <Link {...paths.run(runId)}>{runId}</Link>
+        <RunLink runId={runId} />
       </span>
     ),
   );

@@ -1,11 +1,43 @@
-// A place for wide content: it scrolls inside its frame, never the page.
-import type { ReactNode } from "react";
+// A place for a wide table: it scrolls inside its frame, never the page, and can be saved as a file.
+import { type ReactNode, useRef } from "react";
+import { csvOf, rowsOf } from "./table-csv";
 
-export function Frame({ label, children }: { label: string; children: ReactNode }) {
+interface Props {
+  label: string;
+  children: ReactNode;
+  /** stands right below the table */
+  note?: ReactNode;
+}
+
+export function Frame({ label, children, note }: Props) {
+  const frame = useRef<HTMLElement>(null);
+  const save = () => {
+    const table = frame.current?.querySelector("table");
+    if (table) download(`${fileName(label)}.csv`, csvOf(rowsOf(table)));
+  };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
-    <section className="frame" aria-label={label} tabIndex={0}>
-      {children}
-    </section>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+      <section ref={frame} className="frame" aria-label={label} tabIndex={0}>
+        {children}
+      </section>
+      {note}
+      <p className="save">
+        <button type="button" aria-label={`${label}: Save table as CSV`} onClick={save}>
+          Save table as CSV
+        </button>
+      </p>
+    </>
   );
+}
+
+function download(name: string, content: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
+  const link = Object.assign(document.createElement("a"), { href: address, download: name });
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+function fileName(label: string): string {
+  return label.replace(/[^\w.+-]+/g, "-").toLowerCase();
 }

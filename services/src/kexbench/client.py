@@ -119,6 +119,7 @@ class ApiClient:
         url = url.rstrip("/")
         self.page: str | None = f"{url}/runs/"
         """Address of the runs' pages, if the service lasts longer than this command."""
+        self._url = url
         self._token = token
         self._say = say
         self._patience_s = patience_s
@@ -184,6 +185,10 @@ class ApiClient:
             response = self._retried(opened)
             with _unreachable():
                 yield from response.iter_bytes()
+
+    def at_root(self, path: str) -> str:
+        """The address of what the service serves without the API's prefix, for `stream`."""
+        return f"{self._url}{path}"
 
     def heads(self, repository: str) -> Mapping[str, str]:
         """The newest handled commit of each branch."""

@@ -49,7 +49,7 @@ class Settings(BaseSettings):
     repositories: Path | None = Field(None, description="watched repositories; default: repositories.yaml in home")
     channels: Path | None = Field(None, description="where alerts are sent; default: channels.yaml in home")
     public_url: str | None = Field(
-        None, description="where people reach the pages; links in commit statuses and notifications use it"
+        None, description="where people reach the pages; links in commit statuses, notifications and the feed use it"
     )
     watch_interval_s: float = Field(10.0, gt=0, description="seconds between two polls of the watched repositories")
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")

@@ -24,6 +24,11 @@ def sentence(
     return f"{title}: {'; '.join(parts)}."
 
 
+def verdict_in_brief(judged: Sequence[UpgradeCell]) -> str:
+    """`slower in 6 of 8 cases, faster in 1`, without sizes and causes."""
+    return ", ".join(_changes(judged, in_brief=True))
+
+
 def culprit_sentence(culprit: Culprit) -> str:
     """`ossl_rsa_decrypt adds 35.8% to the server's instructions in TLS 1.2 RSA, RSA 2048: 2 calls instead of 1.`"""
     first, second = culprit.calls
@@ -58,7 +63,7 @@ def _of(judged: Sequence[UpgradeCell], verdict: CellVerdict) -> list[UpgradeCell
     return [cell for cell in judged if cell.verdict == verdict]
 
 
-def _changes(judged: Sequence[UpgradeCell]) -> list[str]:
+def _changes(judged: Sequence[UpgradeCell], *, in_brief: bool = False) -> list[str]:
     compared = [cell for cell in judged if cell.verdict not in NOT_JUDGED]
     if all(cell.move is None for cell in compared):
         return ["nothing to compare"]
@@ -67,12 +72,14 @@ def _changes(judged: Sequence[UpgradeCell]) -> list[str]:
     count = f"{len(compared):,} {noun}{'' if len(compared) == 1 else 's'}"
     slower, faster = _of(judged, "more"), _of(judged, "less")
     if not slower and not faster:
-        return [f"no significant change in {count}", *_resolution(compared)]
-    parts = [f"slower{share_words(len(slower), len(compared), noun)}{_sizes(slower)}"] if slower else []
+        return [f"no significant change in {count}", *([] if in_brief else _resolution(compared))]
+    parts = [f"slower{share_words(len(slower), len(compared), noun)}"] if slower else []
     if faster:
         share = f" in {len(faster):,}" if slower else share_words(len(faster), len(compared), noun)
-        parts.append(f"faster{share}{_sizes(faster)}")
-    return parts
+        parts.append(f"faster{share}")
+    if in_brief:
+        return parts
+    return [f"{part}{_sizes(cells)}" for part, cells in zip(parts, filter(None, (slower, faster)), strict=True)]
 
 
 def _resolution(compared: Sequence[UpgradeCell]) -> list[str]:

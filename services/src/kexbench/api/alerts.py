@@ -23,19 +23,33 @@ from kexbench.api.alert_models import (
     RuleWanted,
     ScreeningPage,
 )
-from kexbench.api.dependencies import TheAlertStore, TheScreeningStore, TheStore, queueing_of
+from kexbench.api.dependencies import (
+    KeptRoute,
+    PagesUrl,
+    TheAlertStore,
+    TheCatalogue,
+    TheScreeningStore,
+    TheStore,
+    queueing_of,
+)
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
+from kexbench.api.upgrades import upgrade_report, upgrades
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.screenings import Screening
+from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertRow, AlertStore
 
 router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
+at_root = APIRouter(route_class=KeptRoute, tags=["alerts"], responses=uploads.responses)
+"""The feed has the address that pages link, without the API's prefix."""
 SHORTEST_PREFIX = 4
+IN_FEED = 20
+"""Upgrades, and as many alerts. Feed readers ask often enough to miss none."""
 
 
 @router.get("/alerts", operation_id="alerts")
@@ -88,6 +102,29 @@ def change_alert(
             events = [*events, event]
     response.headers["Location"] = f"/api/v1/alerts/{alert_id}"
     return _detail(events)
+
+
+@at_root.get(
+    PATH,
+    operation_id="feed",
+    response_class=Response,
+    responses={200: {"content": {MEDIA_TYPE: {}}, "description": "the feed"}},
+)
+def feed(store: TheStore, catalogue: TheCatalogue, pages_url: PagesUrl) -> Response:
+    """The newest upgrades and alerts, as an Atom feed."""
+    page = upgrades(store, limit=IN_FEED)
+    entries = [
+        upgrade_entry(
+            each.library,
+            (each.before, each.after),
+            each.measured_at,
+            upgrade_report(store, catalogue, each.library, each.before.subject, each.after.subject).sentence,
+        )
+        for each in page.upgrades[:IN_FEED]
+    ]
+    alert_ids = [row.alert_id for row in store.alert_rows()[:IN_FEED]]
+    entries += map(alert_entry, alerts_of(store, alert_ids, datetime.now(UTC)))
+    return Response(atom(entries, pages_url), media_type=MEDIA_TYPE)
 
 
 @router.get("/screenings", operation_id="screenings")

@@ -138,12 +138,13 @@ def create_app(
     channels: notifications.Channels = (),
     troubles: Troubles | None = None,
     hosts: Collection[str] = (),
+    pages_url: str = "http://localhost",
 ) -> FastAPI:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
-    and addresses."""
+    and addresses. `pages_url` is where people reach the pages."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -158,7 +159,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
-    app.state.channels = channels
+    app.state.channels, app.state.pages_url = channels, pages_url
     app.state.troubles = troubles or Troubles()
     app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
@@ -168,6 +169,8 @@ def create_app(
         app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)
 
     app.include_router(monitoring.at_root)
+    for at_root in (upgrades.at_root, alerts.at_root):
+        app.include_router(at_root, responses=REFUSALS)
 
     app.state.reading = Reading()
     app.add_middleware(Gate, hosts=hosts, reading=app.state.reading)

@@ -61,6 +61,10 @@ def _monitoring(request: Request) -> Monitoring:
     return cast(Monitoring, request.app.state.monitoring)
 
 
+def _pages_url(request: Request) -> str:
+    return cast(str, request.app.state.pages_url)
+
+
 def _catalogue(request: Request) -> Catalogue:
     """Raises a 503 problem that lists the faults of the catalogue."""
     try:
@@ -74,6 +78,7 @@ def _catalogue(request: Request) -> Catalogue:
 
 HasQueue = Annotated[bool, Depends(_has_queue)]
 MeasuresItself = Annotated[bool, Depends(_measures_itself)]
+PagesUrl = Annotated[str, Depends(_pages_url)]
 TheCatalogue = Annotated[Catalogue, Depends(_catalogue)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]

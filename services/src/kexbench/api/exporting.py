@@ -80,12 +80,12 @@ def export_samples(
     library: Libraries = None,
     pool: Annotated[str | None, Query(max_length=200)] = None,
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
+    subject: Annotated[list[str] | None, Query(description="only these unique names", max_length=1000)] = None,
 ) -> StreamingResponse:
     """Counted samples with all their batch values. Filters that are not given select everything. An export that breaks
     off is incomplete: its last chunk is missing."""
-    selection = Selection(
-        metric, pool, cpu_model, tuple(library or ()), (case_id,) if case_id else (), run_id, asides=True
-    )
+    libraries, subjects, cases = tuple(library or ()), tuple(subject or ()), (case_id,) if case_id else ()
+    selection = Selection(metric, pool, cpu_model, libraries, cases, run_id, asides=True, subjects=subjects)
     with ExitStack() as source:
         source.enter_context(_place())
         pieces = _FORMATS[format](source.enter_context(store.export(selection)))

@@ -163,7 +163,8 @@ def _wrong_length(headers: Mapping[str, str], max_bytes: int) -> ProblemError | 
 def _reads(scope: Scope) -> bool:
     """Whether a request reads from the store."""
     path: str = scope["path"]
-    return scope["method"] == "GET" and path.startswith(f"{API_PREFIX}/") and path != f"{API_PREFIX}/health"
+    reads = path.startswith((f"{API_PREFIX}/", "/badge/", "/feed"))
+    return scope["method"] == "GET" and reads and path != f"{API_PREFIX}/health"
 
 
 def _size_limit(method: str, path: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from kexbench.analysis.attribution import attribute
@@ -14,6 +14,7 @@ from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, T
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before, CaseId
+from kexbench.comparison.badge import empty_badge, newest_of_line, upgrade_badge
 from kexbench.comparison.capacity import with_server_costs
 from kexbench.comparison.mix_data import mix_report, with_cases
 from kexbench.comparison.mix_models import MixReport
@@ -37,6 +38,9 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.port import SampleStore, Selection, SubjectRow
 
 router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+at_root = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+"""Pictures for other pages have short addresses, without the API's prefix."""
+SVG = "image/svg+xml"
 End = Annotated[
     str,
     Query(
@@ -46,6 +50,7 @@ End = Annotated[
         examples=["3.5.7", "debian/trixie"],
     ),
 ]
+VersionLine = Annotated[str, Path(max_length=100, description="the beginning of a version", examples=["3.5"])]
 OnlyPool = Annotated[
     str | None, Query(description="only this pool's cells, tested together with those of all pools", max_length=200)
 ]
@@ -215,6 +220,22 @@ def upgrade_why_profile(
     build = f"{library}-{subject_version(counted)}"
     disposition = {"Content-Disposition": f'attachment; filename="{file_name(build, side, format)}"'}
     return Response(profile_file(profile, build, format), media_type=MEDIA_TYPES[format], headers=disposition)
+
+
+@at_root.get(
+    "/badge/{library}/{line}.svg",
+    operation_id="badge",
+    response_class=Response,
+    responses={200: {"content": {SVG: {}}, "description": "the badge"}},
+)
+def badge(store: TheSampleStore, catalogue: TheCatalogue, library: Library, line: VersionLine) -> Response:
+    """The verdict on the newest upgrade of a version line, such as 3.5, as a small picture."""
+    pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,))))
+    pair = newest_of_line(pairs, line)
+    if pair is None:
+        return Response(empty_badge(f"{LIBRARIES[library].title} {line}"), media_type=SVG)
+    report = upgrade_report(store, catalogue, library, pair.before.name, pair.after.name)
+    return Response(upgrade_badge(report), media_type=SVG)
 
 
 def _version(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> SubjectRow:

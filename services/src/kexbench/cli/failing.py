@@ -6,6 +6,7 @@ from kexbench.client import ApiError, Refused
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
+from kexbench.publishing import CannotPublish
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import TRY_AGAIN, StoreError
@@ -44,7 +45,7 @@ def words_of(error: Exception) -> list[str] | None:
         case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
             where = f"{error.filename}: " if error.filename else ""
             return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
-        case StoreError(remedy=str(remedy)) if remedy != TRY_AGAIN:
+        case CannotPublish(remedy=remedy) | StoreError(remedy=remedy) if remedy != TRY_AGAIN:
             return [str(error), f"  remedy: {remedy}"]
         case Refused(detail=detail, remedy=str(remedy)):
             return [detail, f"  remedy: {remedy}"]

@@ -46,6 +46,7 @@ VERBS = {
     "migrate": "cluster:migrate",
     "doctor": "doctor:doctor",
     "export": "export:export",
+    "publish": "publish:publish_site",
     "serve": "serve:serve",
     "schema": "schema:schema",
 }

@@ -61,7 +61,7 @@ def improvement_wording(upgrade: ScreenedUpgrade) -> Wording:
     share = f"{upgrade.less:,} of {counted(upgrade.compared, 'comparison')}"
     slower = f" It looked slower in {upgrade.more:,}." if upgrade.more else ""
     text = f"{after} was faster than {before} in {share}.{slower} No action is needed."
-    links = (_upgrade_page(upgrade.library, upgrade.before.subject, upgrade.after.subject),)
+    links = (upgrade_page(upgrade.library, upgrade.before.subject, upgrade.after.subject),)
     return _wording(f"{after} is faster than {before} in {share}", lambda _: [_prose(text)], links)
 
 
@@ -189,10 +189,10 @@ def _upgrade_link(alert: Alert) -> tuple[Link, ...]:
     if cause.kind is not AlertKind.UPGRADE or cause.library is None:
         return ()
     before, after = alert.subjects or (cause.before, cause.after)
-    return (_upgrade_page(cause.library, before, after),)
+    return (upgrade_page(cause.library, before, after),)
 
 
-def _upgrade_page(library: str, before: str, after: str) -> Link:
+def upgrade_page(library: str, before: str, after: str) -> Link:
     parts = "/".join(quote(part, safe="") for part in (library, before, after))
     return Link(text="Open the upgrade", path=f"/upgrades/{parts}")
 

@@ -110,6 +110,7 @@ class Service:
             channels=self.channels,
             troubles=self.troubles,
             hosts=settings.host_names,
+            pages_url=settings.pages_url,
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app))

@@ -1,0 +1,50 @@
+"""A badge: the verdict on the newest upgrade of a version line, as a small picture for README files."""
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+from kexbench.analysis.sentences import verdict_in_brief
+from kexbench.comparison.order import version_order
+from kexbench.comparison.upgrade_ends import Neighbours
+from kexbench.domain.upgrades import UpgradeReport
+
+_SLOWER, _FASTER, _OTHER = "#8f4300", "#0b5394", "#5f6670"
+"""White text is readable on each. The text says the same as the colour."""
+_LABEL = "#24292f"
+_HEIGHT, _BASELINE, _ROOM, _LETTER = 20, 14, 6, 6.2
+"""In pixels; the last is the width of a letter, to which browsers fit the text whatever their font."""
+
+
+def newest_of_line(upgrades: Iterable[Neighbours], line: str) -> Neighbours | None:
+    """The upgrade to the newest version that is `line` or begins so: 3.5 means 3.5.4, but not 3.50."""
+    of_line = [pair for pair in upgrades if f"{pair.after.version}.".startswith(f"{line}.")]
+    return max(of_line, key=lambda pair: version_order(pair.after), default=None)
+
+
+def upgrade_badge(report: UpgradeReport) -> str:
+    slower, faster = report.count("more"), report.count("less")
+    colour = _SLOWER if slower else _FASTER if faster else _OTHER
+    return _svg(f"{report.before.label} → {report.after.version}", verdict_in_brief(report.cells), colour)
+
+
+def empty_badge(title: str) -> str:
+    return _svg(title, "no upgrade measured yet", _OTHER)
+
+
+def _svg(label: str, message: str, colour: str) -> str:
+    parts, left = [], 0
+    for text, fill in ((label, _LABEL), (message, colour)):
+        length = round(_LETTER * len(text))
+        width = length + 2 * _ROOM
+        parts.append(
+            f'<rect x="{left}" width="{width}" height="{_HEIGHT}" fill="{fill}"/>'
+            f'<text x="{left + _ROOM}" y="{_BASELINE}" textLength="{length}"'
+            f' lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
+        )
+        left += width
+    words = f"{label}: {message}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left}" height="{_HEIGHT}" role="img"'
+        f" aria-label={quoteattr(words)}><title>{escape(words)}</title>"
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(parts)}</g></svg>\n'
+    )

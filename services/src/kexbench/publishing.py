@@ -1,0 +1,373 @@
+"""The dashboard as a static site: the built pages, and the API's answers to everything that they ask, as files.
+
+The answers come from the API, so a site shows the same numbers and verdicts as the service.
+"""
+
+import json
+import re
+import secrets
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from html import escape
+from http import HTTPStatus
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlencode
+
+from pydantic import BaseModel
+
+from kexbench import __version__
+from kexbench.api.models import Filters, HostKind, Matrix, Series, SeriesLine, UpgradePage, UpgradeView
+from kexbench.client import ApiClient, Refused
+from kexbench.comparison.models import Cell, OutcomeView, SubjectView
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES
+
+DATA = "data"
+MARKER = "kexbench-published.json"
+"""A folder with this file may be replaced: `publish` made it."""
+_META = "kexbench-published"
+"""The name of the element by which the pages know that they have no service."""
+FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades and alerts" href="/feed.atom" />'
+"""In the first page of a service; a site has no feed."""
+_MOST_UPGRADES = 1000
+Query = dict[str, str]
+
+
+class CannotPublish(Exception):
+    """Nothing was written. The text is the cause, `remedy` what the user can do."""
+
+    def __init__(self, text: str, remedy: str) -> None:
+        super().__init__(text)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The results to publish."""
+
+    libraries: frozenset[str]
+    """Empty for all."""
+    metrics: frozenset[Metric]
+    """Besides those that the pages show at first: CPU time of both sides, client and server."""
+    since: datetime | None = None
+    """Only versions that were measured since then."""
+
+
+class Site(Frozen):
+    """A written site."""
+
+    version: str
+    newest: datetime
+    """When the newest published result was measured."""
+    host_kind: HostKind
+    """The one that pages show first."""
+    host_kinds: list[HostKind]
+    libraries: list[str]
+    metrics: list[Metric]
+    versions: int
+    upgrades: int
+    local_sources: list[str]
+    """Sources that are folders of the machine that built them. Pages show their paths."""
+    files: int
+    size_bytes: int
+
+
+class Progress(Protocol):
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+def file_of(route: str, query: Query, ending: str = "json") -> str:
+    """The file with the answer to a question. The pages have the same rule in `frontend/src/published.ts`, and both are
+    tested with `bench-specs/schema/examples/published-files.json`.
+
+    A digest, since names of versions are long and contain characters that file systems and servers treat differently.
+    It is FNV-1a, since browsers offer no other without a secure connection."""
+    asked = "\n".join(f"{name}={value}" for name, value in sorted(query.items()))
+    return f"{DATA}/{route}/{_fnv1a(asked.encode()):016x}.{ending}" if asked else f"{DATA}/{route}.{ending}"
+
+
+def _fnv1a(data: bytes) -> int:
+    digest = 0xCBF29CE484222325
+    for byte in data:
+        digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return digest
+
+
+def publish(api: ApiClient, pages: Path, folder: Path, choice: Choice, progress: Progress) -> Site:
+    """Write a site to a folder, in place of an earlier one. The folder always has a whole site, except for the moment
+    between two renames. Raises CannotPublish or ApiError."""
+    folder = folder.resolve()
+    if not (pages / "index.html").is_file():
+        raise CannotPublish(f"there are no built pages in {pages}", "run make frontend, or set KEXBENCH_PAGES")
+    if folder.exists() and not _is_ours(folder):
+        raise CannotPublish(f"{folder} exists and is not a published site, so it is not replaced", "name a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}") for _ in range(2))
+    try:
+        site = _Publication(api, new, choice).write(pages, progress)
+        _replace(folder, new, old)
+    finally:
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+    return site
+
+
+def _replace(folder: Path, new: Path, old: Path) -> None:
+    """Move `new` to `folder`, and its present content to `old`. Raises CannotPublish."""
+    try:
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except OSError as error:
+        if old.exists():
+            old.rename(folder)
+        raise CannotPublish(f"{folder} cannot be replaced: {error.strerror}", "name a folder inside it") from None
+
+
+def _is_ours(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / MARKER).is_file() or not any(folder.iterdir()))
+
+
+class _Publication:
+    """One site while it is written."""
+
+    def __init__(self, api: ApiClient, folder: Path, choice: Choice) -> None:
+        self._api = api
+        self._folder = folder
+        self._choice = choice
+        self._written: set[str] = set()
+
+    def write(self, pages: Path, progress: Progress) -> Site:
+        filters = self._api.get(Filters, "/filters")
+        libraries = self._libraries(filters)
+        chosen_metrics = {*SIDES.values(), *self._choice.metrics}
+        metrics = [view for view in filters.metrics if view.metric in chosen_metrics and view.stored]
+        matrices = self._matrices(filters, libraries, [view.metric for view in metrics])
+        if not matrices:
+            since = f" since {self._choice.since:%Y-%m-%d}" if self._choice.since else ""
+            raise CannotPublish(
+                f"there are no results to publish: nothing chosen was measured{since}",
+                "measure something with kexbench run SPEC, or choose other libraries, metrics or an earlier date",
+            )
+        shutil.copytree(pages, self._folder)
+        kinds = list(dict.fromkeys(matrix.host_kind for matrix in matrices if matrix.host_kind))
+        chosen = {view.subject: view for matrix in matrices for view in matrix.subjects}
+        libraries = [name for name in libraries if name in {view.library for view in chosen.values()}]
+        self._store("filters", {}, Filters(host_kinds=kinds, libraries=libraries, metrics=metrics))
+        upgrades = [each for each in self._upgrades(libraries) if each.after.subject in chosen]
+        self._store("upgrades", {}, UpgradePage(upgrades=upgrades, next_before=None))
+        for library in libraries:
+            of_library = [each for each in upgrades if each.library == library]
+            self._store("upgrades", {"library": library}, UpgradePage(upgrades=of_library, next_before=None))
+        steps = [partial(self._matrix, matrix) for matrix in matrices]
+        steps += [partial(self._case, *place, set(chosen)) for matrix in matrices for place in _measured(matrix)]
+        pairs: set[tuple[str, str, str]] = {
+            (each.library, each.before.subject, each.after.subject) for each in upgrades
+        }
+        pairs |= {(chosen[after].library, before, after) for before, after in _compared(matrices) if before in chosen}
+        steps += [partial(self._upgrade, *pair, kinds) for pair in sorted(pairs)]
+        steps += [partial(self._badge, *line) for line in _lines(chosen.values())]
+        for done, step in enumerate(steps, start=1):
+            step()
+            progress(done, len(steps))
+        site = Site(
+            version=__version__,
+            newest=max(cell.measured_at for matrix in matrices for cell in matrix.cells),
+            host_kind=kinds[0],
+            host_kinds=kinds,
+            libraries=libraries,
+            metrics=[view.metric for view in metrics],
+            versions=len(chosen),
+            upgrades=len(pairs),
+            local_sources=sorted({view.source for view in chosen.values() if _is_local(view.source)}),
+            **_extent(self._folder),
+        )
+        self._mark(site)
+        return site
+
+    def _libraries(self, filters: Filters) -> list[str]:
+        chosen = self._choice.libraries
+        if unknown := chosen.difference(filters.libraries):
+            raise CannotPublish(
+                f"there are no results of {', '.join(sorted(unknown))}",
+                f"libraries with results: {', '.join(filters.libraries) or 'none'}",
+            )
+        return [name for name in filters.libraries if not chosen or name in chosen]
+
+    def _matrices(self, filters: Filters, libraries: Sequence[str], metrics: Sequence[Metric]) -> list[Matrix]:
+        """Of each host kind with chosen results and each metric."""
+        asked = (
+            {"metric": str(metric), "pool": kind.pool, "cpu_model": kind.cpu_model}
+            for kind in filters.host_kinds
+            for metric in metrics
+        )
+        matrices = [self._api.get(Matrix, _address("/matrix", query, library=libraries)) for query in asked]
+        since = self._choice.since
+        recent = {
+            cell.subject for matrix in matrices for cell in matrix.cells if since is None or cell.measured_at >= since
+        }
+        matrices = [_only(matrix, recent) for matrix in matrices]
+        first_shown = {matrix.host_kind for matrix in matrices if matrix.metric is Metric.CPU_NS and matrix.cells}
+        return [matrix for matrix in matrices if matrix.host_kind in first_shown]
+
+    def _upgrades(self, libraries: Collection[str]) -> Iterator[UpgradeView]:
+        before: datetime | None = None
+        while True:
+            query = {"limit": str(_MOST_UPGRADES)} | ({"before": before.isoformat()} if before else {})
+            page = self._api.get(UpgradePage, _address("/upgrades", query))
+            yield from (each for each in page.upgrades if each.library in libraries)
+            if page.next_before is None:
+                return
+            before = page.next_before
+
+    def _matrix(self, matrix: Matrix) -> None:
+        self._store("matrix", _place(matrix), matrix)
+
+    def _case(self, place: Query, subjects: Collection[str]) -> None:
+        """A trend and its samples."""
+        series = self._api.get(Series, _address("/series", place))
+        series = series.model_copy(update={"lines": [line for each in series.lines if (line := _line(each, subjects))]})
+        self._store("series", place, series)
+        shown = sorted({point.subject for line in series.lines for point in line.points})
+        self._copy("export", {"format": "csv", **place}, "csv", subject=shown)
+
+    def _upgrade(self, library: str, before: str, after: str, kinds: Collection[HostKind]) -> None:
+        """Its report for all host kinds together and for each, and its functions with their calls and profiles."""
+        pair = {"library": library, "before": before, "after": after}
+        self._copy("upgrades/report", pair)
+        for kind in kinds:
+            self._copy("upgrades/report", {**pair, "pool": kind.pool, "cpu_model": kind.cpu_model})
+        explained = self._explained(pair)
+        self._file(file_of("upgrades/why", pair)).write_bytes(explained)
+        for case in json.loads(explained):
+            for side in case["sides"]:
+                part = {"case_id": case["case_id"], "side": side["side"]}
+                self._copy("upgrades/why/stacks", {**pair, **part})
+                for subject in (before, after):
+                    counted = {"library": library, "subject": subject, **part}
+                    self._copy("upgrades/why/profile", {**counted, "format": "callgrind"}, "callgrind")
+                    self._copy("upgrades/why/profile", {**counted, "format": "speedscope"})
+
+    def _badge(self, library: str, line: str) -> None:
+        """The same picture below the same path as at the service."""
+        path = f"badge/{library}/{line}.svg"
+        self._file(path).write_bytes(b"".join(self._api.stream(self._api.at_root(f"/{path}"))))
+
+    def _explained(self, pair: Query) -> bytes:
+        """No cases either where only other versions of the library were counted."""
+        try:
+            return b"".join(self._api.stream(_address("/upgrades/why", pair)))
+        except Refused as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return b"[]"
+            raise
+
+    def _store(self, route: str, query: Query, answer: BaseModel) -> None:
+        self._file(file_of(route, query)).write_text(answer.model_dump_json(), encoding="utf-8")
+
+    def _copy(self, route: str, query: Query, ending: str = "json", **lists: Sequence[str]) -> None:
+        """An answer as it is. `lists` narrow it down further than the pages do."""
+        name = file_of(route, query, ending)
+        if name not in self._written:  # neighbouring upgrades share a version and its profiles
+            with self._file(name).open("wb") as file:
+                file.writelines(self._api.stream(_address(f"/{route}", query, **lists)))
+
+    def _file(self, name: str) -> Path:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._written.add(name)
+        return path
+
+    def _mark(self, site: Site) -> None:
+        """In the first page, whose addresses become relative: a site may be a folder of a server."""
+        facts = site.model_dump_json(include={"version", "newest", "host_kind"})
+        page = self._folder / "index.html"
+        text = page.read_text(encoding="utf-8").replace(FEED_LINK, "").replace('="/', '="./')
+        element = f'  <meta name="{_META}" content="{escape(facts)}" />\n  </head>'
+        page.write_text(text.replace("</head>", element, 1), encoding="utf-8")
+        (self._folder / MARKER).write_text(site.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def _address(path: str, query: Query, **lists: Sequence[str]) -> str:
+    return f"{path}?{urlencode([*query.items(), *((name, each) for name, values in lists.items() for each in values)])}"
+
+
+def _place(matrix: Matrix) -> Query:
+    kind = matrix.host_kind
+    host = {"pool": kind.pool, "cpu_model": kind.cpu_model} if kind else {}
+    return {"metric": str(matrix.metric), **host}
+
+
+def _measured(matrix: Matrix) -> Iterator[tuple[Query]]:
+    """What the trend of each case with a number is asked by."""
+    measured = {cell.case_id for cell in matrix.cells if cell.estimate}
+    yield from (({"case_id": case.id, **_place(matrix)},) for case in matrix.cases if case.id in measured)
+
+
+def _compared(matrices: Collection[Matrix]) -> Iterator[tuple[str, str]]:
+    """The versions that cells are compared with: columns of the matrix link these upgrades."""
+    for matrix in matrices:
+        yield from ((cell.change.against, cell.subject) for cell in matrix.cells if cell.change)
+
+
+def _only(matrix: Matrix, subjects: Collection[str]) -> Matrix:
+    cells = [_without_details(cell) for cell in matrix.cells if cell.subject in subjects]
+    cases, columns = {cell.case_id for cell in cells}, {cell.subject for cell in cells}
+    return matrix.model_copy(
+        update={
+            "cells": cells,
+            "cases": [case for case in matrix.cases if case.id in cases],
+            "subjects": [view for view in matrix.subjects if view.subject in columns],
+        }
+    )
+
+
+def _without_details(cell: Cell) -> Cell:
+    """The reason of a failure stays. Its details quote programs and may name folders and users of a machine."""
+
+    def bare(outcome: OutcomeView | None) -> OutcomeView | None:
+        return outcome and outcome.model_copy(update={"detail": None})
+
+    return cell.model_copy(update={"outcome": bare(cell.outcome), "sides_outcome": bare(cell.sides_outcome)})
+
+
+def _line(line: SeriesLine, subjects: Collection[str]) -> SeriesLine | None:
+    """The line with some of its points, if any. Change points between them are those of the whole line."""
+    kept = [place for place, point in enumerate(line.points) if point.subject in subjects]
+    if not kept:
+        return None
+    places = {place: number for number, place in enumerate(kept)}
+    steps = [
+        step.model_copy(update={"index": places[step.index]})
+        for step in line.change_points
+        if places.get(step.index, 0) > 0
+    ]
+    return line.model_copy(update={"points": [line.points[place] for place in kept], "change_points": steps})
+
+
+def _lines(subjects: Iterable[SubjectView]) -> list[tuple[str, str]]:
+    """The libraries and version lines of subjects: of 3.5.4 these are 3, 3.5 and 3.5.4."""
+    return sorted(
+        {
+            (view.library, ".".join(view.version.split(".")[:parts]))
+            for view in subjects
+            if re.fullmatch(r"[\w.+-]+", view.version, re.ASCII)
+            for parts in range(1, view.version.count(".") + 2)
+        }
+    )
+
+
+def _is_local(source: str) -> bool:
+    _, scheme, path = source.partition(":")
+    return bool(scheme) and path.startswith(("/", "~", "."))
+
+
+def _extent(folder: Path) -> dict[str, int]:
+    """With the marker."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {"files": len(files) + 1, "size_bytes": sum(path.stat().st_size for path in files)}
