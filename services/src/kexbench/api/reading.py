@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -86,11 +87,14 @@ def subjects(store: TheSampleStore) -> list[SubjectView]:
 
 @router.get("/matrix", operation_id="matrix")
 def matrix(
-    store: TheSampleStore,
+    store: TheStore,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
     cpu_model: OneCpuModel = None,
     library: Libraries = None,
+    spec: Annotated[
+        str | None, Query(description="only the cases and versions of this spec's newest run", max_length=200)
+    ] = None,
 ) -> Matrix:
     """Case x version for one host kind, each cell from its newest run. Changes are tested as in the report of their
     upgrade, whatever the filters."""
@@ -99,6 +103,9 @@ def matrix(
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
     samples, outcomes = store.samples(selection), _outcomes(store, selection)
+    if spec is not None:
+        is_wanted = _of_spec(store, spec)
+        samples, outcomes = list(filter(is_wanted, samples)), list(filter(is_wanted, outcomes))
     rows: list[SampleRow | OutcomeRow] = [*samples, *outcomes]
     return Matrix(
         host_kind=kind,
@@ -106,6 +113,18 @@ def matrix(
         cases=[CaseView.of(case) for case in cases_in_order(rows)],
         subjects=subjects_in_order(rows),
         cells=cells_of(store, selection, samples, outcomes),
+    )
+
+
+def _of_spec(store: RunStore, spec: str) -> Callable[[SampleRow | OutcomeRow], bool]:
+    """Whether a row belongs to what a spec measured last. Raises a 404 problem if the spec has no run."""
+    newest = next((run for run in store.runs_of_spec(spec, 10) if run.is_started), None)
+    if newest is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"spec {spec} has no run that began", "the overview lists the measured specs")
+    cases = {case.case_id for case in newest.plan.cases}
+    versions = {(kit.library, kit.version, kit.source) for kit in measured_kits(newest)}
+    return lambda row: (
+        row.case.case_id in cases and (row.subject.library, row.subject.version, row.subject.source) in versions
     )
 
 

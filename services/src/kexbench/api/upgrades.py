@@ -7,9 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from kexbench.analysis.attribution import attribute
 from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
-from kexbench.analysis.sentences import sentence
 from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
@@ -18,6 +16,7 @@ from kexbench.comparison.capacity import with_server_costs
 from kexbench.comparison.mix_data import mix_report, with_cases
 from kexbench.comparison.mix_models import MixReport
 from kexbench.comparison.order import version_order
+from kexbench.comparison.overview import story_of
 from kexbench.comparison.upgrade_data import judged_steps, missing_cells
 from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours, subject_version, version_and_source
 from kexbench.comparison.why import calls_of_both, counted_profile, explained
@@ -101,16 +100,16 @@ def upgrade_report(
         return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
 
     step_data = judged_steps(store, [step], relevant)[step].where(is_selected)
-    factors = attribute(step_data.data, step_data.judged, relevant)
+    story = story_of(first, second, step_data, relevant)
     between = released_between(catalogue, library, first.version_key, second.version_key)
     return UpgradeReport(
         library=library,
         before=ends[0],
         after=ends[1],
         relevant=relevant,
-        sentence=sentence(*ends, step_data.judged, factors),
+        sentence=story.sentence,
         cells=with_server_costs(store, step, step_data.judged),
-        factors=factors,
+        factors=story.factors,
         missing=tuple(filter(is_selected, missing_cells(store, first, second))),
         defaults=_notes((version, entry.defaults) for version, entry in between),
         security=_notes((version, entry.security) for version, entry in between),
