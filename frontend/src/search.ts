@@ -36,7 +36,18 @@ export interface HomeSearch extends CellView, HostChoice {
   q?: string;
   /** id of the case that all others are compared with; absent: the previous version */
   versus?: string;
+  /** only the cases and versions of this spec; absent: all cases, grouped by key exchange and certificate */
+  spec?: string;
+  /** the groups whose cases are shown; absent: all groups of a small matrix, none of a large one */
+  open?: string[];
+  /** absent: the newest ones, where there are many */
+  versions?: "all";
+  /** whether cases and versions without numbers are shown */
+  empty?: "shown";
 }
+
+/** Stands for no group in `open`. */
+export const NO_GROUP = "none";
 
 export interface SeriesSearch extends HostChoice {
   case: string;
@@ -136,6 +147,10 @@ export function homeSearch(raw: Raw): HomeSearch {
     library: texts(raw.library),
     q: text(raw.q),
     versus: text(raw.versus),
+    spec: text(raw.spec),
+    open: texts(raw.open),
+    versions: oneOf(raw.versions, ["all"] as const),
+    empty: oneOf(raw.empty, ["shown"] as const),
   });
 }
 

@@ -19,7 +19,7 @@ export function Layout() {
         <nav className="nav-groups" aria-label="Pages">
           <Group title="Results">
             <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
-              Matrix
+              Overview
             </Link>
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
