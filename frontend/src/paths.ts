@@ -7,6 +7,7 @@ import {
   type BisectionsSearch,
   type CapacitySearch,
   type CommitsSearch,
+  type CpusSearch,
   type ForwardSecrecySearch,
   type HomeSearch,
   type MachineSearch,
@@ -15,6 +16,7 @@ import {
   type ScalingSearch,
   type SeriesSearch,
   stringifySearch,
+  type TrendsSearch,
   type UpgradeSearch,
   type UpgradesSearch,
 } from "@/search";
@@ -22,6 +24,8 @@ import {
 export const paths = {
   home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
+  trends: (search: TrendsSearch = {}) => linkOptions({ to: "/trends", search }),
+  cpus: (search: CpusSearch = {}) => linkOptions({ to: "/cpus", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
   forwardSecrecy: (search: ForwardSecrecySearch = {}) => linkOptions({ to: "/forward-secrecy", search }),
   articles: () => linkOptions({ to: "/articles" }),

@@ -17,6 +17,7 @@ import {
   scalingSearch,
   seriesSearch,
   stringifySearch,
+  trendsSearch,
   upgradeSearch,
   upgradesSearch,
 } from "@/search";
@@ -36,6 +37,13 @@ const series = createRoute({
   path: "/series",
   validateSearch: seriesSearch,
   component: lazyRouteComponent(() => import("@/pages/series"), "SeriesPage"),
+});
+
+const trends = createRoute({
+  getParentRoute: () => root,
+  path: "/trends",
+  validateSearch: trendsSearch,
+  component: lazyRouteComponent(() => import("@/pages/trends"), "TrendsPage"),
 });
 
 const runs = createRoute({
@@ -150,6 +158,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     series,
+    trends,
     upgrades,
     upgrade,
     alerts,

@@ -57,6 +57,43 @@ export interface SeriesSearch extends HostChoice {
   show?: Exclude<Show, "rate">;
 }
 
+export const TREND_SIDES = ["both", "client", "server"] as const satisfies readonly SecurityView["side"][];
+
+export interface TrendsChoice {
+  /** absent: versions */
+  x?: "released" | "measured";
+  /** absent: rate */
+  show?: "cost" | "relative";
+  /** of `relative`: the version with the value 1; absent: the first of each line */
+  base?: string;
+  /** one chart for each; absent: all in one */
+  split?: Split;
+}
+
+export const SPLITS = ["cpu", "case", "library", "side"] as const;
+export type Split = (typeof SPLITS)[number];
+
+export interface TrendsSearch extends TrendsChoice {
+  /** ids; absent: the first case */
+  case?: string[];
+  /** labels of host kinds; absent: all */
+  host?: string[];
+  library?: string[];
+  metric?: Metric;
+  /** of the CPU time; absent: both together */
+  side?: (typeof TREND_SIDES)[number][];
+  scale?: "log";
+}
+
+export interface CpusSearch {
+  /** absent: the first case */
+  case?: string;
+  /** absent: the newest version of each library */
+  library?: string;
+  /** label of the host kind with the cost 1; absent: the one measured last */
+  base?: string;
+}
+
 export interface ScalingSearch extends HostChoice {
   library?: string[];
 }
@@ -162,6 +199,26 @@ export function seriesSearch(raw: Raw): SeriesSearch {
     library: texts(raw.library),
     show: oneOf(raw.show, ["cost"] as const),
   });
+}
+
+export function trendsSearch(raw: Raw): TrendsSearch {
+  const sides = texts(raw.side)?.flatMap((side) => oneOf(side, TREND_SIDES) ?? []);
+  return compact({
+    case: texts(raw.case),
+    host: texts(raw.host),
+    library: texts(raw.library),
+    metric: metric(raw.metric),
+    side: sides && sides.length > 0 ? sides : undefined,
+    x: oneOf(raw.x, ["released", "measured"] as const),
+    show: oneOf(raw.show, ["cost", "relative"] as const),
+    base: text(raw.base),
+    split: oneOf(raw.split, SPLITS),
+    scale: oneOf(raw.scale, ["log"] as const),
+  });
+}
+
+export function cpusSearch(raw: Raw): CpusSearch {
+  return compact({ case: text(raw.case), library: text(raw.library), base: text(raw.base) });
 }
 
 export function scalingSearch(raw: Raw): ScalingSearch {

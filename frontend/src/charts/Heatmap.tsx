@@ -51,7 +51,7 @@ export function Heatmap({ label, model, metric, host, lines, isDense = false, fl
     const cell = (event.target as Element).closest("a[data-place]");
     if (cell && detail.current) detail.current.textContent = cell.getAttribute("aria-label");
   };
-  const all = lines ?? model.rows.map((row): MatrixLine => ({ kind: "case", row }));
+  const all = lines ?? model.rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: false }));
   // An open group has no cells of its own: the arrow keys pass it.
   const withCells = all.filter((line) => line.kind === "case" || !line.isOpen);
   const walk = (event: KeyboardEvent) => {
@@ -85,7 +85,7 @@ export function Heatmap({ label, model, metric, host, lines, isDense = false, fl
                   {...{ metric, isDense }}
                   {...place}
                   row={line.row}
-                  inGroup={lines !== undefined}
+                  inGroup={line.inGroup}
                   pool={host.pool}
                   cpu={host.cpu}
                 />

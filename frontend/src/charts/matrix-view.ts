@@ -18,7 +18,7 @@ export interface GroupCell {
 
 export type MatrixLine =
   | { kind: "group"; group: string; cases: number; isOpen: boolean; cells: GroupCell[] }
-  | { kind: "case"; row: HeatRow };
+  | { kind: "case"; row: HeatRow; inGroup: boolean };
 
 export interface MatrixView {
   model: HeatModel;
@@ -113,9 +113,11 @@ function narrowed(model: HeatModel, rows: HeatRow[], subjects: SubjectView[]): H
   };
 }
 
+/** A group of one case is that case. */
 function linesOf(model: HeatModel, groups: string[], open: string[], metric: Metric): MatrixLine[] {
   return groups.flatMap((group): MatrixLine[] => {
     const rows = model.rows.filter((row) => groupOf(row.caseView) === group);
+    if (rows.length === 1) return rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: false }));
     const isOpen = open.includes(group);
     const cells = model.subjects.map((subject, column) =>
       groupCell(
@@ -126,7 +128,7 @@ function linesOf(model: HeatModel, groups: string[], open: string[], metric: Met
       ),
     );
     const head: MatrixLine = { kind: "group", group, cases: rows.length, isOpen, cells };
-    return isOpen ? [head, ...rows.map((row): MatrixLine => ({ kind: "case", row }))] : [head];
+    return isOpen ? [head, ...rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: true }))] : [head];
   });
 }
 

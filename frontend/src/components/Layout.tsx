@@ -21,6 +21,9 @@ export function Layout() {
             <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
               Overview
             </Link>
+            <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
+              Trends
+            </Link>
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
             </Link>

@@ -1,5 +1,5 @@
-"""The overview: what is new of each library, and which runs measure. The queue: running and waiting runs, in the order in
-which they will run."""
+"""The overview: what is new of each library, and which runs measure. The queue: running and waiting runs, in the order
+in which they will run."""
 
 from datetime import UTC, datetime
 

@@ -38,7 +38,16 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, RunStore, SampleRow, SampleStore, Selection
+from kexbench.store.port import (
+    MeanLoad,
+    OutcomeRow,
+    RunProgress,
+    RunStore,
+    SampleRow,
+    SampleStore,
+    ScreeningStore,
+    Selection,
+)
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -116,11 +125,13 @@ def matrix(
     )
 
 
-def _of_spec(store: RunStore, spec: str) -> Callable[[SampleRow | OutcomeRow], bool]:
+def _of_spec(store: ScreeningStore, spec: str) -> Callable[[SampleRow | OutcomeRow], bool]:
     """Whether a row belongs to what a spec measured last. Raises a 404 problem if the spec has no run."""
     newest = next((run for run in store.runs_of_spec(spec, 10) if run.is_started), None)
     if newest is None:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"spec {spec} has no run that began", "the overview lists the measured specs")
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND, f"spec {spec} has no run that began", "the overview lists the measured specs"
+        )
     cases = {case.case_id for case in newest.plan.cases}
     versions = {(kit.library, kit.version, kit.source) for kit in measured_kits(newest)}
     return lambda row: (

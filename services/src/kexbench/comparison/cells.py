@@ -144,7 +144,7 @@ def _cell(
         case_id=cell.case.case_id,
         subject=cell.subject.name,
         estimate=Estimate(**vars(estimate_median(cell.levels))) if cell.levels else None,
-        change=_change(cell.step[0], *judged) if cell.step and judged else None,
+        change=change_of(cell.step[0], *judged) if cell.step and judged else None,
         apart_from=cell.step[0] if cell.step and apart else None,
         outcome=_outcome(cell.outcome),
         sides_outcome=_outcome(disturbed),
@@ -166,7 +166,7 @@ def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
     return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
-def _change(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
+def change_of(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
     """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
     unlike = judged.verdict == "unlike"
     move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
