@@ -3,6 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
 import type {
   Cell,
+  Cpus,
   Filters,
   Matrix,
   Overview,
@@ -62,6 +63,8 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: "/?view=table&sort=change", ready: "table.numbers" },
     { path: `/?versus=${cell.case_id}`, ready: "table.heatmap" },
     { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
+    { path: "/cpus", ready: "table.numbers" },
+    { path: "/cpus?case=unknown", ready: "[role=alert]" },
     { path: "/trends", ready: ".plot canvas" },
     { path: "/trends?split=library&show=relative&scale=log", ready: ".plot canvas" },
     { path: "/?variation=threads", ready: "table.heatmap, .note" },
@@ -392,6 +395,25 @@ test("trends show the numbers of every series, and the URL keeps what was chosen
   await expect(page.locator("figure.trend")).toHaveCount(2);
   await page.reload();
   await expect(page.locator("figure.trend")).toHaveCount(2);
+});
+
+test("CPUs show the rate and the gain of the newest version on each", async ({ page, request }) => {
+  const cpus = await read<Cpus>(request, "/cpus");
+  expect(cpus.rows.length).toBeGreaterThan(0);
+  await page.goto("/");
+  await page.getByRole("link", { name: LABELS.cpus, exact: true }).click();
+  const rows = page.locator("table.cpus tbody tr");
+  await expect(rows).toHaveCount(cpus.rows.length);
+  for (const row of cpus.rows) {
+    const shown = rows.filter({ hasText: rateText(row.estimate.value) });
+    await expect(shown.filter({ hasText: row.cpu_model }).first()).toBeVisible();
+    if (row.relation === "base") await expect(shown.first()).toContainText(LABELS.reference);
+  }
+  const other = cpus.choices[1];
+  if (!other) return;
+  await page.getByRole("combobox", { name: LABELS.oneCase, exact: true }).selectOption(other.id);
+  await expect(page.getByRole("heading", { level: 2, name: other.title })).toBeVisible();
+  await expect(page).toHaveURL(new RegExp(`case=${other.id}`));
 });
 
 test("an unknown case is answered with the service's own words", async ({ page, request }) => {

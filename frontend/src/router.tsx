@@ -8,6 +8,7 @@ import {
   bisectionsSearch,
   capacitySearch,
   commitsSearch,
+  cpusSearch,
   forwardSecrecySearch,
   homeSearch,
   machineSearch,
@@ -44,6 +45,13 @@ const trends = createRoute({
   path: "/trends",
   validateSearch: trendsSearch,
   component: lazyRouteComponent(() => import("@/pages/trends"), "TrendsPage"),
+});
+
+const cpus = createRoute({
+  getParentRoute: () => root,
+  path: "/cpus",
+  validateSearch: cpusSearch,
+  component: lazyRouteComponent(() => import("@/pages/cpus"), "CpusPage"),
 });
 
 const runs = createRoute({
@@ -159,6 +167,7 @@ export const router = createRouter({
     home,
     series,
     trends,
+    cpus,
     upgrades,
     upgrade,
     alerts,

@@ -85,13 +85,12 @@ export interface TrendsSearch extends TrendsChoice {
   scale?: "log";
 }
 
-export interface CpusSearch {
+/** `pool` and `cpu`: the machine that the others are relative to; absent: the one measured last */
+export interface CpusSearch extends HostChoice {
   /** absent: the first case */
   case?: string;
-  /** absent: the newest version of each library */
-  library?: string;
-  /** label of the host kind with the cost 1; absent: the one measured last */
-  base?: string;
+  library?: string[];
+  metric?: Metric;
 }
 
 export interface ScalingSearch extends HostChoice {
@@ -218,7 +217,12 @@ export function trendsSearch(raw: Raw): TrendsSearch {
 }
 
 export function cpusSearch(raw: Raw): CpusSearch {
-  return compact({ case: text(raw.case), library: text(raw.library), base: text(raw.base) });
+  return compact({
+    ...hostChoice(raw),
+    case: text(raw.case),
+    library: texts(raw.library),
+    metric: metric(raw.metric),
+  });
 }
 
 export function scalingSearch(raw: Raw): ScalingSearch {

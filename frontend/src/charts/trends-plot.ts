@@ -1,5 +1,6 @@
 // The uPlot options of a chart with many trends: uPlot draws all lines on one canvas, which thousands of points need.
 import uPlot from "uplot";
+import { dateTime, day } from "@/format";
 import { changePointText } from "./change-points";
 import type { Palette } from "./palette";
 import { trendLabels } from "./trend-labels";
@@ -21,6 +22,7 @@ interface Settings {
 
 const HEIGHT = 340;
 const REACH_PX = 30;
+const DAY_S = 24 * 60 * 60;
 /** More bands or words than those of so many lines hide each other. The table has all numbers. */
 export const FEW = 12;
 export const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
@@ -31,7 +33,7 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
   const hasBands = lines.length <= FEW;
   const hue = (line: DrawnLine) => palette.hues[line.hue % palette.hues.length] ?? palette.text;
   const [least, greatest] = [xs[0] ?? 0, xs.at(-1) ?? 0];
-  const room = slots ? 0.5 : Math.max((greatest - least) * 0.03, 3600);
+  const room = slots ? 0.5 : Math.max((greatest - least) * 0.03, DAY_S / 2);
   const labels = slots && trendLabels(slots, width - 80);
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
@@ -48,13 +50,17 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
         ...axis,
         grid: { show: false },
         ticks: { show: false },
-        ...(labels &&
-          slots && {
-            splits: () => slots.map((slot) => slot.x),
-            values: () => labels.texts,
-            rotate: labels.rotate,
-            size: labels.size,
-          }),
+        ...(labels && slots
+          ? {
+              splits: () => slots.map((slot) => slot.x),
+              values: () => labels.texts,
+              rotate: labels.rotate,
+              size: labels.size,
+            }
+          : {
+              space: 130,
+              values: (_: uPlot, splits: number[]) => splits.map((at) => dateText(at, greatest - least)),
+            }),
       },
       {
         ...axis,
@@ -105,6 +111,11 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
     return hasBands ? [...values, xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)] : values;
   });
   return { options, data: [xs, ...columns] as uPlot.AlignedData };
+}
+
+function dateText(at: number, span: number): string {
+  const iso = new Date(at * 1000).toISOString();
+  return span > 4 * DAY_S ? day(iso.slice(0, 10)) : dateTime(iso);
 }
 
 /** All that is drawn, with room around it. */

@@ -24,6 +24,9 @@ export function Layout() {
             <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
               Trends
             </Link>
+            <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
+              CPUs
+            </Link>
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
             </Link>
