@@ -6,10 +6,10 @@ from operator import itemgetter
 
 from kexbench.domain.components import components_of
 from kexbench.store import rows
-from kexbench.store.connection import Connection
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.measured import NEWEST, SUBJECT, SUMMARISED, parameters
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
+from kexbench.store.summaries import SummaryTables
 
 _HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
 _UNITS = "arrayMap(each -> each.1, arrayFilter(each -> each.2 < {before:DateTime64(3)}, counted))"
@@ -20,7 +20,7 @@ _KITS = (
 )
 
 
-class AppearanceTables(Connection):
+class AppearanceTables(SummaryTables):
     """The part of the store's port for the existence of numbers."""
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
