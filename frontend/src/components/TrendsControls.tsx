@@ -91,7 +91,7 @@ export function TrendsControls({ search, filters, trends, change }: Props) {
         value={search.scale ?? "linear"}
         choices={[
           { value: "linear", label: "Linear" },
-          { value: "log", label: "Logarithmic" },
+          { value: "log", label: "Log" },
         ]}
         choose={(scale) => change({ scale: scale === "log" ? scale : undefined })}
       />
