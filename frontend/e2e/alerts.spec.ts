@@ -53,6 +53,7 @@ test("an upgrade says which cases changed, by how much, and on which side", asyn
   expect(moved.length).toBeGreaterThan(0);
   await page.goto("/");
   await page.getByRole("link", { name: LABELS.upgrades }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(LABELS.upgrades);
   await page.getByRole("link", { name: `${report.before.label} → ${report.after.version}` }).click();
   await expect(page.locator(".answer")).toContainText(report.sentence.slice(-20));
   const drawn = page.getByRole("list", { name: LABELS.changedCases }).getByRole("listitem");

@@ -3,19 +3,25 @@ import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
 import type {
   Cell,
+  Cpus,
   Filters,
   Matrix,
+  Overview,
   Qualifications,
   RunDetail,
   RunPage,
   Scaling,
   SecurityView,
   Series,
+  Trends,
+  UpgradeReport,
 } from "../src/api/generated";
 import { LABELS } from "./labels";
 
 const API = "/api/v1";
 const WIDTHS = [375, 820, 1440];
+/** The lines of the matrix that are cases, not groups of them. */
+const CASES = "table.heatmap tbody tr:not(.group)";
 
 async function read<T>(request: APIRequestContext, path: string): Promise<T> {
   const answer = await request.get(`${API}${path}`);
@@ -36,10 +42,8 @@ function significantText(value: number): string {
   return value.toLocaleString("en-US", digits);
 }
 
-function cellAt(page: Page, matrix: Pick<Matrix, "cases" | "subjects">, cell: Cell) {
-  const row = matrix.cases.findIndex((caseView) => caseView.id === cell.case_id);
-  const column = matrix.subjects.findIndex((subject) => subject.subject === cell.subject);
-  return page.locator(`a[data-place="${row} ${column}"]`);
+function cellAt(page: Page, cell: Cell) {
+  return page.locator(`a[data-cell="${cell.case_id} ${cell.subject}"]`);
 }
 
 async function measured(request: APIRequestContext): Promise<{ matrix: Matrix; cell: Cell; ns: number }> {
@@ -59,6 +63,10 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: "/?view=table&sort=change", ready: "table.numbers" },
     { path: `/?versus=${cell.case_id}`, ready: "table.heatmap" },
     { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
+    { path: "/cpus", ready: "table.numbers" },
+    { path: "/cpus?case=unknown", ready: "[role=alert]" },
+    { path: "/trends", ready: ".plot canvas" },
+    { path: "/trends?split=library&show=relative&scale=log", ready: ".plot canvas" },
     { path: "/?variation=threads", ready: "table.heatmap, .note" },
     { path: "/scaling", ready: ".twin, .note" },
     { path: "/forward-secrecy", ready: "table.numbers" },
@@ -73,11 +81,62 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
   ];
 }
 
+test("home says what the newest upgrade changed, in the words of its report", async ({ page, request }) => {
+  const { libraries } = await read<Overview>(request, "/overview");
+  const upgrades = libraries.filter(({ upgrade }) => upgrade);
+  expect(upgrades.length).toBeGreaterThan(0);
+  await page.goto("/");
+  for (const { library, upgrade } of upgrades) {
+    if (!upgrade) continue;
+    const query = new URLSearchParams({
+      library,
+      before: upgrade.before.subject,
+      after: upgrade.after.subject,
+    });
+    const report = await read<UpgradeReport>(request, `/upgrades/report?${query}`);
+    expect(report.sentence).toBe(upgrade.sentence);
+    const entry = page.getByRole("listitem").filter({
+      has: page.getByRole("heading", { name: `${upgrade.before.label} → ${upgrade.after.version}` }),
+    });
+    await expect(entry).toContainText(upgrade.sentence.slice(-20));
+  }
+});
+
+test("a group of cases is one line until it is opened, and the URL keeps that", async ({ page, request }) => {
+  const { matrix, cell } = await measured(request);
+  await page.goto("/");
+  await expect(cellAt(page, cell)).toBeVisible();
+  await page.getByRole("button", { name: LABELS.groupsOnly }).click();
+  const alone = matrix.cases.filter(
+    ({ key_exchange, rsa_bits, curve }) =>
+      matrix.cases.filter(
+        (other) =>
+          other.key_exchange === key_exchange && other.rsa_bits === rsa_bits && other.curve === curve,
+      ).length === 1,
+  );
+  await expect(page.locator(CASES)).toHaveCount(alone.length);
+  await page.reload();
+  await expect(page.locator(".heatmap .group").first()).toBeVisible();
+  await expect(page.locator(CASES)).toHaveCount(alone.length);
+  await page.getByRole("button", { name: LABELS.everyCase }).click();
+  await expect(page.locator(CASES)).toHaveCount(matrix.cases.length);
+});
+
+test("the rows of a spec are its cases", async ({ page, request }) => {
+  const { specs } = await read<Overview>(request, "/overview");
+  const name = specs[0]?.name ?? "";
+  const matrix = await read<Matrix>(request, `/matrix?spec=${name}`);
+  await page.goto("/");
+  await page.getByRole("combobox", { name: LABELS.rows }).selectOption(name);
+  await expect(page).toHaveURL(new RegExp(`spec=${name}`));
+  await expect(page.locator(CASES)).toHaveCount(matrix.cases.length);
+});
+
 test("home shows every number of the matrix", async ({ page, request }) => {
   const { matrix } = await measured(request);
   await page.goto("/");
   for (const cell of matrix.cells) {
-    const shown = cellAt(page, matrix, cell);
+    const shown = cellAt(page, cell);
     if (cell.estimate) await expect(shown).toContainText(rateText(cell.estimate.value));
     else await expect(shown).toContainText(cell.outcome?.kind ?? LABELS.noResult);
     if (cell.change?.verdict === "more") await expect(shown).toContainText("more");
@@ -88,7 +147,7 @@ test("home shows every number of the matrix", async ({ page, request }) => {
 test("a cell opens the series with the same numbers", async ({ page, request }) => {
   const { matrix, cell, ns } = await measured(request);
   await page.goto("/");
-  await cellAt(page, matrix, cell).click();
+  await cellAt(page, cell).click();
   const caseView = matrix.cases.find((caseView) => caseView.id === cell.case_id);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
   await expect(page).toHaveTitle(`${caseView?.title} · kexbench`);
@@ -111,7 +170,7 @@ test("the runs lead to a run with its own numbers", async ({ page, request }) =>
   await page.locator(`.runs a[href*="${summary.run_id}"]`).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText(summary.spec_name);
   for (const cell of run.cells.filter((candidate) => candidate.estimate)) {
-    await expect(cellAt(page, run, cell)).toContainText(rateText(cell.estimate?.value ?? 0));
+    await expect(cellAt(page, cell)).toContainText(rateText(cell.estimate?.value ?? 0));
   }
   await expect(page.locator("pre").last()).toContainText("kind: Benchmark");
   await expect(page.getByText(run.hosts[0]?.host.kernel ?? "a kernel")).toBeVisible();
@@ -175,7 +234,10 @@ test("the case filter narrows the heatmap and survives a reload", async ({ page,
   await page.getByRole("searchbox", { name: LABELS.cases }).pressSequentially("no such case");
   await expect(page.getByText(LABELS.noCase)).toBeVisible();
   await page.getByRole("searchbox", { name: LABELS.cases }).fill(title);
-  await expect(page.locator("table.heatmap tbody tr").first()).toContainText(title.split(", ")[0] ?? "");
+  await expect(cellAt(page, cell)).toBeVisible();
+  await expect(page.locator(CASES)).toHaveCount(
+    matrix.cases.filter((one) => one.title.includes(title)).length,
+  );
   await page.reload();
   await expect(page.getByRole("searchbox", { name: LABELS.cases })).toHaveValue(title);
 });
@@ -200,13 +262,13 @@ test("a metric that is counted is shown as a count", async ({ page, request }) =
   expect(counted.length).toBeGreaterThan(0);
   for (const cell of counted) {
     const value = cell.estimate?.value ?? Number.NaN;
-    await expect(cellAt(page, matrix, cell).locator("b")).toHaveText(value.toLocaleString("en-US"));
+    await expect(cellAt(page, cell).locator("b")).toHaveText(value.toLocaleString("en-US"));
   }
 });
 
 test("the variation stands in the URL, and leads back to all cases", async ({ page, request }) => {
   const { matrix } = await measured(request);
-  const rows = page.locator("table.heatmap tbody tr");
+  const rows = page.locator(CASES);
   const threaded = matrix.cases.filter((caseView) => (caseView.threads ?? 1) > 1);
   await page.goto("/?variation=threads");
   if (threaded.length > 0) await expect(rows).toHaveCount(threaded.length);
@@ -304,8 +366,54 @@ test("the keyboard walks the heatmap and opens a cell", async ({ page, request }
   await page.locator('a[data-place="0 0"]').focus();
   await page.keyboard.press("End");
   await expect(page.locator(`a[data-place="0 ${matrix.subjects.length - 1}"]`)).toBeFocused();
+  const walked = await page.locator('a[data-place="0 0"]').getAttribute("data-cell");
+  const caseView = matrix.cases.find(({ id }) => walked?.startsWith(`${id} `));
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(matrix.cases[0]?.title ?? "");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
+});
+
+test("trends show the numbers of every series, and the URL keeps what was chosen", async ({
+  page,
+  request,
+}) => {
+  const trends = await read<Trends>(request, "/trends");
+  await page.goto("/trends");
+  const rows = page.getByRole("region", { name: LABELS.series }).locator("tbody tr");
+  await expect(rows).toHaveCount(trends.lines.length);
+  for (const { points } of trends.lines) {
+    for (const point of [points[0], points.at(-1)])
+      await expect(rows.filter({ hasText: rateText(point?.value ?? 0) }).first()).toBeVisible();
+  }
+  await page.getByRole("button", { name: LABELS.allCases(trends.choices.length) }).click();
+  const ids = trends.choices.map(({ id }) => `case_id=${id}`).join("&");
+  const all = await read<Trends>(request, `/trends?${ids}`);
+  await expect(rows).toHaveCount(all.lines.length);
+  await page.getByRole("checkbox", { name: LABELS.server }).check();
+  await expect(rows).not.toHaveCount(all.lines.length);
+  await expect(page).toHaveURL(/side=both&side=server/);
+  await page.getByRole("combobox", { name: LABELS.chartFor }).selectOption("side");
+  await expect(page.locator("figure.trend")).toHaveCount(2);
+  await page.reload();
+  await expect(page.locator("figure.trend")).toHaveCount(2);
+});
+
+test("CPUs show the rate and the gain of the newest version on each", async ({ page, request }) => {
+  const cpus = await read<Cpus>(request, "/cpus");
+  expect(cpus.rows.length).toBeGreaterThan(0);
+  await page.goto("/");
+  await page.getByRole("link", { name: LABELS.cpus, exact: true }).click();
+  const rows = page.locator("table.cpus tbody tr");
+  await expect(rows).toHaveCount(cpus.rows.length);
+  for (const row of cpus.rows) {
+    const shown = rows.filter({ hasText: rateText(row.estimate.value) });
+    await expect(shown.filter({ hasText: row.cpu_model }).first()).toBeVisible();
+    if (row.relation === "base") await expect(shown.first()).toContainText(LABELS.reference);
+  }
+  const other = cpus.choices[1];
+  if (!other) return;
+  await page.getByRole("combobox", { name: LABELS.oneCase, exact: true }).selectOption(other.id);
+  await expect(page.getByRole("heading", { level: 2, name: other.title })).toBeVisible();
+  await expect(page).toHaveURL(new RegExp(`case=${other.id}`));
 });
 
 test("an unknown case is answered with the service's own words", async ({ page, request }) => {

@@ -8,6 +8,7 @@ import {
   type BisectionsSearch,
   type CapacitySearch,
   type CommitsSearch,
+  type CpusSearch,
   type ForwardSecrecySearch,
   type HomeSearch,
   type MachineSearch,
@@ -16,6 +17,7 @@ import {
   type ScalingSearch,
   type SeriesSearch,
   stringifySearch,
+  type TrendsSearch,
   type UpgradeSearch,
   type UpgradesSearch,
 } from "@/search";
@@ -23,6 +25,8 @@ import {
 export const paths = {
   home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
+  trends: (search: TrendsSearch = {}) => linkOptions({ to: "/trends", search }),
+  cpus: (search: CpusSearch = {}) => linkOptions({ to: "/cpus", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
   forwardSecrecy: (search: ForwardSecrecySearch = {}) => linkOptions({ to: "/forward-secrecy", search }),
   articles: () => linkOptions({ to: "/articles" }),

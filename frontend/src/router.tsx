@@ -15,6 +15,7 @@ import {
   bisectionsSearch,
   capacitySearch,
   commitsSearch,
+  cpusSearch,
   forwardSecrecySearch,
   homeSearch,
   machineSearch,
@@ -24,6 +25,7 @@ import {
   scalingSearch,
   seriesSearch,
   stringifySearch,
+  trendsSearch,
   upgradeSearch,
   upgradesSearch,
 } from "@/search";
@@ -43,6 +45,20 @@ const series = createRoute({
   path: "/series",
   validateSearch: seriesSearch,
   component: lazyRouteComponent(() => import("@/pages/series"), "SeriesPage"),
+});
+
+const trends = createRoute({
+  getParentRoute: () => root,
+  path: "/trends",
+  validateSearch: trendsSearch,
+  component: lazyRouteComponent(() => import("@/pages/trends"), "TrendsPage"),
+});
+
+const cpus = createRoute({
+  getParentRoute: () => root,
+  path: "/cpus",
+  validateSearch: cpusSearch,
+  component: lazyRouteComponent(() => import("@/pages/cpus"), "CpusPage"),
 });
 
 const runs = createRoute({
@@ -156,6 +172,8 @@ const bisection = createRoute({
 const routeTree = root.addChildren([
   home,
   series,
+  trends,
+  cpus,
   upgrades,
   upgrade,
   alerts,

@@ -36,7 +36,18 @@ export interface HomeSearch extends CellView, HostChoice {
   q?: string;
   /** id of the case that all others are compared with; absent: the previous version */
   versus?: string;
+  /** only the cases and versions of this spec; absent: all cases, grouped by key exchange and certificate */
+  spec?: string;
+  /** the groups whose cases are shown; absent: all groups of a small matrix, none of a large one */
+  open?: string[];
+  /** absent: the newest ones, where there are many */
+  versions?: "all";
+  /** whether cases and versions without numbers are shown */
+  empty?: "shown";
 }
+
+/** Stands for no group in `open`. */
+export const NO_GROUP = "none";
 
 export interface SeriesSearch extends HostChoice {
   case: string;
@@ -44,6 +55,42 @@ export interface SeriesSearch extends HostChoice {
   library?: string[];
   /** absent: rate */
   show?: Exclude<Show, "rate">;
+}
+
+export const TREND_SIDES = ["both", "client", "server"] as const satisfies readonly SecurityView["side"][];
+
+export interface TrendsChoice {
+  /** absent: versions */
+  x?: "released" | "measured";
+  /** absent: rate */
+  show?: "cost" | "relative";
+  /** of `relative`: the version with the value 1; absent: the first of each line */
+  base?: string;
+  /** one chart for each; absent: all in one */
+  split?: Split;
+}
+
+export const SPLITS = ["cpu", "case", "library", "side"] as const;
+export type Split = (typeof SPLITS)[number];
+
+export interface TrendsSearch extends TrendsChoice {
+  /** ids; absent: the first case */
+  case?: string[];
+  /** labels of host kinds; absent: all */
+  host?: string[];
+  library?: string[];
+  metric?: Metric;
+  /** of the CPU time; absent: both together */
+  side?: (typeof TREND_SIDES)[number][];
+  scale?: "log";
+}
+
+/** `pool` and `cpu`: the machine that the others are relative to; absent: the one measured last */
+export interface CpusSearch extends HostChoice {
+  /** absent: the first case */
+  case?: string;
+  library?: string[];
+  metric?: Metric;
 }
 
 export interface ScalingSearch extends HostChoice {
@@ -136,6 +183,10 @@ export function homeSearch(raw: Raw): HomeSearch {
     library: texts(raw.library),
     q: text(raw.q),
     versus: text(raw.versus),
+    spec: text(raw.spec),
+    open: texts(raw.open),
+    versions: oneOf(raw.versions, ["all"] as const),
+    empty: oneOf(raw.empty, ["shown"] as const),
   });
 }
 
@@ -146,6 +197,31 @@ export function seriesSearch(raw: Raw): SeriesSearch {
     metric: metric(raw.metric),
     library: texts(raw.library),
     show: oneOf(raw.show, ["cost"] as const),
+  });
+}
+
+export function trendsSearch(raw: Raw): TrendsSearch {
+  const sides = texts(raw.side)?.flatMap((side) => oneOf(side, TREND_SIDES) ?? []);
+  return compact({
+    case: texts(raw.case),
+    host: texts(raw.host),
+    library: texts(raw.library),
+    metric: metric(raw.metric),
+    side: sides && sides.length > 0 ? sides : undefined,
+    x: oneOf(raw.x, ["released", "measured"] as const),
+    show: oneOf(raw.show, ["cost", "relative"] as const),
+    base: text(raw.base),
+    split: oneOf(raw.split, SPLITS),
+    scale: oneOf(raw.scale, ["log"] as const),
+  });
+}
+
+export function cpusSearch(raw: Raw): CpusSearch {
+  return compact({
+    ...hostChoice(raw),
+    case: text(raw.case),
+    library: texts(raw.library),
+    metric: metric(raw.metric),
   });
 }
 

@@ -1,35 +1,61 @@
 // Cases x subjects as a grid of links: the arrow keys move between cells, and each cell opens its trend.
 import { Link } from "@tanstack/react-router";
-import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
-import type { Metric, SubjectView } from "@/api/generated";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  memo,
+  type SyntheticEvent,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import type { CaseView, Metric, SubjectView } from "@/api/generated";
+import { count } from "@/format";
 import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
 import { commitText, shortOrigin, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import type { HeatCell, HeatModel, HeatRow } from "./heatmap-model";
+import { denseGroupText, denseText, type GroupCell, groupOf, type MatrixLine } from "./matrix-view";
 
 interface Props {
   label: string;
   model: HeatModel;
   metric: Metric;
   host: HostChoice;
+  /** absent: a line for each case */
+  lines?: MatrixLine[] | undefined;
+  /** many narrow columns */
+  isDense?: boolean;
+  /** opens or closes a group of lines */
+  flip?: (group: string) => void;
 }
 
 const HINT =
   "Point to a cell to see its numbers. Select a cell to see its trend, or a version to see its upgrade report.";
 
-export function Heatmap({ label, model, metric, host }: Props) {
+export function Heatmap({ label, model, metric, host, lines, isDense = false, flip }: Props) {
   const detail = useRef<HTMLParagraphElement>(null);
   const table = useRef<HTMLTableElement>(null);
   const [stop, setStop] = useState({ row: 0, column: 0 });
+
+  // On a narrow screen the newest versions matter most. Of several libraries, no end is more important.
+  const isOneLibrary = model.groups.length === 1;
+  useEffect(() => {
+    const frame = table.current?.parentElement;
+    if (frame && isOneLibrary) frame.scrollLeft = frame.scrollWidth;
+  }, [isOneLibrary]);
 
   // Written past React: pointing at a cell must not draw all the others again.
   const explain = (event: SyntheticEvent) => {
     const cell = (event.target as Element).closest("a[data-place]");
     if (cell && detail.current) detail.current.textContent = cell.getAttribute("aria-label");
   };
+  const all = lines ?? model.rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: false }));
+  // An open group has no cells of its own: the arrow keys pass it.
+  const withCells = all.filter((line) => line.kind === "case" || !line.isOpen);
   const walk = (event: KeyboardEvent) => {
-    const next = step(event, model.rows.length, model.subjects.length);
+    const next = step(event, withCells.length, model.subjects.length);
     if (!next) return;
     event.preventDefault();
     setStop(next);
@@ -46,7 +72,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
         ref={table}
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys walk its cells
         role="grid"
-        className="heatmap"
+        className={isDense ? "heatmap dense" : "heatmap"}
         aria-label={label}
         onMouseOver={explain}
         onFocus={explain}
@@ -54,15 +80,23 @@ export function Heatmap({ label, model, metric, host }: Props) {
       >
         <Head model={model} host={host} />
         <tbody>
-          {model.rows.map((row, index) => (
-            <Row
-              key={row.caseView.id}
-              {...{ row, index, metric }}
-              pool={host.pool}
-              cpu={host.cpu}
-              stop={stop.row === index ? stop.column : -1}
-            />
-          ))}
+          {all.map((line) => {
+            const index = withCells.indexOf(line);
+            const place = { index, stop: stop.row === index ? stop.column : -1 };
+            return line.kind === "case" ? (
+              <Row
+                key={line.row.caseView.id}
+                {...{ metric, isDense }}
+                {...place}
+                row={line.row}
+                inGroup={line.inGroup}
+                pool={host.pool}
+                cpu={host.cpu}
+              />
+            ) : (
+              <GroupRow key={line.group} {...place} {...{ line, model, host, isDense, flip }} />
+            );
+          })}
         </tbody>
       </table>
     </Frame>
@@ -121,20 +155,75 @@ function Version({ subject, prior, host }: VersionProps) {
   );
 }
 
+interface GroupRowProps {
+  line: Extract<MatrixLine, { kind: "group" }>;
+  index: number;
+  stop: number;
+  model: HeatModel;
+  host: HostChoice;
+  isDense: boolean;
+  flip: ((group: string) => void) | undefined;
+}
+
+function GroupRow({ line, index, stop, model, host, isDense, flip }: GroupRowProps) {
+  const { group, cases, isOpen, cells } = line;
+  return (
+    <tr className="group">
+      <th scope="row" className="name">
+        <button type="button" aria-expanded={isOpen} onClick={() => flip?.(group)}>
+          <span aria-hidden>{isOpen ? "▾" : "▸"}</span> {group} <small>{count(cases, "case")}</small>
+        </button>
+      </th>
+      {isOpen ? (
+        <td colSpan={cells.length} className="missing" />
+      ) : (
+        cells.map((cell, column) => (
+          <td
+            key={cell.subject.subject}
+            className={`${cell.tone} ${starts(model.subjects, column)}`}
+            style={shade(cell)}
+          >
+            <Link
+              {...upgradeOrOverview(cell, model, host)}
+              data-place={`${index} ${column}`}
+              tabIndex={stop === column ? 0 : -1}
+              aria-label={cell.sentence}
+            >
+              <b>{isDense ? denseGroupText(cell) : cell.headline}</b>
+              {!isDense && <small>{cell.note}</small>}
+            </Link>
+          </td>
+        ))
+      )}
+    </tr>
+  );
+}
+
+/** A group's cell opens the report of the upgrade; the first version of a library has none. */
+function upgradeOrOverview({ subject }: GroupCell, { priors }: HeatModel, host: HostChoice) {
+  const prior = priors.get(subject.subject);
+  return prior
+    ? paths.upgrade(subject.library, prior.subject, subject.subject, host)
+    : paths.upgrades({ library: subject.library });
+}
+
 interface RowProps extends HostChoice {
   row: HeatRow;
   index: number;
   metric: Metric;
+  isDense: boolean;
+  /** below a line that names the key exchange and the certificate */
+  inGroup: boolean;
   /** the column that the tab key reaches, or -1 */
   stop: number;
 }
 
-const Row = memo(function Row({ row, index, metric, pool, cpu, stop }: RowProps) {
-  const [main, ...rest] = row.caseView.title.split(", ");
+const Row = memo(function Row({ row, index, metric, isDense, inGroup, pool, cpu, stop }: RowProps) {
+  const [main, ...rest] = inGroup ? titleInGroup(row.caseView) : row.caseView.title.split(", ");
   const subjects = row.cells.map((cell) => cell.subject);
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className="name">
         {main} <small>{rest.join(", ")}</small>
       </th>
       {row.cells.map((cell, column) => (
@@ -146,20 +235,29 @@ const Row = memo(function Row({ row, index, metric, pool, cpu, stop }: RowProps)
           <Link
             {...paths.series({ case: cell.caseView.id, metric, pool, cpu })}
             data-place={`${index} ${column}`}
+            data-cell={`${cell.caseView.id} ${cell.subject.subject}`}
             tabIndex={stop === column ? 0 : -1}
             aria-label={cell.sentence}
           >
             <b>
-              {cell.headline}
+              {isDense ? denseText(cell) : cell.headline}
               {cell.cautions.length > 0 && <sup>†</sup>}
             </b>
-            <small>{cell.note}</small>
+            {!isDense && <small>{cell.note}</small>}
           </Link>
         </td>
       ))}
     </tr>
   );
 });
+
+/** The parts of a title that the line of its group does not have. */
+function titleInGroup(caseView: CaseView): string[] {
+  const [main = "", ...rest] = caseView.title.split(", ");
+  const key = groupOf(caseView).split(", ")[1];
+  const short = main.replace(` ${caseView.key_exchange}`, "");
+  return [short, ...(key && rest[0]?.endsWith(key.replace("RSA ", "")) ? rest.slice(1) : rest)];
+}
 
 function step(
   event: KeyboardEvent,
@@ -192,6 +290,6 @@ function starts(subjects: SubjectView[], column: number): string {
   return subjects[column - 1]?.library === subjects[column]?.library ? "" : "starts";
 }
 
-function shade(cell: HeatCell): CSSProperties {
+function shade(cell: Pick<HeatCell, "strength">): CSSProperties {
   return { "--strength": `${Math.round(cell.strength * 100)}%` } as CSSProperties;
 }

@@ -6,7 +6,14 @@ import { FULL_AT_CASE } from "./scale";
 
 const STEPS = [100, 50, 0, 50, 100];
 
-export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView | undefined }) {
+interface Props {
+  metric: Metric;
+  versus?: CaseView | undefined;
+  /** cells show the change alone */
+  isDense?: boolean;
+}
+
+export function Legend({ metric, versus, isDense = false }: Props) {
   const noun = nounOf(metric);
   const [less, more] = versus
     ? [`1/${FULL_AT_CASE} of the cost`, `${FULL_AT_CASE}× the cost`]
@@ -14,7 +21,12 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
   return (
     <div className="legend">
       <p>
-        Each cell: <b>{rateTitle(metric)}</b>, then{" "}
+        Each cell:{" "}
+        {!isDense && (
+          <>
+            <b>{rateTitle(metric)}</b>, then{" "}
+          </>
+        )}
         {versus ? (
           <>
             its cost as a multiple of the cost of <b>{versus.title}</b> with the same library.
@@ -49,6 +61,9 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
         <li>
           <i className="outcome" aria-hidden /> no result, with the reason
         </li>
+        {isDense && (
+          <li>= no change, ? unresolved, ≠ not comparable, · not compared, × no result, – not measured</li>
+        )}
         {!versus && <li>† comparison with a caveat: point to the cell to read it</li>}
       </ul>
     </div>

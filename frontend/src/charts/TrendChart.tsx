@@ -5,6 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
 import { commitText, versionText } from "@/subjects";
+import { changePointText } from "./change-points";
 import { readPalette, SHAPES, useScheme } from "./palette";
 import { type PlotLine, type SeriesModel, seriesModel } from "./series-model";
 import { type Hover, trendPlot } from "./trend-plot";
@@ -36,7 +37,7 @@ export function TrendChart({ series, show }: Props) {
       palette: readPalette(scheme),
       width,
       yLabel,
-      stepText: (ratio) => format.changeInWords(ratio, series.metric),
+      stepText: (change) => changePointText(change, series.metric),
       hover: setHover,
     });
     const plot = new uPlot(options, data, target.current);
@@ -94,7 +95,9 @@ function Key({ model }: { model: SeriesModel }) {
           </li>
         ))}
         <li>Bars and bands: 95% confidence intervals. Small dots: invocations.</li>
-        {model.steps.length > 0 && <li>Dotted vertical lines: change points.</li>}
+        {model.steps.length > 0 && (
+          <li>Dotted vertical lines: change points, with the change between the two versions.</li>
+        )}
         {model.throughSentinel && (
           <li>Change points are relative to the frozen sentinel. Machine slowdowns are excluded.</li>
         )}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SeriesLine } from "@/api/generated";
-import { aCell, aLine, anEstimate, aSeries, aSubject } from "@/testing/build";
+import { aCell, aChangePoint, aLine, anEstimate, aSeries, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import { seriesModel } from "./series-model";
 import { splitsOf, withoutSplit } from "./splits";
@@ -53,7 +53,7 @@ describe("the series' model", () => {
   });
 
   it("marks a step between the last version before it and the first after it, of its own line", () => {
-    const step = { index: 1, ratio: 1.05, z: 8 };
+    const step = aChangePoint({ index: 1, ratio: 1.05 });
     const points: [string, typeof flat][] = [
       ["1", flat],
       ["2", flat],
@@ -62,7 +62,7 @@ describe("the series' model", () => {
       aSeries([aLine("gnutls", "a", points), aLine("openssl", "a", points, [step])]),
       "rate",
     );
-    expect(steps).toEqual([{ hue: 1, x: 3, ratio: 1.05 }]);
+    expect(steps).toEqual([{ hue: 1, x: 3, change: step }]);
   });
 
   it("knows whether steps are of costs relative to the sentinel", () => {

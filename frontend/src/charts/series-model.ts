@@ -44,7 +44,7 @@ export interface Connector {
 export interface Step {
   hue: number;
   x: number;
-  ratio: number;
+  change: ChangePoint;
 }
 
 export interface SeriesModel {
@@ -129,9 +129,9 @@ function plotPoint(point: SeriesPoint, x: number, scale: (value: number) => numb
 }
 
 function stepsOf({ hue, points, changes }: PlotLine): Step[] {
-  return changes.flatMap(({ index, ratio }) => {
-    const [before, after] = [points[index - 1], points[index]];
-    return before && after ? [{ hue, x: (before.x + after.x) / 2, ratio }] : [];
+  return changes.flatMap((change) => {
+    const [before, after] = [points[change.index - 1], points[change.index]];
+    return before && after ? [{ hue, x: (before.x + after.x) / 2, change }] : [];
   });
 }
 

@@ -1,5 +1,6 @@
 // The trend's uPlot options: lines and bands are uPlot's, marks are drawn over them.
 import uPlot from "uplot";
+import type { ChangePoint } from "@/api/generated";
 import type { Palette } from "./palette";
 import type { PlotLine, PlotPoint, SeriesModel } from "./series-model";
 import { trendLabels } from "./trend-labels";
@@ -11,13 +12,12 @@ interface PlotSettings {
   palette: Palette;
   width: number;
   yLabel: string;
-  /** of a step, what moved by how much */
-  stepText: (ratio: number) => string;
+  stepText: (change: ChangePoint) => string;
   hover: (hover: Hover) => void;
 }
 
 const HEIGHT = 360;
-const FONT = "12px system-ui, sans-serif";
+export const FONT = "12px system-ui, sans-serif";
 const REACH_PX = 40;
 
 export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
@@ -133,7 +133,7 @@ function drawSteps(
   plot: uPlot,
   model: SeriesModel,
   hue: (index: number) => string,
-  text: (ratio: number) => string,
+  text: (change: ChangePoint) => string,
 ): void {
   const { ctx, bbox } = plot;
   const ratio = uPlot.pxRatio;
@@ -150,15 +150,15 @@ function drawSteps(
     ctx.save();
     ctx.translate(x - 4 * ratio, bbox.top);
     ctx.rotate(-Math.PI / 2);
-    ctx.fillText(text(step.ratio), 0, 0);
+    ctx.fillText(text(step.change), 0, 0);
     ctx.restore();
   }
   ctx.restore();
 }
 
-type Spot = [number, number];
+export type Spot = [number, number];
 
-function stroke(ctx: CanvasRenderingContext2D, from: Spot, to: Spot): void {
+export function stroke(ctx: CanvasRenderingContext2D, from: Spot, to: Spot): void {
   ctx.beginPath();
   ctx.moveTo(...from);
   ctx.lineTo(...to);

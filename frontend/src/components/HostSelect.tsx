@@ -9,11 +9,12 @@ interface Props {
   choose: (choice: HostChoice) => void;
   /** whether all host kinds may be shown together */
   all?: boolean;
+  label?: string;
 }
 
 const ALL = "-1";
 
-export function HostSelect({ hostKinds, current, choose, all = false }: Props) {
+export function HostSelect({ hostKinds, current, choose, all = false, label = "Pool and CPU" }: Props) {
   const kinds = hostKinds.map((kind, index) => ({ value: String(index), label: hostLabel(kind) }));
   const choices = all ? [{ value: ALL, label: "all" }, ...kinds] : kinds;
   const value = hostKinds.findIndex(
@@ -21,7 +22,7 @@ export function HostSelect({ hostKinds, current, choose, all = false }: Props) {
   );
   return (
     <Select
-      label="Pool and CPU"
+      label={label}
       value={String(value)}
       choices={choices}
       choose={(next) => {
@@ -32,6 +33,6 @@ export function HostSelect({ hostKinds, current, choose, all = false }: Props) {
   );
 }
 
-export function hostLabel(kind: HostKind): string {
+export function hostLabel(kind: Pick<HostKind, "pool" | "cpu_model">): string {
   return `${kind.pool}: ${kind.cpu_model}`;
 }

@@ -21,7 +21,13 @@ export function Layout() {
         <nav className="nav-groups" aria-label="Pages">
           <Group title="Results">
             <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
-              Matrix
+              Overview
+            </Link>
+            <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
+              Trends
+            </Link>
+            <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
+              CPUs
             </Link>
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades

@@ -1,6 +1,7 @@
 // The trend as a table: the exact results of every version and build, with their run.
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
+import { changePointText } from "@/charts/change-points";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { commitText, versionText } from "@/subjects";
@@ -81,7 +82,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
         {line.library} {versionText(point)}
         {point.commit && <small className="below">{commitText(point.commit)}</small>}
         {cell?.negotiated && <small className="below">negotiated {choiceText(cell.negotiated)}</small>}
-        {step && <small className="below">change point: {format.changeInWords(step.ratio, metric)}</small>}
+        {step && <small className="below">change point: {changePointText(step, metric)}</small>}
       </th>
       <td className="profile">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}

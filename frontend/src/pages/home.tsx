@@ -1,22 +1,26 @@
-// Home: every case with every version, and the changes from version to version.
+// Home: what got worse, what is measured now, and every case with every version.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { Filters, Matrix } from "@/api/generated";
-import { filtersOptions, matrixOptions } from "@/api/generated/@tanstack/react-query.gen";
+import type { Filters, Matrix, Overview } from "@/api/generated";
+import { filtersOptions, matrixOptions, overviewOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
+import { flipped, type MatrixView, matrixView } from "@/charts/matrix-view";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
-import type { HomeSearch } from "@/search";
+import { ActiveAlerts, MeasuredNow, NewestUpgrades } from "@/components/OverviewSections";
+import { count } from "@/format";
+import { type HomeSearch, NO_GROUP } from "@/search";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/");
+const POLL_MS = 15_000;
 
 export function HomePage() {
   const search = route.useSearch();
@@ -24,6 +28,7 @@ export function HomePage() {
   const change = (next: Partial<HomeSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
+  const overview = useQuery({ ...overviewOptions(), refetchInterval: POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
@@ -32,8 +37,28 @@ export function HomePage() {
   return (
     <>
       <h1>Cost of TLS handshakes</h1>
+      {overview.data ? (
+        <>
+          <NewestUpgrades libraries={overview.data.libraries} />
+          <div className="twin">
+            <ActiveAlerts />
+            <MeasuredNow overview={overview.data} />
+          </div>
+        </>
+      ) : overview.isError ? (
+        <Failed error={overview.error} retry={() => void overview.refetch()} />
+      ) : (
+        <Loading what="the overview" />
+      )}
+      <h2>Matrix</h2>
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
+        <Controls
+          search={search}
+          filters={filters.data}
+          overview={overview.data}
+          matrix={matrix.data}
+          change={change}
+        />
       )}
       {matrix.data ? (
         <Results search={search} matrix={matrix.data} change={change} />
@@ -46,21 +71,32 @@ export function HomePage() {
   );
 }
 
-function matrixQuery({ metric, pool, cpu, library }: HomeSearch) {
-  return { metric, pool, cpu_model: cpu, library };
+function matrixQuery({ metric, pool, cpu, library, spec }: HomeSearch) {
+  return { metric, pool, cpu_model: cpu, library, spec };
 }
 
 interface ControlsProps {
   search: HomeSearch;
   filters: Filters;
+  overview: Overview | undefined;
   matrix: Matrix | undefined;
   change: (next: Partial<HomeSearch>) => void;
 }
 
-function Controls({ search, filters, matrix, change }: ControlsProps) {
+function Controls({ search, filters, overview, matrix, change }: ControlsProps) {
   const cases = matrix?.cases ?? [];
+  const specs = overview?.specs.map(({ name }) => name) ?? [];
   return (
     <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <Select
+        label="Rows"
+        value={search.spec ?? ""}
+        choices={[
+          { value: "", label: "All, by key exchange" },
+          ...specs.map((name) => ({ value: name, label: name, group: "Cases of a spec" })),
+        ]}
+        choose={(spec) => change({ spec: spec || undefined })}
+      />
       <HostSelect hostKinds={filters.host_kinds} current={matrix?.host_kind} choose={change} />
       <CellChoice
         metrics={filters.metrics}
@@ -101,20 +137,23 @@ interface ResultsProps {
 }
 
 function Results({ search, matrix, change }: ResultsProps) {
-  const model = useMemo(() => heatModel(matrix, search), [matrix, search]);
+  const all = useMemo(() => heatModel(matrix, search), [matrix, search]);
+  const view = useMemo(() => matrixView(all, search, matrix.metric), [all, search, matrix.metric]);
+  const { model, lines, groups, isDense } = view;
   if (!matrix.host_kind) return <NothingYet />;
   const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
   const versus = matrix.cases.find((caseView) => caseView.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
   if (matrix.cases.length === 0 && !search.library) return <OnlyOtherRuns />;
   if (isUncounted(matrix)) return <NothingCounted />;
-  if (model.rows.length === 0) {
+  if (all.rows.length === 0) {
     return <NoCase q={search.q} showAll={() => change({ q: undefined, variation: undefined })} />;
   }
   if (search.view === "table") {
     return (
       <CellTable
-        {...{ label, model, host, metric: matrix.metric }}
+        {...{ label, host, metric: matrix.metric }}
+        model={all}
         choice={search}
         versus={versus}
         sortBy={change}
@@ -123,8 +162,58 @@ function Results({ search, matrix, change }: ResultsProps) {
   }
   return (
     <>
-      <Legend metric={matrix.metric} versus={versus} />
-      <Heatmap {...{ label, model, host, metric: matrix.metric }} />
+      <Legend metric={matrix.metric} versus={versus} isDense={isDense} />
+      <Hidden view={view} search={search} change={change} />
+      {lines && (
+        <p className="actions">
+          <button type="button" onClick={() => change({ open: groups })}>
+            Show all cases
+          </button>
+          <button type="button" onClick={() => change({ open: [NO_GROUP] })}>
+            Show groups only
+          </button>
+        </p>
+      )}
+      <Heatmap
+        {...{ label, model, host, lines, isDense, metric: matrix.metric }}
+        flip={(group) => change({ open: flipped(groups, model.rows.length, search.open, group) })}
+      />
+    </>
+  );
+}
+
+interface HiddenProps {
+  view: MatrixView;
+  search: HomeSearch;
+  change: (next: Partial<HomeSearch>) => void;
+}
+
+/** What the matrix leaves out, and how to see it. */
+function Hidden({ view: { hidden }, search, change }: HiddenProps) {
+  const without = [
+    hidden.cases > 0 && count(hidden.cases, "case"),
+    hidden.versions > 0 && count(hidden.versions, "version"),
+  ].filter(Boolean);
+  return (
+    <>
+      {(hidden.older > 0 || search.versions) && (
+        <p>
+          {hidden.older > 0
+            ? `${count(hidden.older, "older version")} not shown. `
+            : "All versions are shown. "}
+          <button type="button" onClick={() => change({ versions: search.versions ? undefined : "all" })}>
+            {search.versions ? "Show the newest only" : "Show all versions"}
+          </button>
+        </p>
+      )}
+      {(without.length > 0 || search.empty) && (
+        <p>
+          {without.length > 0 && `${without.join(" and ")} without numbers here not shown. `}
+          <button type="button" onClick={() => change({ empty: search.empty ? undefined : "shown" })}>
+            {search.empty ? "Hide what has no numbers" : "Show them"}
+          </button>
+        </p>
+      )}
     </>
   );
 }

@@ -36,6 +36,16 @@ export function SeriesPage() {
     <>
       <p className="crumbs">
         <Link {...paths.home({ metric: search.metric, pool: search.pool, cpu: search.cpu })}>All cases</Link>
+        {search.case !== "" && (
+          <>
+            {" · "}
+            <Link {...paths.trends({ case: [search.case], metric: search.metric, library: search.library })}>
+              With other series
+            </Link>
+            {" · "}
+            <Link {...paths.cpus({ case: search.case, metric: search.metric })}>On all CPUs</Link>
+          </>
+        )}
       </p>
       <h1>{title}</h1>
       {filters.data && (

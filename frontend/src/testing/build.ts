@@ -124,6 +124,11 @@ export function aLine(
   };
 }
 
+/** 5% more time, as judged. */
+export function aChangePoint(change: Partial<ChangePoint>): ChangePoint {
+  return { index: 1, against: "v", ratio: 1.05, low: 1.04, high: 1.06, verdict: "more", z: 8, ...change };
+}
+
 export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"): Series {
   return { case: aCase("c"), host_kind: { pool: "local", cpu_model: "a CPU" }, metric, lines };
 }

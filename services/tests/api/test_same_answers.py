@@ -112,7 +112,7 @@ def fill(store: ClickHouseStore, chance: random.Random, ask: Callable[[], None])
 
 def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     """The address of every page's answers."""
-    found = ["/filters", "/subjects", "/runs", "/upgrades", "/matrix", "/scaling", "/export?metric=cpu_ns"]
+    found = ["/filters", "/subjects", "/overview", "/runs", "/upgrades", "/matrix", "/scaling", "/export?metric=cpu_ns"]
     with client_of(app) as client:
         filters = client.get(f"{API_PREFIX}/filters").json()
         names = [subject["subject"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
@@ -120,8 +120,10 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
         where = f"pool={kind['pool']}&cpu_model={kind['cpu_model']}"
         found += [f"/matrix?metric={metric}&{where}" for metric in ("cpu_ns", "client_cpu_ns")]
         found += [f"/series?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
+        found += [f"/cpus?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
         found += [f"/{path}?{where}" for path in ("security", "qualifications")]
         found.append(f"/runs/run-1?{where}")
+    found.append(f"/trends?case_id={RSA}&case_id={ECDSA}&metric=cpu_ns&metric=client_cpu_ns")
     found += [f"/runs/run-{number}/verdict" for number in range(2)]
     for before, after in pairwise(name for name in names if name.startswith("fake@")):
         found.append(f"/upgrades/report?library=fake&before={before}&after={after}")

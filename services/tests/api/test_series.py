@@ -173,3 +173,47 @@ def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_sto
     empty_store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": 0, "fake@1.1": 1}))
     (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
     assert line["change_points"] == []
+
+
+def test_a_change_point_has_the_step_that_the_table_shows(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    """Its size is that of the two versions next to it, as judged, whatever the level of longer stretches."""
+    measured(empty_store, "one", VERSIONS)
+    (found,) = change_points(client)
+    matrix = client.get("/matrix").json()
+    (cell,) = [cell for cell in matrix["cells"] if cell["case_id"] == RSA and "@1.6~" in cell["subject"]]
+    shared = ("against", "ratio", "low", "high", "verdict")
+    assert {key: found[key] for key in shared} == {key: cell["change"][key] for key in shared}
+
+
+def test_a_change_point_between_runs_that_share_nothing_has_no_size(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", VERSIONS[:6])
+    measured(empty_store, "two", VERSIONS[6:], day=1)
+    (found,) = change_points(client)
+    assert (found["verdict"], found["ratio"], found["low"]) == ("apart", None, None)
+
+
+def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    other = HOST.model_copy(update={"cpu_model": "Other CPU"})
+    measured(empty_store, "one", VERSIONS)
+    measured(empty_store, "two", VERSIONS[:3], day=1, host=other)
+    asked = {"case_id": [RSA, "unknown"], "metric": ["cpu_ns", "server_cpu_ns"]}
+    trends = client.get("/trends", params=asked).raise_for_status().json()
+    assert [case["id"] for case in trends["cases"]] == [RSA]
+    assert trends["left_out"] == 0
+    lines = {(line["metric"], line["host_kind"]["cpu_model"]): line for line in trends["lines"]}
+    assert len(lines) == len(trends["lines"]) == 4
+    series = the_line(client, cpu_model=HOST.cpu_model)
+    line = lines["cpu_ns", HOST.cpu_model]
+    assert line["change_points"] == series["change_points"]
+    for point, shown in zip(series["points"], line["points"], strict=True):
+        assert trends["subjects"][shown["subject"]]["subject"] == point["subject"]
+        assert point["estimate"] == {key: shown[key] for key in ("value", "low", "high", "invocations")}
+    narrowed = client.get("/trends", params={**asked, "cpu_model": "Other CPU"}).json()
+    assert {line["host_kind"]["cpu_model"] for line in narrowed["lines"]} == {"Other CPU"}
+
+
+def test_trends_of_nothing_are_empty(client: httpx.Client) -> None:
+    trends = client.get("/trends", params={"case_id": RSA}).raise_for_status().json()
+    assert (trends["lines"], trends["subjects"], trends["releases"]) == ([], [], [])

@@ -11,7 +11,7 @@ from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.gate import CountedRoute
 from kexbench.api.machine import qualified
-from kexbench.api.queueing import queue
+from kexbench.api.overview import queue
 from kexbench.api.reading import host_kind
 from kexbench.api.run_models import DryRunRequest, DryRunView, QueueEntry
 from kexbench.api.uploading import router as uploads

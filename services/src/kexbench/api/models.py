@@ -1,12 +1,13 @@
 """The shapes of the API's answers. The OpenAPI document and the TypeScript client come from here."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from kexbench.analysis.reference import RatioOrder
-from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
+from kexbench.comparison.cpus import CpuRow
+from kexbench.comparison.models import CaseView, Cell, ChangePoint, Estimate, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
@@ -127,14 +128,6 @@ class SeriesPoint(Frozen):
     )
 
 
-class ChangePoint(Frozen):
-    """A lasting change of the level of a series."""
-
-    index: int = Field(description="of the first point after the change")
-    ratio: float = Field(description="the level after the change relative to the level before: 1.02 is 2% more")
-    z: float = Field(description="the size of the change in standard errors")
-
-
 class SeriesLine(Frozen):
     """A series: case x pool x library x build profile x metric over versions."""
 
@@ -154,6 +147,69 @@ class Series(Frozen):
     host_kind: HostKind
     metric: Metric
     lines: list[SeriesLine]
+
+
+class TrendPoint(Frozen):
+    """A version of a trend. Trends have many points, so names are short and nothing is repeated."""
+
+    subject: int = Field(description="place in the answer's subjects")
+    run_id: str
+    measured_at: datetime
+    value: float = Field(description="median over invocations, in the metric's unit")
+    low: float | None = Field(description="95% confidence interval; null with fewer than six invocations")
+    high: float | None
+    invocations: int
+
+
+class Trend(Frozen):
+    """A series: case x pool x library x build profile x metric over versions."""
+
+    case_id: str
+    host_kind: HostKind
+    metric: Metric
+    library: str
+    build_profile_label: str
+    points: list[TrendPoint] = Field(description="in version order")
+    change_points: list[ChangePoint]
+    through_sentinel: bool = Field(
+        description="changes were searched for in costs relative to the sentinel, which excludes changes of the machine"
+    )
+
+
+class Release(Frozen):
+    """A tracked version of a library, as the catalogue describes it."""
+
+    library: Library
+    version: str
+    released: date | None
+    security: list[str] = Field(description="security fixes")
+
+
+class CaseChoice(Frozen):
+    id: str
+    title: str
+
+
+class Trends(Frozen):
+    """Any number of series."""
+
+    choices: list[CaseChoice] = Field(description="all cases that have a trend, in the order of the matrix")
+    cases: list[CaseView]
+    subjects: list[SubjectView] = Field(description="by library, then version order")
+    lines: list[Trend]
+    left_out: int = Field(description="series beyond the limit of one answer")
+    releases: list[Release] = Field(description="of the subjects, in version order")
+
+
+class Cpus(Frozen):
+    """A case on all CPUs."""
+
+    choices: list[CaseChoice] = Field(description="all cases, in the order of the matrix")
+    case: CaseView | None = Field(description="null if nothing is stored")
+    metric: Metric
+    base: HostKind | None = Field(description="the CPU that the others are relative to")
+    host_kinds: list[HostKind] = Field(description="those that measured the case, the last one first")
+    rows: list[CpuRow] = Field(description="by library, then host kind")
 
 
 class StoredInvocation(Frozen):

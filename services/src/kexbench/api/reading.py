@@ -23,7 +23,7 @@ from kexbench.api.run_models import (
     SiblingView,
     StealView,
 )
-from kexbench.comparison.cells import shown_cells
+from kexbench.comparison.cells import ShownCells, shown_cells
 from kexbench.comparison.host_moves import moved_since
 from kexbench.comparison.mixed import MixedPool, mixed_pool
 from kexbench.comparison.models import CaseView, SubjectView
@@ -37,7 +37,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import MeanLoad, RunProgress, RunStore, SampleStore, Selection
+from kexbench.store.port import MeanLoad, RunProgress, RunStore, SampleStore, ScreeningStore, Selection
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -86,11 +86,14 @@ def subjects(store: TheSampleStore) -> list[SubjectView]:
 
 @router.get("/matrix", operation_id="matrix")
 def matrix(
-    store: TheSampleStore,
+    store: TheStore,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
     cpu_model: OneCpuModel = None,
     library: Libraries = None,
+    spec: Annotated[
+        str | None, Query(description="only the cases and versions of this spec's newest run", max_length=200)
+    ] = None,
 ) -> Matrix:
     """Case x version for one host kind, each cell from its newest run. Changes are tested as in the report of their
     upgrade, whatever the filters."""
@@ -99,12 +102,34 @@ def matrix(
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
     shown = shown_cells(store, selection)
+    if spec is not None:
+        shown = _of_spec(store, spec, shown)
     return Matrix(
         host_kind=kind,
         metric=metric,
         cases=[CaseView.of(case) for case in shown.cases],
         subjects=list(shown.subjects),
         cells=list(shown.cells),
+    )
+
+
+def _of_spec(store: ScreeningStore, spec: str, shown: ShownCells) -> ShownCells:
+    """The cells of what a spec measured last. Raises a 404 problem if the spec has no run."""
+    newest = next((run for run in store.runs_of_spec(spec, 10) if run.is_started), None)
+    if newest is None:
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND, f"spec {spec} has no run that began", "the overview lists the measured specs"
+        )
+    case_ids = {case.case_id for case in newest.plan.cases}
+    versions = {(kit.library, kit.version, kit.source) for kit in measured_kits(newest)}
+    subjects = [view for view in shown.subjects if (view.library, view.version, view.source) in versions]
+    names = {view.subject for view in subjects}
+    cells = [cell for cell in shown.cells if cell.case_id in case_ids and cell.subject in names]
+    measured, present = {cell.case_id for cell in cells}, {cell.subject for cell in cells}
+    return ShownCells(
+        [case for case in shown.cases if case.case_id in measured],
+        [view for view in subjects if view.subject in present],
+        cells,
     )
 
 

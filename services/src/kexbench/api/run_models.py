@@ -9,6 +9,7 @@ from kexbench.analysis.connection import PartKind
 from kexbench.api.models import HostKind, ReferenceView
 from kexbench.comparison.mixed import MixedPool
 from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
+from kexbench.comparison.overview import LibraryState
 from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts
@@ -183,6 +184,33 @@ class QueueEntry(Frozen):
 
 class QueueView(Frozen):
     runs: list[QueueEntry] = Field(description="runs under way first, then in the order they will begin")
+
+
+class RunUnderWay(Frozen):
+    """A run that has begun and not ended."""
+
+    run_id: str
+    spec_name: str
+    trigger: Trigger
+    state: RunState
+    detail: str
+    state_at: datetime = Field(description="since when it is in this state")
+    invocations_planned: int
+    invocations_stored: int
+
+
+class SpecView(Frozen):
+    name: str
+    begun_at: datetime = Field(description="when its newest run began")
+
+
+class Overview(Frozen):
+    """What a maintainer looks at first."""
+
+    libraries: list[LibraryState] = Field(description="the measured libraries, by name")
+    under_way: list[RunUnderWay] = Field(description="oldest first")
+    waiting: int = Field(description="the number of runs that wait")
+    specs: list[SpecView] = Field(description="the specs with a run that has begun, by name")
 
 
 class Submission(Frozen):

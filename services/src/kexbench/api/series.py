@@ -1,6 +1,6 @@
-"""One case over the versions of its libraries, and all handshakes of one version by their strength."""
+"""Cases over the versions of their libraries, and all handshakes of one version by their strength."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
@@ -8,23 +8,39 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.api.dependencies import KeptRoute, TheSampleStore
+from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.machine_models import SecurityView
-from kexbench.api.models import ChangePoint, HostKind, Series, SeriesLine, SeriesPoint
+from kexbench.api.models import (
+    CaseChoice,
+    Cpus,
+    HostKind,
+    Release,
+    Series,
+    SeriesLine,
+    SeriesPoint,
+    Trend,
+    TrendPoint,
+    Trends,
+)
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
-from kexbench.comparison.levels import Changes, changes_of, lines_of
-from kexbench.comparison.models import CaseView, Estimate
-from kexbench.comparison.order import subject_view
+from kexbench.comparison.cpus import cpu_rows
+from kexbench.comparison.models import CaseView, Estimate, SubjectView
+from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
 from kexbench.comparison.security import handshakes_of, model_views
+from kexbench.comparison.trends import TrendLine, trend_lines
+from kexbench.comparison.upgrade_data import host_kinds as kinds_of
+from kexbench.domain.hosts import meant_by
 from kexbench.domain.samples import Metric
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.upgrades import SIDES, Side
-from kexbench.store.port import SampleRow, SampleStore, Selection
+from kexbench.planning.catalogue import tracked
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import SampleRow, Selection
 
 router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
-_Line = tuple[str, str]
-"""A library and a build profile."""
+MOST_LINES = 400
+"""More are not read in one chart."""
 
 
 @router.get("/series", operation_id="series")
@@ -45,15 +61,78 @@ def series(
     )
     if kind is None:
         raise no_samples
-    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), (case_id,))
-    found = store.kept_value(
-        ("series", selection),
-        lambda evidence: evidence.of_case(case_id),
-        lambda: _series(store, selection, case_id, kind),
-    )
-    if found is None:
+    lines = trend_lines(store, [Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))], [case_id])
+    if not lines:
         raise no_samples
-    return found
+    (case,) = {row.case.case_id: row.case for line in lines for rows in line.rows.values() for row in rows}.values()
+    return Series(case=CaseView.of(case), host_kind=kind, metric=metric, lines=list(map(_series_line, lines)))
+
+
+@router.get("/trends", operation_id="trends")
+def trends(
+    store: TheSampleStore,
+    catalogue: TheCatalogue,
+    case_id: Annotated[list[str] | None, Query(max_length=300, description="default: the first case")] = None,
+    metric: Annotated[list[Metric] | None, Query(max_length=6, description="default: CPU time of both sides")] = None,
+    pool: Annotated[list[str] | None, Query(description="only these pools", max_length=50)] = None,
+    cpu_model: Annotated[list[str] | None, Query(description="only these CPU models", max_length=50)] = None,
+    library: Libraries = None,
+) -> Trends:
+    """Any number of series over versions, on all matching host kinds. Numbers of different host kinds are not compared
+    with each other."""
+    kinds = [
+        kind
+        for kind in store.host_kinds()
+        if (not pool or kind.pool in pool)
+        and (not cpu_model or any(kind.cpu_model in meant_by(text, [kind.cpu_model]) for text in cpu_model))
+    ]
+    metrics = list(dict.fromkeys(metric or [Metric.CPU_NS]))
+    choices = cases_in_order(store.appearances(Selection(metrics[0], libraries=tuple(library or ()))))
+    chosen = case_id or [case.case_id for case in choices[:1]]
+    selections = [Selection(one, kind.pool, kind.cpu_model, tuple(library or ())) for one in metrics for kind in kinds]
+    lines = trend_lines(store, selections, set(chosen)) if chosen else []
+    shown = lines[:MOST_LINES]
+    rows = [row for line in shown for rows in line.rows.values() for row in rows]
+    subjects = subjects_in_order(rows)
+    places = {subject.subject: place for place, subject in enumerate(subjects)}
+    return Trends(
+        choices=[CaseChoice(id=case.case_id, title=case.label) for case in choices],
+        cases=[CaseView.of(case) for case in cases_in_order(rows)],
+        subjects=subjects,
+        lines=[_trend(line, places) for line in shown],
+        left_out=len(lines) - len(shown),
+        releases=_releases(catalogue, subjects),
+    )
+
+
+@router.get("/cpus", operation_id="cpus")
+def cpus(
+    store: TheStore,
+    case_id: Annotated[str | None, Query(max_length=200, description="default: the first case")] = None,
+    metric: OneMetric = Metric.CPU_NS,
+    library: Libraries = None,
+    pool: Annotated[str | None, Query(description="of the CPU to compare with", max_length=200)] = None,
+    cpu_model: Annotated[
+        str | None, Query(description="the CPU to compare with; default: the one measured last", max_length=200)
+    ] = None,
+) -> Cpus:
+    """One case on all CPUs and pools, with the newest version of each library. Costs of different machines get a ratio
+    with its interval, and no verdict."""
+    appearances = store.appearances(Selection(metric, libraries=tuple(library or ())))
+    cases = cases_in_order(appearances)
+    case = next((case for case in cases if case_id in (None, case.case_id)), None)
+    if case is None and case_id is not None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", "choose another case")
+    kinds = [] if case is None else kinds_of([row for row in appearances if row.case.case_id == case.case_id])
+    base = next((kind for kind in kinds if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model)), None)
+    return Cpus(
+        choices=[CaseChoice(id=case.case_id, title=case.label) for case in cases],
+        case=CaseView.of(case) if case else None,
+        metric=metric,
+        base=HostKind(**vars(base)) if base else None,
+        host_kinds=[HostKind(**vars(kind)) for kind in kinds],
+        rows=cpu_rows(store, metric, case.case_id, tuple(library or ()), base) if case and base else [],
+    )
 
 
 @router.get("/security", operation_id="security")
@@ -93,41 +172,19 @@ def security(
     )
 
 
-def _series(store: SampleStore, selection: Selection, case_id: str, kind: HostKind) -> Series | None:
-    rows = store.samples(selection)
-    if not rows:
-        return None
-    lines = _lines(rows, _changes(store, selection, case_id))
-    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=selection.metric, lines=lines)
+def _series_line(line: TrendLine) -> SeriesLine:
+    subject = line.subjects[0]
+    return SeriesLine(
+        library=subject.library,
+        build_profile=subject.build_profile,
+        build_profile_label=subject.build_profile_label,
+        points=[_point(line.rows[subject.name]) for subject in line.subjects],
+        change_points=list(line.change_points),
+        through_sentinel=line.through_sentinel,
+    )
 
 
-def _changes(store: SampleStore, selection: Selection, case_id: str) -> dict[_Line, Changes]:
-    levels = store.levels(selection, [case_id])
-    harness = store.harness_versions({row.run_id for row in levels})
-    lines = lines_of(levels)
-    return {(line[0].subject.library, line[0].subject.build_profile): changes_of(line, harness) for line in lines}
-
-
-def _lines(rows: list[SampleRow], changes: Mapping[_Line, Changes]) -> list[SeriesLine]:
-    """Rows arrive in version order, so lines and points keep it."""
-    lines: dict[_Line, dict[str, list[SampleRow]]] = {}
-    for row in rows:
-        line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
-        line.setdefault(row.subject.name, []).append(row)
-    return [
-        SeriesLine(
-            library=library,
-            build_profile=profile,
-            build_profile_label=next(iter(points.values()))[0].subject.build_profile_label,
-            points=[_point(point) for point in points.values()],
-            change_points=[ChangePoint(**vars(point)) for point in changes[library, profile].change_points],
-            through_sentinel=changes[library, profile].through_sentinel,
-        )
-        for (library, profile), points in lines.items()
-    ]
-
-
-def _point(rows: list[SampleRow]) -> SeriesPoint:
+def _point(rows: Sequence[SampleRow]) -> SeriesPoint:
     newest = max(rows, key=lambda row: row.measured_at)
     levels = [row.level for row in rows]
     return SeriesPoint(
@@ -140,3 +197,33 @@ def _point(rows: list[SampleRow]) -> SeriesPoint:
         estimate=Estimate(**vars(estimate_median(levels))),
         invocation_levels=levels,
     )
+
+
+def _trend(line: TrendLine, places: Mapping[str, int]) -> Trend:
+    return Trend(
+        case_id=line.case_id,
+        host_kind=HostKind(**vars(line.kind)),
+        metric=line.metric,
+        library=line.subjects[0].library,
+        build_profile_label=line.subjects[0].build_profile_label,
+        points=[_trend_point(places[subject.name], line.rows[subject.name]) for subject in line.subjects],
+        change_points=list(line.change_points),
+        through_sentinel=line.through_sentinel,
+    )
+
+
+def _trend_point(place: int, rows: Sequence[SampleRow]) -> TrendPoint:
+    newest = max(rows, key=lambda row: row.measured_at)
+    estimate = estimate_median([row.level for row in rows])
+    return TrendPoint(subject=place, run_id=newest.run_id, measured_at=newest.measured_at, **vars(estimate))
+
+
+def _releases(catalogue: Catalogue, subjects: Sequence[SubjectView]) -> list[Release]:
+    """The catalogue's entries for the versions of some subjects."""
+    measured = [(subject.library, subject.version) for subject in subjects if subject.commit is None]
+    return [
+        Release(library=library, version=version, released=entry.released, security=list(entry.security))
+        for library, version in dict.fromkeys(measured)
+        for name, entry in tracked(catalogue)
+        if name == library and entry.version == version
+    ]

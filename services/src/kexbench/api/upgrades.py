@@ -7,9 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from kexbench.analysis.attribution import attribute
 from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
-from kexbench.analysis.sentences import sentence
 from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
@@ -19,6 +17,7 @@ from kexbench.comparison.capacity import with_server_costs
 from kexbench.comparison.mix_data import mix_report, with_cases
 from kexbench.comparison.mix_models import MixReport
 from kexbench.comparison.order import version_order
+from kexbench.comparison.overview import UpgradeStory, story_of
 from kexbench.comparison.upgrade_data import judged_steps, missing_cells, token_of
 from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours, subject_version, version_and_source
 from kexbench.comparison.why import calls_of_both, counted_profile, explained
@@ -29,7 +28,7 @@ from kexbench.domain.mixes import SERVER_COSTS
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import CallNode, CaseExplanation, CountedSide, ProfileFormat
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES_OF, Factor, MissingCell, UpgradeCell, UpgradeReport
+from kexbench.domain.upgrades import SIDES_OF, MissingCell, UpgradeCell, UpgradeReport
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between, tracked
 from kexbench.planning.documents import DocumentError
@@ -105,15 +104,15 @@ def upgrade_report(
     def is_selected(where: UpgradeCell | MissingCell) -> bool:
         return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
 
-    def compared() -> tuple[tuple[UpgradeCell, ...], tuple[Factor, ...], tuple[MissingCell, ...]]:
+    def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
         step_data = judged_steps(store, [step], relevant)[step].where(is_selected)
         return (
+            story_of(first, second, step_data, relevant),
             with_server_costs(store, step, step_data.judged),
-            attribute(step_data.data, step_data.judged, relevant),
             tuple(filter(is_selected, missing_cells(store, first, second))),
         )
 
-    cells, factors, missing = store.kept_value(
+    story, cells, missing = store.kept_value(
         ("upgrade report", first, second, relevant, pool, cpu_model),
         lambda evidence: token_of(evidence, step),
         compared,
@@ -124,9 +123,9 @@ def upgrade_report(
         before=ends[0],
         after=ends[1],
         relevant=relevant,
-        sentence=sentence(*ends, cells, factors),
+        sentence=story.sentence,
         cells=cells,
-        factors=factors,
+        factors=story.factors,
         missing=missing,
         defaults=_notes((version, entry.defaults) for version, entry in between),
         security=_notes((version, entry.security) for version, entry in between),

@@ -207,7 +207,7 @@ def _with_change(cell: Cell, step: Step, judged: tuple[CellData, UpgradeCell] | 
     if judged is None:
         return cell
     apart = judged[1].verdict == "apart"
-    return cell.model_copy(update={"change": _change(step[0], *judged), "apart_from": step[0] if apart else None})
+    return cell.model_copy(update={"change": change_of(step[0], *judged), "apart_from": step[0] if apart else None})
 
 
 def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
@@ -221,7 +221,7 @@ def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
     return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
-def _change(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
+def change_of(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
     """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
     unlike = judged.verdict == "unlike"
     move = compare(data.after["both"], data.before["both"]) if unlike else judged.move

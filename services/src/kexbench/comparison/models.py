@@ -80,6 +80,20 @@ class Ratio(Frozen):
     high: float
 
 
+class ChangePoint(Frozen):
+    """A lasting change of the level of a series, with the change in cost between the two versions next to it."""
+
+    index: int = Field(description="of the first point after the change")
+    against: str | None = Field(description="the subject compared with; null without an earlier version")
+    ratio: float | None = Field(
+        description="the cost relative to `against`, as in tables: 1.02 is 2% more; null if the two are not compared"
+    )
+    low: float | None = Field(description="95% confidence interval of the ratio")
+    high: float | None
+    verdict: CellVerdict | None = Field(description="verdict of the upgrade; null if the two share no case")
+    z: float = Field(description="the change of the level in standard errors")
+
+
 class Cell(Frozen):
     """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
     invocations failed, in the same run or in a newer run without numbers."""

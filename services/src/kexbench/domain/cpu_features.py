@@ -13,6 +13,8 @@ A mask only removes features, so it is safe on every x86-64 machine. The switche
 - GMP, which does RSA and finite fields for GnuTLS, has no such switch, so masks do not affect it.
 """
 
+import re
+from collections.abc import Collection
 from enum import StrEnum
 
 ARCHITECTURE = "x86_64"
@@ -60,3 +62,39 @@ ENVIRONMENTS: dict[CpuFeatures, dict[str, str]] = {
         "NETTLE_FAT_OVERRIDE": "none",
     },
 }
+
+_FLAGS = {
+    "aes": "AES",
+    "pclmulqdq": "PCLMULQDQ",
+    "pmull": "PMULL",
+    "avx2": "AVX2",
+    "bmi2": "BMI2",
+    "adx": "ADX",
+    "sha_ni": "SHA",
+    "sha2": "SHA-256",
+    "sha512": "SHA-512",
+    "sha3": "SHA-3",
+    "avx512f": "AVX512F",
+    "avx512ifma": "AVX512IFMA",
+    "vaes": "VAES",
+    "vpclmulqdq": "VPCLMULQDQ",
+    "gfni": "GFNI",
+    "sve": "SVE",
+    "sve2": "SVE2",
+}
+"""Flags of /proc/cpuinfo for which OpenSSL, Nettle or GMP have code, with the names that manuals use."""
+_VECTOR = ({"PCLMULQDQ": 33, "AES": 57}, {"AVX2": 5, "BMI2": 8, "ADX": 19, "SHA": 29} | WORD_1)
+"""Bits of the first two words of `OPENSSL_ia32cap` for the same features."""
+
+
+def accelerating(flags: Collection[str]) -> list[str]:
+    """The features of a CPU that TLS libraries have code for."""
+    return [name for flag, name in _FLAGS.items() if flag in flags]
+
+
+def reported_features(text: str) -> list[str]:
+    """The same features by a library's own report, such as `OPENSSL_ia32cap=0x…:0x…`. Empty for other texts."""
+    if not (found := re.search(r"OPENSSL_ia32cap=((?:0x[0-9a-f]+:?)+)", text)):
+        return []
+    words = [int(word, 16) for word in found[1].rstrip(":").split(":")]
+    return [name for word, bits in zip(words, _VECTOR, strict=False) for name, bit in bits.items() if word >> bit & 1]

@@ -1,18 +1,48 @@
-"""The queue: running and waiting runs, in the order in which they will run."""
+"""The overview: what is new of each library, and which runs measure. The queue: running and waiting runs, in the order
+in which they will run."""
 
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from kexbench.api.dependencies import MeasuresItself, TheRunStore
+from kexbench.api.dependencies import KeptRoute, MeasuresItself, TheCatalogue, TheRunStore, TheStore
 from kexbench.api.reading import PROBLEMS
-from kexbench.api.run_models import QueueEntry, QueueView
+from kexbench.api.run_models import Overview, QueueEntry, QueueView, RunUnderWay, SpecView
+from kexbench.comparison.overview import library_states
 from kexbench.domain.runs import RunState
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.runs import as_queued, waiting_states
 from kexbench.store.port import OpenRunRow
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
+_kept = APIRouter(route_class=KeptRoute)
+
+
+@_kept.get("/overview", operation_id="overview")
+def overview(store: TheStore, catalogue: TheCatalogue, measures_itself: MeasuresItself) -> Overview:
+    """The newest upgrade of each library with its result, which runs measure now, and which specs were measured."""
+    waits = waiting_states(measures_itself)
+    rows = store.open_run_rows()
+    under_way = [row for row in rows if row.event.state not in waits]
+    stored = store.progress([row.run_id for row in under_way]) if under_way else {}
+    return Overview(
+        libraries=library_states(store, catalogue),
+        under_way=[
+            RunUnderWay(
+                run_id=row.run_id,
+                spec_name=row.spec_name,
+                trigger=row.trigger,
+                state=row.event.state,
+                detail=row.event.detail,
+                state_at=row.event.at,
+                invocations_planned=row.invocations,
+                invocations_stored=stored[row.run_id].invocations_stored,
+            )
+            for row in under_way
+        ],
+        waiting=len(rows) - len(under_way),
+        specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
+    )
 
 
 @router.get("/queue", operation_id="queue")
@@ -57,3 +87,6 @@ def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
     elapsed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
     remaining_s = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - elapsed_s)
     return round(max(0.0, remaining_s), 1)
+
+
+router.include_router(_kept)

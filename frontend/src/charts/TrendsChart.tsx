@@ -1,0 +1,98 @@
+// Any number of trends in one chart. Up to twelve have bands and words; the table below has the numbers of all.
+import { useEffect, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import * as format from "@/format";
+import { versionText } from "@/subjects";
+import { readPalette, useScheme } from "./palette";
+import type { TrendsModel, TrendsPanel } from "./trends-model";
+import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
+
+interface Props {
+  panel: TrendsPanel;
+  slots: TrendsModel["slots"];
+  markers: TrendsModel["markers"];
+  yLabel: string;
+  isLog: boolean;
+}
+
+export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, isLog }: Props) {
+  const target = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [hover, setHover] = useState<TrendsHover>(null);
+  const scheme = useScheme();
+
+  useEffect(() => {
+    if (!target.current) return;
+    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+    watcher.observe(target.current);
+    return () => watcher.disconnect();
+  }, []);
+
+  useEffect(() => {
+    if (!target.current || width === 0) return;
+    const palette = readPalette(scheme);
+    const { options, data } = trendsPlot({
+      lines,
+      slots,
+      markers,
+      palette,
+      width,
+      yLabel,
+      isLog,
+      hover: setHover,
+    });
+    const plot = new uPlot(options, data, target.current);
+    return () => plot.destroy();
+  }, [lines, slots, markers, scheme, width, yLabel, isLog]);
+
+  return (
+    <figure className="trend">
+      <figcaption className="key">
+        {title && <h3>{title}</h3>}
+        {lines.length <= FEW && (
+          <ul>
+            {lines.map((line) => (
+              <li key={line.key}>
+                <svg width="28" height="8" aria-hidden="true">
+                  <line
+                    x1="0"
+                    x2="28"
+                    y1="4"
+                    y2="4"
+                    stroke={`var(--hue-${line.hue % 4})`}
+                    strokeWidth="2"
+                    strokeDasharray={(DASHES[line.dash % DASHES.length] ?? []).join(" ")}
+                  />
+                </svg>{" "}
+                {line.shortLabel}
+              </li>
+            ))}
+          </ul>
+        )}
+      </figcaption>
+      <div className="plot">
+        <div
+          ref={target}
+          role="img"
+          aria-label={`${title || `${lines.length} trends`}: ${yLabel}. The table lists the values.`}
+        />
+        {hover && (
+          <div
+            className="tip"
+            aria-hidden
+            style={{ left: hover.left, top: hover.top }}
+            data-side={hover.left > width / 2 ? "left" : "right"}
+          >
+            <b>{versionText(hover.place.subject)}</b> {hover.line.label}
+            <br />
+            {format.headline(hover.place.point.value, hover.line.trend.metric)},{" "}
+            {format.cost(hover.place.point.value, hover.line.trend.metric)}
+            <br />
+            {format.interval(hover.place.point, hover.line.trend.metric)}
+          </div>
+        )}
+      </div>
+    </figure>
+  );
+}

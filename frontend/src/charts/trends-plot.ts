@@ -1,0 +1,216 @@
+// The uPlot options of a chart with many trends: uPlot draws all lines on one canvas, which thousands of points need.
+import uPlot from "uplot";
+import { dateTime, day } from "@/format";
+import { changePointText } from "./change-points";
+import type { Palette } from "./palette";
+import { trendLabels } from "./trend-labels";
+import { FONT, stroke } from "./trend-plot";
+import type { DrawnLine, Marker, TrendPlace, TrendsModel } from "./trends-model";
+
+export type TrendsHover = { line: DrawnLine; place: TrendPlace; left: number; top: number } | null;
+
+interface Settings {
+  lines: DrawnLine[];
+  slots: TrendsModel["slots"];
+  markers: Marker[];
+  palette: Palette;
+  width: number;
+  yLabel: string;
+  isLog: boolean;
+  hover: (hover: TrendsHover) => void;
+}
+
+const HEIGHT = 340;
+const REACH_PX = 30;
+const DAY_S = 24 * 60 * 60;
+/** More bands or words than those of so many lines hide each other. The table has all numbers. */
+export const FEW = 12;
+export const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+
+export function trendsPlot(settings: Settings): { options: uPlot.Options; data: uPlot.AlignedData } {
+  const { lines, slots, markers, palette, width, yLabel, isLog, hover } = settings;
+  const xs = [...new Set(lines.flatMap((line) => line.points.map((place) => place.x)))].sort((a, b) => a - b);
+  const hasBands = lines.length <= FEW;
+  const hue = (line: DrawnLine) => palette.hues[line.hue % palette.hues.length] ?? palette.text;
+  const [least, greatest] = [xs[0] ?? 0, xs.at(-1) ?? 0];
+  const room = slots ? 0.5 : Math.max((greatest - least) * 0.03, DAY_S / 2);
+  const labels = slots && trendLabels(slots, width - 80);
+  const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
+  const options: uPlot.Options = {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
+    scales: {
+      x: { time: !slots, range: [least - room, greatest + room] },
+      y: isLog ? { distr: 3 } : { range: () => extent(lines, hasBands) },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        ticks: { show: false },
+        ...(labels && slots
+          ? {
+              splits: () => slots.map((slot) => slot.x),
+              values: () => labels.texts,
+              rotate: labels.rotate,
+              size: labels.size,
+            }
+          : {
+              space: 130,
+              values: (_: uPlot, splits: number[]) => splits.map((at) => dateText(at, greatest - least)),
+            }),
+      },
+      {
+        ...axis,
+        label: yLabel,
+        size: 64,
+        grid: { stroke: palette.line, width: 1 },
+        ticks: { show: false },
+        values: (_, splits) =>
+          splits.map((value) =>
+            value === null ? "" : value.toLocaleString("en-US", { maximumFractionDigits: 3 }),
+          ),
+      },
+    ],
+    series: [
+      {},
+      ...lines.flatMap((line): uPlot.Series[] => [
+        {
+          stroke: hue(line),
+          width: hasBands ? 2 : 1,
+          dash: DASHES[line.dash % DASHES.length] ?? [],
+          points: { show: hasBands || line.points.length === 1, size: 6, fill: hue(line) },
+        },
+        ...(hasBands
+          ? [
+              { stroke: "transparent", points: { show: false } },
+              { stroke: "transparent", points: { show: false } },
+            ]
+          : []),
+      ]),
+    ],
+    bands: hasBands
+      ? lines.map((line, index) => ({
+          series: [3 * index + 3, 3 * index + 2],
+          fill: `color-mix(in srgb, ${hue(line)} 18%, transparent)`,
+        }))
+      : [],
+    hooks: {
+      draw: [
+        (plot) => drawMarkers(plot, markers, palette),
+        (plot) => drawSteps(plot, lines, { palette, hue }),
+      ],
+      setCursor: [(plot) => hover(nearest(plot, lines))],
+    },
+  };
+  const columns = lines.flatMap((line) => {
+    const at = new Map(line.points.map((place) => [place.x, place]));
+    const values = [xs.map((x) => at.get(x)?.y)];
+    return hasBands ? [...values, xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)] : values;
+  });
+  return { options, data: [xs, ...columns] as uPlot.AlignedData };
+}
+
+function dateText(at: number, span: number): string {
+  const iso = new Date(at * 1000).toISOString();
+  return span > 4 * DAY_S ? day(iso.slice(0, 10)) : dateTime(iso);
+}
+
+/** All that is drawn, with room around it. */
+function extent(lines: DrawnLine[], hasBands: boolean): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { points } of lines) {
+    for (const place of points) {
+      low = Math.min(low, (hasBands ? place.low : null) ?? place.y);
+      high = Math.max(high, (hasBands ? place.high : null) ?? place.y);
+    }
+  }
+  const room = Math.max((high - low) * 0.1, high * 0.02);
+  return [Math.max(0, low - room), high + room];
+}
+
+function drawMarkers({ ctx, bbox, valToPos }: uPlot, markers: Marker[], palette: Palette): void {
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.strokeStyle = palette.line;
+  ctx.fillStyle = palette.faint;
+  ctx.lineWidth = ratio;
+  ctx.font = FONT.replace("12", String(11 * ratio));
+  ctx.textAlign = "left";
+  for (const marker of markers) {
+    const x = valToPos(marker.x, "x", true);
+    stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
+    upright(ctx, marker.text, x - 3 * ratio, bbox.top + bbox.height - 4 * ratio);
+  }
+  ctx.restore();
+}
+
+/** A dotted line for each place at which series changed. Words of several would hide each other, so they are counted. */
+function drawSteps(
+  { ctx, bbox, valToPos }: uPlot,
+  lines: DrawnLine[],
+  { palette, hue }: { palette: Palette; hue: (line: DrawnLine) => string },
+): void {
+  const ratio = uPlot.pxRatio;
+  const steps = new Map<number, { line: DrawnLine; text: string }[]>();
+  for (const line of lines) {
+    for (const change of line.trend.change_points) {
+      const [before, after] = [change.index - 1, change.index].map((index) => {
+        const subject = line.trend.points[index]?.subject;
+        return line.points.find((place) => place.point.subject === subject);
+      });
+      if (!before || !after) continue;
+      const x = (before.x + after.x) / 2;
+      const text = changePointText(change, line.trend.metric);
+      steps.set(x, [...(steps.get(x) ?? []), { line, text }]);
+    }
+  }
+  ctx.save();
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([1.5 * ratio, 3 * ratio]);
+  ctx.font = FONT.replace("12", String(12 * ratio));
+  ctx.textAlign = "right";
+  for (const [at, changes] of steps) {
+    const only = changes.length === 1 ? changes[0] : undefined;
+    const x = valToPos(at, "x", true);
+    ctx.strokeStyle = ctx.fillStyle = only ? hue(only.line) : palette.text;
+    stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
+    upright(ctx, only ? only.text : `${changes.length} of ${lines.length} changed`, x - 4 * ratio, bbox.top);
+  }
+  ctx.restore();
+}
+
+function upright(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(-Math.PI / 2);
+  ctx.fillText(text, 0, 0);
+  ctx.restore();
+}
+
+function nearest(plot: uPlot, lines: DrawnLine[]): TrendsHover {
+  const { left = -1, top = -1 } = plot.cursor;
+  if (left < 0 || top < 0) return null;
+  let best: TrendsHover = null;
+  let distance = REACH_PX;
+  for (const line of lines) {
+    for (const place of line.points) {
+      const px = plot.valToPos(place.x, "x");
+      if (Math.abs(px - left) > distance) continue;
+      const py = plot.valToPos(place.y, "y");
+      const away = Math.hypot(px - left, py - top);
+      if (away < distance) {
+        distance = away;
+        best = {
+          line,
+          place,
+          left: px + plot.bbox.left / uPlot.pxRatio,
+          top: py + plot.bbox.top / uPlot.pxRatio,
+        };
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,207 @@
+// CPUs: one case on all CPUs and pools: rates, costs relative to one of them, and the gain of the newest version.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { CpuRow, Cpus, Filters } from "@/api/generated";
+import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { cautionsOf } from "@/charts/cautions";
+import { MetricSelect } from "@/components/CellChoice";
+import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
+import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { libraryTitle } from "@/components/libraries";
+import { VerdictText } from "@/components/VerdictText";
+import * as format from "@/format";
+import { paths } from "@/paths";
+import { type CpusSearch, DEFAULT_METRIC } from "@/search";
+import { versionText } from "@/subjects";
+import { Checks, Select } from "@/ui/Fields";
+import { Frame } from "@/ui/Frame";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/cpus");
+
+export function CpusPage() {
+  const search = route.useSearch();
+  const { case: case_id, metric, library, pool, cpu } = search;
+  const navigate = route.useNavigate();
+  const change = (next: Partial<CpusSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const filters = useQuery(filtersOptions()).data;
+  const cpus = useQuery({
+    ...cpusOptions({ query: { case_id, metric, library, pool, cpu_model: cpu } }),
+    placeholderData: keepPreviousData,
+  });
+  useTitle("CPUs");
+  return (
+    <>
+      <h1>CPUs</h1>
+      {cpus.data && filters && (
+        <Controls search={search} filters={filters} cpus={cpus.data} change={change} />
+      )}
+      {cpus.data ? (
+        <Results cpus={cpus.data} />
+      ) : cpus.isError ? (
+        <Failed error={cpus.error} retry={() => void cpus.refetch()} />
+      ) : (
+        <Loading what="the CPUs" lines={10} />
+      )}
+    </>
+  );
+}
+
+interface ControlsProps {
+  search: CpusSearch;
+  filters: Filters;
+  cpus: Cpus;
+  change: (next: Partial<CpusSearch>) => void;
+}
+
+function Controls({ search, filters, cpus, change }: ControlsProps) {
+  if (!cpus.case) return null;
+  return (
+    <form className="controls" aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
+      <Select
+        label="Case"
+        value={cpus.case.id}
+        choices={cpus.choices.map(({ id, title }) => ({ value: id, label: title }))}
+        choose={(next) => change({ case: next })}
+      />
+      <HostSelect label="Reference" hostKinds={cpus.host_kinds} current={cpus.base} choose={change} />
+      <MetricSelect
+        metrics={filters.metrics}
+        metric={search.metric}
+        choose={(next) => change({ metric: next === DEFAULT_METRIC ? undefined : next })}
+      />
+      <Checks
+        label="Libraries"
+        all={filters.libraries}
+        chosen={search.library ?? []}
+        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+      />
+    </form>
+  );
+}
+
+function Results({ cpus }: { cpus: Cpus }) {
+  const { base, rows } = cpus;
+  if (!cpus.case || !base || rows.length === 0) {
+    return (
+      <Empty title="No results">
+        <p>Nothing was measured for this choice.</p>
+      </Empty>
+    );
+  }
+  const mask = maskText(cpus.case);
+  return (
+    <>
+      <h2>{cpus.case.title}</h2>
+      <p>
+        The newest version of each library on each CPU. Costs are relative to {hostLabel(base)}. The machines
+        were not measured in turns, so these ratios have no verdict. The change from the previous version was
+        measured on each CPU itself.
+      </p>
+      {mask && <p>{mask}</p>}
+      {cpus.host_kinds.length === 1 && <p>Only one CPU has measured this case.</p>}
+      <p>
+        <Link {...paths.trends({ case: [cpus.case.id], split: "cpu" })}>Trends on each CPU</Link>
+      </p>
+      {byLibrary(rows).map(([library, own]) => (
+        <section key={library}>
+          <h2>{libraryTitle(library)}</h2>
+          <CpuTable library={library} rows={own} cpus={cpus} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+function CpuTable({ library, rows, cpus }: { library: string; rows: CpuRow[]; cpus: Cpus }) {
+  const isRate = format.isRate(cpus.metric);
+  return (
+    <Frame label={`${libraryTitle(library)} on each CPU`}>
+      <table className="numbers history cpus">
+        <thead>
+          <tr>
+            <th scope="col">Pool and CPU</th>
+            <th scope="col">Version</th>
+            <th scope="col">{isRate ? "Rate" : format.costTitle(cpus.metric)}</th>
+            <th scope="col" className="number">
+              Cost, 95% confidence interval
+            </th>
+            <th scope="col">Relative cost</th>
+            <th scope="col">Change from the previous version</th>
+            <th scope="col">CPU features</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={`${row.pool} ${row.cpu_model}`} {...{ row, cpus }} share={rateShare(rows, row)} />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+function Row({ row, cpus: { case: shown, metric }, share }: { row: CpuRow; cpus: Cpus; share: number }) {
+  const { pool, cpu_model: cpu, subject, estimate, change } = row;
+  return (
+    <tr>
+      <th scope="row">
+        <Link {...paths.series({ case: shown?.id ?? "", metric, pool, cpu })}>{hostLabel(row)}</Link>
+      </th>
+      <td className="whole">
+        {versionText(subject)}
+        <small className="below">
+          <Link {...paths.run(row.run_id)}>{format.dateTime(row.measured_at)}</Link>
+        </small>
+      </td>
+      <td className="cost">
+        {format.headline(estimate.value, metric)}
+        <span className="bar" style={{ width: `${share * 100}%` }} aria-hidden />
+      </td>
+      <td className="number">
+        {format.cost(estimate.value, metric)} <small>{format.interval(estimate, metric)}</small>
+        <small className="below">{format.count(estimate.invocations, "invocation")}</small>
+      </td>
+      <td className={row.relative ? "whole" : undefined}>
+        {relativeText(row)}
+        {row.cautions.map((caution) => (
+          <small key={caution} className="below">
+            {caution}
+          </small>
+        ))}
+      </td>
+      <td>
+        {change ? (
+          <>
+            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
+            <VerdictText
+              verdict={change.verdict}
+              resolves={change.resolves}
+              metric={metric}
+              cautions={cautionsOf(change)}
+            />
+          </>
+        ) : (
+          "not compared"
+        )}
+      </td>
+      <td className="profile">
+        <Features row={row} />
+      </td>
+    </tr>
+  );
+}
+
+/** The CPU's features are no proof that a library used them, so both are named. */
+function Features({ row: { cpu_features: has, used_features: used } }: { row: CpuRow }) {
+  return (
+    <>
+      The CPU has {has.length > 0 ? has.join(", ") : "none that is known"}.
+      <span className="below">
+        {used ? `The library used ${used.join(", ") || "none"}.` : "What the library used is not known."}
+      </span>
+    </>
+  );
+}

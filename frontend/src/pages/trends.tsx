@@ -1,0 +1,128 @@
+// Trends: any number of series in one chart or in small multiples, and a table with the numbers of each.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Filters, Trends } from "@/api/generated";
+import { filtersOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { TrendsChart } from "@/charts/TrendsChart";
+import { type TrendsModel, trendsModel } from "@/charts/trends-model";
+import { FEW } from "@/charts/trends-plot";
+import { hostLabel } from "@/components/HostSelect";
+import { TrendsControls } from "@/components/TrendsControls";
+import { TrendsTable } from "@/components/TrendsTable";
+import { axisTitle, metricsOf } from "@/components/trends-words";
+import { count } from "@/format";
+import type { TrendsSearch } from "@/search";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/trends");
+
+export function TrendsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: Partial<TrendsSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const filters = useQuery(filtersOptions()).data;
+  const trends = useQuery({
+    ...trendsOptions({ query: queryOf(search, filters) }),
+    enabled: filters !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  useTitle("Trends");
+  return (
+    <>
+      <h1>Trends</h1>
+      {filters && trends.data && (
+        <TrendsControls search={search} filters={filters} trends={trends.data} change={change} />
+      )}
+      {trends.data ? (
+        <Results search={search} trends={trends.data} />
+      ) : trends.isError ? (
+        <Failed error={trends.error} retry={() => void trends.refetch()} />
+      ) : (
+        <Loading what="the trends" lines={10} />
+      )}
+    </>
+  );
+}
+
+function queryOf(search: TrendsSearch, filters: Filters | undefined) {
+  const hosts = filters?.host_kinds.filter((kind) => search.host?.includes(hostLabel(kind))) ?? [];
+  return {
+    case_id: search.case,
+    library: search.library,
+    metric: metricsOf(search),
+    pool: hosts.length > 0 ? [...new Set(hosts.map(({ pool }) => pool))] : undefined,
+    cpu_model: hosts.length > 0 ? [...new Set(hosts.map(({ cpu_model }) => cpu_model))] : undefined,
+  };
+}
+
+function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
+  const model = useMemo(() => trendsModel(trends, search), [trends, search]);
+  if (trends.lines.length === 0) {
+    return (
+      <Empty title="No series">
+        <p>Nothing was measured for this choice. Select other cases, machines or libraries.</p>
+      </Empty>
+    );
+  }
+  const yLabel = axisTitle(search);
+  return (
+    <>
+      <h2>{model.title}</h2>
+      <Reading search={search} trends={trends} model={model} />
+      <div className={search.split ? "panels" : undefined}>
+        {model.panels.map((panel) => (
+          <TrendsChart
+            key={panel.title}
+            {...{ panel, yLabel }}
+            slots={model.slots}
+            markers={model.markers}
+            isLog={search.scale === "log"}
+          />
+        ))}
+      </div>
+      <TrendsTable lines={model.lines} />
+    </>
+  );
+}
+
+interface ReadingProps {
+  search: TrendsSearch;
+  trends: Trends;
+  model: TrendsModel;
+}
+
+/** What the chart does not say by itself. */
+function Reading({ search, trends, model }: ReadingProps) {
+  const hosts = new Set(model.lines.map(({ trend }) => hostLabel(trend.host_kind)));
+  const isCrowded = model.panels.some(({ lines }) => lines.length > FEW);
+  return (
+    <ul className="plain">
+      <li>
+        {isCrowded
+          ? `Bands are drawn for up to ${FEW} series in a chart. Point to a line to see its interval.`
+          : "Bands: 95% confidence intervals. Dotted vertical lines: change points, with the change between the two versions as the table has it."}
+      </li>
+      {search.show === "relative" && (
+        <li>
+          Costs are divided by that of {search.base ?? "the first version of each series"}, as measured. Only
+          change points are judged.
+        </li>
+      )}
+      {hosts.size > 1 && (
+        <li>Series of different machines are not compared with each other: the machines cost differently.</li>
+      )}
+      {model.undrawn > 0 && (
+        <li>
+          {count(model.undrawn, "point")} not drawn:{" "}
+          {search.x === "released" ? "no release date is known" : "the baseline is missing"}.
+        </li>
+      )}
+      {trends.left_out > 0 && (
+        <li>{count(trends.left_out, "series", "series")} not shown. Select fewer cases or machines.</li>
+      )}
+    </ul>
+  );
+}

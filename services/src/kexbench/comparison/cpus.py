@@ -1,0 +1,174 @@
+"""One case on all CPUs: the newest version of each library, its cost relative to a chosen CPU, and its gain there.
+
+Costs of two machines are never judged: the machines were not measured in turns, so their ratio has an interval and no
+verdict. A ratio is given only for the same version and the same work.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.comparison.cells import Gathered, change_of, gather
+from kexbench.comparison.comparing import DIFFERENT_PROFILE, Numbers, chosen, unlike
+from kexbench.comparison.models import Change, Estimate, Ratio, SubjectView
+from kexbench.comparison.order import subject_view, version_order
+from kexbench.comparison.upgrade_data import judged_steps
+from kexbench.domain.cpu_features import accelerating, reported_features
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostFacts, kind_of
+from kexbench.domain.samples import Metric, Negotiated
+from kexbench.store.port import HostKindRow, SampleRow, Selection, Store
+
+Relation = Literal["base", "compared", "other version", "other work", "few invocations"]
+
+
+class CpuRow(Frozen):
+    """The newest version of a library on a host kind."""
+
+    pool: str
+    cpu_model: str
+    subject: SubjectView
+    estimate: Estimate
+    run_id: str
+    measured_at: datetime
+    relation: Relation = Field(
+        description="to the same version on the chosen CPU. `other version`: it was not measured there; `other work`: "
+        "the handshakes or the methods differ"
+    )
+    relative: Ratio | None = Field(description="cost relative to the chosen CPU, unpaired and not judged")
+    cautions: list[str] = Field(description="why the ratio needs care, or why there is none")
+    change: Change | None = Field(description="from the previous version of the library, on this CPU")
+    cpu_features: list[str] = Field(description="of the CPU, those that TLS libraries have code for")
+    used_features: list[str] | None = Field(
+        description="by which the library chose its code, as it reported when its instructions were counted on this "
+        "CPU; null if it was never asked"
+    )
+
+
+@dataclass(frozen=True)
+class _OnKind:
+    kind: HostKindRow
+    cells: list[Gathered]
+
+    def newest(self) -> list[Gathered]:
+        """Of each library."""
+        newest: dict[str, Gathered] = {}
+        for cell in sorted(self.cells, key=lambda cell: version_order(cell.subject)):
+            newest[cell.subject.library] = cell
+        return list(newest.values())
+
+    def same_version(self, cell: Gathered) -> Gathered | None:
+        """Preferably of the same build."""
+        same = [other for other in self.cells if _named(other) == _named(cell)]
+        return max(same, key=lambda other: other.subject.build_profile == cell.subject.build_profile, default=None)
+
+
+def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKindRow) -> list[CpuRow]:
+    """By library, then the host kinds in the order of the store."""
+    places = [_OnKind(kind, _cells(store, metric, case_id, libraries, kind)) for kind in store.host_kinds()]
+    on_base = next((place for place in places if place.kind == base), None)
+    rows = [(place, cell) for place in places for cell in place.newest()]
+    judged = judged_steps(store, {cell.step for _, cell in rows if cell.step}, metrics={"both": metric})
+    run_ids = {cell.run_id for place in places for cell in place.cells}
+    numbers = _Numbers(store.harness_versions(run_ids), {}) if run_ids else _Numbers({}, {})
+    if any(cell.case.leaves_a_choice for _, cell in rows):
+        numbers = _Numbers(numbers.harness, chosen(store.negotiated(run_ids)))
+    facts = _Facts(store)
+    result = []
+    for place, cell in sorted(rows, key=lambda row: row[1].subject.library):
+        assert cell.measured_at is not None
+        relation, relative, cautions = _relation(place, cell, on_base, numbers)
+        step = judged[cell.step].of(case_id, place.kind) if cell.step else None
+        host = facts.of(cell.run_id, place.kind)
+        result.append(
+            CpuRow(
+                pool=place.kind.pool,
+                cpu_model=place.kind.cpu_model,
+                subject=subject_view(cell.subject),
+                estimate=Estimate(**vars(estimate_median(cell.levels))),
+                run_id=cell.run_id,
+                measured_at=cell.measured_at,
+                relation=relation,
+                relative=relative,
+                cautions=cautions,
+                change=change_of(cell.step[0], *step) if cell.step and step else None,
+                cpu_features=accelerating(host.cpu_flags) if host else [],
+                used_features=facts.reported(cell, place.kind),
+            )
+        )
+    return result
+
+
+def _cells(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], kind: HostKindRow) -> list[Gathered]:
+    rows: Iterable[SampleRow] = store.samples(Selection(metric, kind.pool, kind.cpu_model, libraries, (case_id,)))
+    return gather(rows, ())
+
+
+def _named(cell: Gathered) -> tuple[str, str, str]:
+    return cell.subject.library, cell.subject.version, cell.subject.source
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The conditions of cells, as comparisons need them."""
+
+    harness: Mapping[str, int]
+    negotiated: Mapping[tuple[str, str, str], Negotiated]
+
+    def of(self, cell: Gathered) -> Numbers:
+        reference = f"{cell.subject.library}@{cell.subject.source}"
+        return Numbers(
+            cell.subject,
+            cell.run_id,
+            cell.batches,
+            cell.levels,
+            negotiated=self.negotiated.get((cell.run_id, cell.case.case_id, reference)),
+            harness_version=self.harness.get(cell.run_id),
+        )
+
+
+def _relation(
+    place: _OnKind, cell: Gathered, base: _OnKind | None, numbers: _Numbers
+) -> tuple[Relation, Ratio | None, list[str]]:
+    if base is not None and place.kind == base.kind:
+        return "base", None, []
+    other = base.same_version(cell) if base else None
+    if other is None:
+        return "other version", None, []
+    if reasons := unlike(numbers.of(cell), numbers.of(other)):
+        return "other work", None, reasons
+    # The keys are made unlike, so that invocations of two machines never form pairs.
+    ratio = compare({f"0 {unit}": values for unit, values in cell.batches.items()}, other.batches)
+    if ratio is None:
+        return "few invocations", None, []
+    cautions = [] if cell.subject.build_profile == other.subject.build_profile else [DIFFERENT_PROFILE]
+    return "compared", Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high), cautions
+
+
+class _Facts:
+    """The machines of runs, each run read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._hosts: dict[str, list[HostFacts]] = {}
+
+    def of(self, run_id: str, kind: HostKindRow) -> HostFacts | None:
+        """A machine of a run that is of a host kind."""
+        return next((host for host in self._of_run(run_id) if kind_of(host) == kind.cpu_model), None)
+
+    def _of_run(self, run_id: str) -> list[HostFacts]:
+        if run_id not in self._hosts:
+            run = self._store.run(run_id)
+            own = [run.host] if run and run.host else []
+            self._hosts[run_id] = own or [attempt.host for attempt in self._store.attempts(run_id)]
+        return self._hosts[run_id]
+
+    def reported(self, cell: Gathered, kind: HostKindRow) -> list[str] | None:
+        for row in self._store.profiles([cell.subject.name], cell.case.case_id):
+            if row.profile.native_cpu_features is not None and self.of(row.run_id, kind):
+                return reported_features(row.profile.native_cpu_features)
+        return None

@@ -1,0 +1,122 @@
+"""Trends: the costs of cases over the versions of their libraries, with the changes of their level."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kexbench.analysis.changepoints import ChangePoint as Found
+from kexbench.comparison.cells import gather
+from kexbench.comparison.levels import Changes, changes_of, lines_of
+from kexbench.comparison.models import ChangePoint
+from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import NOT_JUDGED
+from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+
+
+@dataclass(frozen=True)
+class TrendLine:
+    """A case on a host kind, of one library and build profile, in one metric."""
+
+    case_id: str
+    kind: HostKindRow
+    metric: Metric
+    subjects: tuple[SubjectRow, ...]
+    """In version order."""
+    rows: Mapping[str, Sequence[SampleRow]]
+    """By SubjectRow.name, one row for each invocation."""
+    change_points: tuple[ChangePoint, ...]
+    through_sentinel: bool
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line whose change points have no sizes yet."""
+
+    case_id: str
+    kind: HostKindRow
+    subjects: tuple[SubjectRow, ...]
+    rows: Mapping[str, Sequence[SampleRow]]
+    changes: Changes
+    steps: Mapping[int, Step | None]
+    """The two versions to compare at each change point, by its index. None without an earlier version."""
+
+
+def trend_lines(store: SampleStore, selections: Iterable[Selection], case_ids: Collection[str]) -> list[TrendLine]:
+    """The lines of some host kinds and metrics, in the order of the selections, then of the rows in the store.
+
+    A change point is found in the whole series, but its size is that of the two versions next to it, as every table
+    shows it: the average of longer stretches would differ from the step between two versions.
+    """
+    by_metric: dict[Metric, list[_Line]] = defaultdict(list)
+    for selection in selections:
+        by_metric[selection.metric] += _lines(store, selection, case_ids)
+    trends = []
+    for metric, lines in by_metric.items():
+        steps = {step for line in lines for step in line.steps.values() if step}
+        judged = judged_steps(store, steps, metrics={"both": metric})
+        trends += [_trend(line, metric, judged) for line in lines]
+    return trends
+
+
+def _lines(store: SampleStore, selection: Selection, case_ids: Collection[str]) -> list[_Line]:
+    """Kept as long as the results of the cases are the same."""
+    here = replace(selection, case_ids=tuple(sorted(case_ids)))
+    return store.kept_value(
+        ("lines", here),
+        lambda evidence: tuple(evidence.of_case(case_id) for case_id in here.case_ids),
+        lambda: _lines_anew(store, here),
+    )
+
+
+def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
+    rows = store.samples(selection)
+    if not rows:
+        return []
+    levels = store.levels(selection, selection.case_ids)
+    harness = store.harness_versions({row.run_id for row in levels})
+    changes = {
+        (line[0].case_id, line[0].subject.library, line[0].subject.build_profile): changes_of(line, harness)
+        for line in lines_of(levels)
+    }
+    earlier = {(cell.case.case_id, cell.subject.name): cell.step for cell in gather(rows, ())}
+    by_line: dict[tuple[str, str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:  # rows arrive in version order, so lines and points keep it
+        by_line[row.case.case_id, row.subject.library, row.subject.build_profile][row.subject.name].append(row)
+    kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    lines = []
+    for key, points in by_line.items():
+        subjects = tuple(rows_of_point[-1].subject for rows_of_point in points.values())
+        line_changes = changes[key]
+        steps = {point.index: earlier[key[0], subjects[point.index].name] for point in line_changes.change_points}
+        lines.append(_Line(key[0], kind, subjects, points, line_changes, steps))
+    return lines
+
+
+def _trend(line: _Line, metric: Metric, judged: Mapping[Step, JudgedCells]) -> TrendLine:
+    return TrendLine(
+        case_id=line.case_id,
+        kind=line.kind,
+        metric=metric,
+        subjects=line.subjects,
+        rows=line.rows,
+        change_points=tuple(
+            _sized(point, line, judged, line.steps[point.index]) for point in line.changes.change_points
+        ),
+        through_sentinel=line.changes.through_sentinel,
+    )
+
+
+def _sized(point: Found, line: _Line, judged: Mapping[Step, JudgedCells], step: Step | None) -> ChangePoint:
+    cell = judged[step].of(line.case_id, line.kind) if step else None
+    verdict = cell[1].verdict if cell else None
+    move = cell[1].move if cell and verdict not in NOT_JUDGED else None
+    return ChangePoint(
+        index=point.index,
+        z=point.z,
+        against=step[0] if step else None,
+        ratio=move.ratio if move else None,
+        low=move.low if move else None,
+        high=move.high if move else None,
+        verdict=verdict,
+    )
