@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ def sample_columns(run: Run, invocations: Sequence[Invocation], host: HostFacts)
     lengths = np.array([len(sample.values) for sample in every], dtype=np.int64)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     values = np.fromiter(chain.from_iterable(sample.values for sample in every), np.float64, offsets[-1])
-    known = np.add.reduceat(np.isfinite(values), offsets[:-1], dtype=np.uint32) if every else []
+    known: Any = np.add.reduceat(np.isfinite(values), offsets[:-1], dtype=np.uint32) if every else []
     p05, median, p95 = _quantiles(values, offsets[:-1], lengths)
     columns |= {
         "metric": pa.array([sample.metric.value for sample in every], pa.string()),
