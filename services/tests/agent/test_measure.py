@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -174,11 +175,12 @@ def test_what_the_api_has_is_not_sent_again_and_what_it_lacks_is(
     (attempt,) = service.store.attempts(run.run_id)
     sent: list[str] = []
 
-    def counted(method: str, path: str, body: Invocation) -> None:
-        sent.append(body.case_id)
+    def counted(_: str, invocations: Sequence[Invocation]) -> Iterator[int]:
+        sent.extend(each.case_id for each in invocations)
+        yield len(sent)
 
     (stored,) = service.store.invocations(run.run_id)
-    monkeypatch.setattr(pod.api, "send", counted)
+    monkeypatch.setattr(pod.api, "add_invocations", counted)
     measuring.upload(pod.told, pod.api, attempt, pod.say)
     assert sent == [case.case_id for case in run.plan.cases if case.case_id != stored.case_id]
 
