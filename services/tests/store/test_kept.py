@@ -44,7 +44,6 @@ def test_a_value_is_computed_anew_only_if_its_results_changed(store: ClickHouseS
     assert (of_case(), of_all()) == ([1, 2], [1, 2])
     store.add_event(an_event(run, RunState.FINISHED))
     store.add_run(a_run("waiting"))
-    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1, TWO: 2}))
     assert (of_case(), of_all()) == ([1, 2], [1, 2])
     assert (of_case.times, of_all.times) == (1, 1)
     store.add_invocation(run, an_invocation(run, case_id=ECDSA, cpu_ns={ONE: 3}))
@@ -73,6 +72,14 @@ def test_an_attempt_that_arrives_late_changes_what_is_kept(store: ClickHouseStor
     assert levels() == [2]
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}, attempt=1))
     assert levels() == [1]
+
+
+def test_a_repeated_delivery_with_other_numbers_changes_what_is_kept(store: ClickHouseStore) -> None:
+    run = filled(store)
+    levels = Counting(store, Evidence.of_all)
+    assert levels() == [1, 2]
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 5, TWO: 6}))
+    assert levels() == [5, 6]
 
 
 def test_half_a_delivery_changes_nothing_until_it_is_repeated(store: ClickHouseStore) -> None:
