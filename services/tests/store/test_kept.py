@@ -82,6 +82,14 @@ def test_an_attempt_that_arrives_late_changes_what_is_kept(store: ClickHouseStor
     assert levels() == [1]
 
 
+def test_a_repeated_delivery_with_other_numbers_changes_what_is_kept(store: ClickHouseStore) -> None:
+    run = filled(store)
+    levels = Counting(store, Evidence.of_all)
+    assert levels() == [1, 2]
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 5, TWO: 6}))
+    assert levels() == [5, 6]
+
+
 def test_half_a_delivery_changes_nothing_until_it_is_repeated(store: ClickHouseStore) -> None:
     run = filled(store)
     levels = Counting(store, Evidence.of_all)

@@ -105,7 +105,7 @@ def upgrade_report(
         return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
 
     def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
-        step_data = judged_steps(store, [step], relevant)[step].where(is_selected)
+        step_data = judged_steps(store, [step], relevant)[step].where(is_selected).ordered(store.host_kinds())
         return (
             story_of(first, second, step_data, relevant),
             with_server_costs(store, step, step_data.judged),
@@ -114,7 +114,7 @@ def upgrade_report(
 
     story, cells, missing = store.kept_value(
         ("upgrade report", first, second, relevant, pool, cpu_model),
-        lambda evidence: token_of(evidence, step),
+        lambda evidence: (token_of(evidence, step), tuple(evidence.host_kinds())),
         compared,
     )
     between = released_between(catalogue, library, first.version_key, second.version_key)

@@ -75,14 +75,19 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
         lambda keys: _cells_by_case(store, selection, [key.case_id for key in keys], timed=metrics == SIDES),
     )
     by_case = sorted(filter(None, kept.values()), key=lambda cells: case_order(cells.case))
-    shown = [cell for cells in by_case for cell in cells.cells]
+    subjects = subjects_in_order(kit for cells in by_case for kit in cells.kits)
+    places = {view.subject: place for place, view in enumerate(subjects)}
+    shown = sorted(
+        (cell for cells in by_case for cell in cells.cells),
+        key=lambda cell: (places[cell[0].subject], cell[0].case_id),
+    )
     judged = judged_steps(
         store, {step for _, step in shown if step}, relevant, run_id=selection.run_id, metrics=metrics
     )
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
     return ShownCells(
         [cells.case for cells in by_case],
-        subjects_in_order(kit for cells in by_case for kit in cells.kits),
+        subjects,
         [_with_change(cell, step, judged[step].of(cell.case_id, kind)) if step else cell for cell, step in shown],
     )
 

@@ -1,7 +1,7 @@
 """The stored numbers of an upgrade: those that are compared in each case on each host kind."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -91,6 +91,18 @@ class JudgedCells:
 
     def more(self) -> tuple[UpgradeCell, ...]:
         return tuple(cell for cell in self.judged if cell.verdict == "more")
+
+    def ordered(self, kinds: Sequence[HostKindRow]) -> "JudgedCells":
+        """In the order of the matrix, then of the host kinds."""
+        ranks = {(kind.pool, kind.cpu_model): rank for rank, kind in enumerate(kinds)}
+        places = sorted(
+            range(len(self.data)),
+            key=lambda place: (
+                case_order(self.data[place].case),
+                ranks.get((self.data[place].pool, self.data[place].cpu_model), len(ranks)),
+            ),
+        )
+        return JudgedCells(tuple(self.data[place] for place in places), tuple(self.judged[place] for place in places))
 
     def where(self, is_selected: Callable[[UpgradeCell], bool]) -> "JudgedCells":
         """Some of the cells, with unchanged verdicts."""
@@ -374,6 +386,8 @@ def missing_cells(store: SampleStore, before: SubjectRow, after: SubjectRow) -> 
     versions = version_names(before, after)
     missing: list[tuple[Case, MissingCell]] = []
     for kind in host_kinds(appearances):
+        if cases.get((kind, before.name), {}).keys() == cases.get((kind, after.name), {}).keys():
+            continue
         reasons = reasons_of(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
         for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
             lacking_reasons = reasons.get(lacking.name, {})

@@ -48,6 +48,8 @@ class Evidence:
     """Changes if a host's kind does, or if all summaries are computed anew."""
     asides: frozenset[str] = frozenset()
     digests: Mapping[RunCase, Digest] = field(default_factory=dict)
+    deliveries: Mapping[RunCase, int] = field(default_factory=dict)
+    """By this process. A repeated delivery with other numbers replaces rows, but leaves the checksum."""
 
     def of_all(self) -> Token:
         return self.basis, _joined(self._marks.values())
@@ -115,7 +117,8 @@ class Evidence:
     @cached_property
     def _marks(self) -> Mapping[RunCase, int]:
         return {
-            place: hash((place, digest.checksum, place.run_id in self.asides)) for place, digest in self.digests.items()
+            place: hash((place, digest.checksum, place.run_id in self.asides, self.deliveries.get(place, 0)))
+            for place, digest in self.digests.items()
         }
 
     @cached_property

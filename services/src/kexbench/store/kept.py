@@ -6,8 +6,9 @@ invocations changed, so what a question costs hardly grows with the store.
 
 import secrets
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sized
+from dataclasses import replace
 from typing import Any
 
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
@@ -27,7 +28,7 @@ _RESULTS = (
     " max(reference = 'sentinel') AS is_sentinel, min(arrayMin(counted.measured_at)) AS oldest,"
     " max(measured_at) AS newest"
     f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
-    " GROUP BY run_id, case_id, pool, host_kind"
+    " GROUP BY run_id, case_id, pool, host_kind SETTINGS optimize_move_to_prewhere_if_final = 1"
 )
 
 
@@ -44,6 +45,7 @@ class KeptTables(SummaryTables):
         self._host_kinds: dict[str, str] = {}
         self._refreshing = threading.Lock()
         self._keeping = threading.Lock()
+        self._deliveries: Counter[RunCase] = Counter()
         self._kept: OrderedDict[Hashable, tuple[Token, Any]] = OrderedDict()
         self._size = 0
 
@@ -58,6 +60,13 @@ class KeptTables(SummaryTables):
         """Call it after results were stored again, whose checksums are those from before."""
         with self._refreshing:
             self._evidence, self._read_at = Evidence(), ""
+
+    def _note_delivery(self, places: Collection[RunCase]) -> None:
+        """Call it after each delivery, also after one that failed. It changes the version of the content too."""
+        with self._keeping:
+            self._deliveries.update(places)
+        with self._writing():
+            pass
 
     def kept(
         self,
@@ -108,17 +117,17 @@ class KeptTables(SummaryTables):
                 {"database": self._database},
             )
         }
-        times = self._times_summarised.copy()
-        blocks["summarised by this process"] = times.total(), times.total()
+        with self._keeping:
+            deliveries = dict(self._deliveries)
         if known.basis and blocks == self._blocks:
-            return known
+            return known if deliveries == known.deliveries else replace(known, deliveries=deliveries)
         host_kinds = {row["host_id"]: row["kind"] for row in self._query("SELECT host_id, kind FROM hosts FINAL")}
         nothing = (0, 0)
         emptied = blocks.get("summarised", nothing)[0] != self._blocks.get("summarised", nothing)[0]
         if not known.basis or emptied or not self._host_kinds.items() <= host_kinds.items():
             known = Evidence(basis=secrets.token_hex(8))
         checksums = {
-            (place := RunCase(row["run_id"], row["case_id"])): hash((row["checksum"], times[place]))
+            RunCase(row["run_id"], row["case_id"]): row["checksum"]
             for row in self._query("SELECT run_id, case_id, checksum FROM summarised FINAL")
         }
         digests = {place: digest for place, digest in known.digests.items() if checksums.get(place) == digest.checksum}
@@ -127,17 +136,16 @@ class KeptTables(SummaryTables):
             digests |= {place: Digest(checksums[place], results.get(place, ())) for place in changed}
         asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
         self._blocks, self._host_kinds = blocks, host_kinds
-        return Evidence(known.basis, asides, digests)
+        return Evidence(known.basis, asides, digests, deliveries)
 
     def _results(self, places: Collection[RunCase] | None) -> dict[RunCase, tuple[OnKind, ...]]:
-        """What some runs measured in their cases; None for all."""
+        """What some runs measured in their cases, and maybe in cases of each other; None for all."""
         where, parameters = "true", {}
         if places is not None:
-            where = (
-                "run_id IN {run_ids:Array(String)} AND case_id IN {case_ids:Array(String)}"
-                " AND (run_id, case_id) IN arrayZip({run_ids:Array(String)}, {case_ids:Array(String)})"
-            )
-            parameters = {name: [getattr(place, name[:-1]) for place in places] for name in ("run_ids", "case_ids")}
+            where = "run_id IN {run_ids:Array(String)} AND case_id IN {case_ids:Array(String)}"
+            parameters = {
+                name: sorted({getattr(place, name[:-1]) for place in places}) for name in ("run_ids", "case_ids")
+            }
         results: dict[RunCase, tuple[OnKind, ...]] = {}
         once: dict[tuple[str, ...], tuple[str, ...]] = {}
         for row in self._query(_RESULTS.format(where=where), parameters):

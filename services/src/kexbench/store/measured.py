@@ -23,6 +23,7 @@ from kexbench.domain.samples import (
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.columns import sample_columns
+from kexbench.store.evidence import RunCase
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.kept import KeptTables
 from kexbench.store.port import (
@@ -120,7 +121,12 @@ class MeasuredTables(HostTables, KeptTables):
 
     def add_invocations(self, run: Run, invocations: Sequence[Invocation], host: HostFacts | None = None) -> None:
         """The rows in `invocations` are written after all others of the invocations: without them, none counts."""
-        measured_on = host or run.host
+        try:
+            self._add_invocations(run, invocations, host or run.host)
+        finally:
+            self._note_delivery({RunCase(run.run_id, each.case_id) for each in invocations})
+
+    def _add_invocations(self, run: Run, invocations: Sequence[Invocation], measured_on: HostFacts | None) -> None:
         assert measured_on is not None, "a run without a host has attempts with one"
         self._note_host(measured_on)
         self._insert("samples", sample_columns(run, invocations, measured_on))
@@ -272,11 +278,10 @@ class MeasuredTables(HostTables, KeptTables):
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
             return []
+        if selection.runs and not self._preempted(selection.runs):
+            return []
         chosen = self._chosen(selection, str(Metric.CPU_NS), all_named=True)
-        preempted = (
-            "SELECT 1 FROM invocations WHERE run_id IN {run_ids:Array(String)} AND preempted_batches > 0 LIMIT 1"
-        )
-        if chosen is None or not list(self._query(preempted, chosen.parameters)):
+        if chosen is None or not self._preempted(chosen.parameters["run_ids"]):
             return []
         selected = self._query(
             f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
@@ -288,6 +293,12 @@ class MeasuredTables(HostTables, KeptTables):
             chosen.parameters,
         )
         return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
+
+    def _preempted(self, run_ids: Collection[str]) -> bool:
+        preempted = (
+            "SELECT 1 FROM invocations WHERE run_id IN {run_ids:Array(String)} AND preempted_batches > 0 LIMIT 1"
+        )
+        return bool(list(self._query(preempted, {"run_ids": list(run_ids)})))
 
 
 def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:

@@ -4,7 +4,6 @@ Summaries are computed from samples and outcomes, never added up, so that repeat
 """
 
 import threading
-from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -55,8 +54,6 @@ class SummaryTables(Connection):
         """Reading samples and writing their summaries are two steps: a slower thread must not write the older ones."""
         self._unsummarised: set[tuple[str, Case]] = set()
         """Cases of runs in which invocations were stored since their summaries were computed."""
-        self._times_summarised: Counter[tuple[str, str]] = Counter()
-        """By run and case id. It tells apart what has the same checksum: an invocation stored again as another."""
 
     def content_version(self) -> str:
         """As the port says. Summaries are content too, so the version is that of a store with all of them."""
@@ -98,7 +95,6 @@ class SummaryTables(Connection):
         samples = _summaries("samples", f"{_IN_CASES} AND {_OF_CASES}", counted)
         self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
         self._insert("summarised", done)
-        self._times_summarised.update((run_id, case.case_id) for case in cases)
 
     def _summarise_missing(self) -> None:
         """Compute what an earlier release or a kill left out, one metric after the other to need less memory."""
