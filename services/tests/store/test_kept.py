@@ -53,14 +53,6 @@ def test_a_value_is_computed_anew_only_if_its_results_changed(store: ClickHouseS
     assert (of_case(), of_all()) == ([1, 2, 4], [1, 2, 3, 4])
 
 
-def test_an_invocation_that_is_stored_again_as_another_changes_values(store: ClickHouseStore) -> None:
-    run = filled(store)
-    of_case = Counting(store, lambda evidence: evidence.of_case(RSA), RSA)
-    assert of_case() == [1, 2]
-    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 5, TWO: 2}))
-    assert of_case() == [2, 5]
-
-
 def test_the_results_of_a_subject_include_those_beside_it(store: ClickHouseStore) -> None:
     """A comparison may go through any subject of the same run and case."""
     run = filled(store)
