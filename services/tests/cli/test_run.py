@@ -93,6 +93,7 @@ def test_a_second_service_says_where_the_first_one_is(cli: Cli) -> None:
     assert f"already serves this store at {url}" in done.err
 
 
+@pytest.mark.thorough
 def test_ctrl_c_keeps_complete_invocations_and_resume_measures_the_rest(cli: Cli) -> None:
     process = cli.start("run", cli.spec("long", STEADY, invocations=40))
     assert process.stderr is not None
@@ -111,6 +112,7 @@ def test_ctrl_c_keeps_complete_invocations_and_resume_measures_the_rest(cli: Cli
     assert (run["state"], run["invocations_stored"]) == ("finished", 80)
 
 
+@pytest.mark.thorough
 def test_a_killed_run_leaves_its_results_to_the_next_command(cli: Cli) -> None:
     process = cli.start("run", cli.spec("long", STEADY, invocations=40))
     assert process.stderr is not None

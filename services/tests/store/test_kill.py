@@ -28,6 +28,7 @@ def read(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_writer_killed_at_any_moment_leaves_whole_invocations_and_all_it_acknowledged(tmp_path: Path) -> None:
     acknowledged = []
     with subprocess.Popen(writer(tmp_path, "add"), cwd=SERVICES, stdout=subprocess.PIPE, text=True) as process:

@@ -221,9 +221,8 @@ class CountedRoute(APIRoute):
             body = await request.body()
             if len(body) > LARGE_BYTES and (count := await run_in_threadpool(_faults, adapter, body)) > MOST_FAULTS:
                 raise _too_many_faults(count)
-            if _HALF_CHARACTER.search(body) and not await run_in_threadpool(_is_text, body):
-                detail = "a text of the request has half a character: an unpaired surrogate"
-                raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "send whole characters")
+            if _HALF_CHARACTER.search(body):
+                await run_in_threadpool(_refuse_half_characters, body)
             return await handler(request)
 
         return counting
@@ -233,15 +232,15 @@ def _needs_caller(dependant: Dependant) -> bool:
     return any(child.call is caller_of or _needs_caller(child) for child in dependant.dependencies)
 
 
-def _is_text(body: bytes) -> bool:
-    """Whether the texts of a body can be written as UTF-8, to a store or in an answer."""
+def _refuse_half_characters(body: bytes) -> None:
+    """Raises a 422 problem if a text of the body cannot be written as UTF-8, to a store or in an answer."""
     try:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return False
+        detail = "a text of the request has half a character: an unpaired surrogate"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "send whole characters") from None
     except ValueError:
         pass  # FastAPI reports the fault
-    return True
 
 
 def _too_many_faults(count: int) -> ProblemError:
@@ -251,6 +250,8 @@ def _too_many_faults(count: int) -> ProblemError:
 
 def validated(form: TypeAdapter[Form], body: bytes) -> Form:
     """A body that a route reads itself. Raises the same errors as for one that FastAPI reads."""
+    if _HALF_CHARACTER.search(body):
+        _refuse_half_characters(body)
     try:
         return form.validate_json(body)
     except ValidationError as error:
