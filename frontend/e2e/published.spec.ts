@@ -92,7 +92,7 @@ test("an upgrade without counted instructions has no section about functions", a
 test("what needs a service is not there", async ({ page }) => {
   await page.goto("./");
   await expect(page.locator("table.heatmap")).toBeVisible();
-  await expect(page.getByRole("navigation").getByRole("link")).toHaveText(["Matrix", "Upgrades"]);
+  await expect(page.getByRole("navigation").getByRole("link")).toHaveText(["Overview", "Upgrades"]);
   await openTrend(page);
   await expect(page.locator('a[href*="/runs"]')).toHaveCount(0);
   await openUpgrade(page);

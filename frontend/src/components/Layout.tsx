@@ -23,12 +23,16 @@ export function Layout() {
             <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
               Overview
             </Link>
-            <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
-              Trends
-            </Link>
-            <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
-              CPUs
-            </Link>
+            {!site && (
+              <>
+                <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
+                  Trends
+                </Link>
+                <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
+                  CPUs
+                </Link>
+              </>
+            )}
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
             </Link>

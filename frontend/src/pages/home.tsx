@@ -14,6 +14,7 @@ import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
 import { ActiveAlerts, MeasuredNow, NewestUpgrades } from "@/components/OverviewSections";
 import { count } from "@/format";
+import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -28,7 +29,7 @@ export function HomePage() {
   const change = (next: Partial<HomeSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const overview = useQuery({ ...overviewOptions(), refetchInterval: POLL_MS });
+  const overview = useQuery({ ...overviewOptions(), refetchInterval: site ? false : POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
@@ -40,10 +41,12 @@ export function HomePage() {
       {overview.data ? (
         <>
           <NewestUpgrades libraries={overview.data.libraries} />
-          <div className="twin">
-            <ActiveAlerts />
-            <MeasuredNow overview={overview.data} />
-          </div>
+          {!site && (
+            <div className="twin">
+              <ActiveAlerts />
+              <MeasuredNow overview={overview.data} />
+            </div>
+          )}
         </>
       ) : overview.isError ? (
         <Failed error={overview.error} retry={() => void overview.refetch()} />

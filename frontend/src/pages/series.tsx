@@ -12,6 +12,7 @@ import { LatestChanges } from "@/components/LatestChanges";
 import { SeriesTable } from "@/components/SeriesTable";
 import { unitOf } from "@/format";
 import { exportPath, paths } from "@/paths";
+import { site } from "@/published";
 import type { SeriesSearch } from "@/search";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
@@ -36,7 +37,7 @@ export function SeriesPage() {
     <>
       <p className="crumbs">
         <Link {...paths.home({ metric: search.metric, pool: search.pool, cpu: search.cpu })}>All cases</Link>
-        {search.case !== "" && (
+        {search.case !== "" && !site && (
           <>
             {" · "}
             <Link {...paths.trends({ case: [search.case], metric: search.metric, library: search.library })}>

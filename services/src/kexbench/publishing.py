@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from kexbench import __version__
 from kexbench.api.models import Filters, HostKind, Matrix, Series, SeriesLine, UpgradePage, UpgradeView
+from kexbench.api.run_models import Overview
 from kexbench.client import ApiClient, Refused
 from kexbench.comparison.models import Cell, OutcomeView, SubjectView
 from kexbench.domain.frozen import Frozen
@@ -165,6 +166,7 @@ class _Publication:
             of_library = [each for each in upgrades if each.library == library]
             self._store("upgrades", {"library": library}, UpgradePage(upgrades=of_library, next_before=None))
         steps = [partial(self._matrix, matrix) for matrix in matrices]
+        steps.append(partial(self._overview, set(chosen)))
         steps += [partial(self._case, *place, set(chosen)) for matrix in matrices for place in _measured(matrix)]
         pairs: set[tuple[str, str, str]] = {
             (each.library, each.before.subject, each.after.subject) for each in upgrades
@@ -227,6 +229,18 @@ class _Publication:
 
     def _matrix(self, matrix: Matrix) -> None:
         self._store("matrix", _place(matrix), matrix)
+
+    def _overview(self, subjects: Collection[str]) -> None:
+        """The newest upgrades, without what the service is doing. The site has no matrix of a spec."""
+        overview = self._api.get(Overview, "/overview")
+        libraries = [state for state in overview.libraries if state.newest.subject in subjects]
+        shown = [
+            state
+            if state.upgrade and {state.upgrade.before.subject, state.upgrade.after.subject} <= set(subjects)
+            else state.model_copy(update={"upgrade": None})
+            for state in libraries
+        ]
+        self._store("overview", {}, Overview(libraries=shown, under_way=[], waiting=0, specs=[]))
 
     def _case(self, place: Query, subjects: Collection[str]) -> None:
         """A trend and its samples."""
