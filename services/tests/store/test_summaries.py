@@ -102,6 +102,19 @@ def test_deliveries_are_summarised_together_once_something_is_read(
     assert summarised == [{RSA, ECDSA}]
 
 
+def test_a_clean_end_leaves_no_work_for_the_next_start(
+    dsn: str, store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = ClickHouseStore(dsn, store._database, store._clauses)
+    run = started(store)
+    ending.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
+    ending.close()
+    with monkeypatch.context() as nothing:
+        nothing.setattr(store, "_command", Mock(side_effect=AssertionError("there is something to compute")))
+        store._summarise_missing()
+    assert medians(store) == [(ONE, 1)]
+
+
 def test_what_could_not_be_summarised_is_at_the_next_reading(
     store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

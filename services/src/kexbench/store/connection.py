@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import clickhouse_connect
 import pyarrow as pa
 from clickhouse_connect.datatypes.base import ClickHouseType
+from clickhouse_connect.driver import options
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
 from pydantic import BaseModel
@@ -28,6 +29,9 @@ from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
 from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
+
+# Otherwise the client imports pandas at the first insert, which takes a second and is not used.
+options.pd = options.pd_time_test = None
 
 Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)

@@ -5,11 +5,13 @@ Summaries are computed from samples and outcomes, never added up, so that repeat
 
 import threading
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.store import rows
 from kexbench.store.connection import Connection
+from kexbench.store.port import StoreError
 
 INVOCATION = "run_id, job_id, case_id, invocation, attempt"
 COUNTS = "measured_at > toDateTime64(0, 3, 'UTC')"
@@ -54,6 +56,12 @@ class SummaryTables(Connection):
         """Reading samples and writing their summaries are two steps: a slower thread must not write the older ones."""
         self._unsummarised: set[tuple[str, Case]] = set()
         """Cases of runs in which invocations were stored since their summaries were computed."""
+
+    def close(self) -> None:
+        """Leaves all summaries behind: the next start would compute them with a statement for each metric."""
+        with suppress(StoreError):
+            self._summarise_stored()
+        super().close()
 
     def content_version(self) -> str:
         """As the port says. Summaries are content too, so the version is that of a store with all of them."""
