@@ -207,7 +207,7 @@ def cells_of_steps(
 
 def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
     """The host kinds, the one measured last first."""
-    newest_first = sorted(rows, key=lambda row: row.measured_at, reverse=True)
+    newest_first = sorted(rows, key=lambda row: (-row.measured_at.timestamp(), row.pool, row.cpu_model))
     return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
 
 
@@ -295,12 +295,14 @@ def _cells_on(
             own_numbers.sentinel, own_numbers.others = frozen.get(key), others.get(key, {})
             numbers[place][side] = own_numbers
     _add_conditions(store, numbers, cases, apart)
-    libraries = {sides["both"].subject.library for sides in numbers.values()}
+    libraries = {sides["both"].subject.library for sides in numbers.values() if "both" in sides}
     floors = layout_floors(store, kind, libraries) if metrics["both"] in SIDES.values() else {}
     disturbed = _disturbed(store.disturbed(replace(here, metric=metrics["client"]))) if "client" in metrics else {}
     for (step, case_id), pair in runs.items():
         before, after = ((case_id, *where) for where in zip(step, pair, strict=True))
         first, second = numbers[before], numbers[after]
+        if not ("both" in first and "both" in second):
+            continue  # meanwhile, an earlier attempt without numbers arrived, and counts instead
         cell = _cell(cases[case_id], kind, first, second, floors.get((second["both"].subject.library, case_id), 0.0))
         changed = components_between(first["both"], second["both"], read.components)
         count = max(disturbed.get(before, 0), disturbed.get(after, 0))
