@@ -21,7 +21,7 @@ def costs(rows: list[dict[str, str]]) -> Costs:
 
 
 def violations(scene: Scene, service: Service, expected: Costs) -> list[str]:
-    """What was lost, doubled or is false, in words."""
+    """What was lost, is there twice, or is false, in words."""
     rows = exported(service)
     return [
         *_runs(scene, service, rows),
