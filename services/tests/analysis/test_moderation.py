@@ -57,6 +57,7 @@ def test_one_or_two_variances_stay_as_they_are(count: int) -> None:
 
 def test_constant_cells_say_nothing_of_noise() -> None:
     assert fit_prior(np.zeros(10), np.full(10, 4.0)) is None
+    assert fit_prior(np.array([0.0, 0.0, 0.003, 0.003]), np.full(4, 4.0)) is None, "half of them"
     some = np.array([0.0, 1.0, 2.0, 1.5, 0.5])
     assert np.isfinite(moderate(some, np.full(5, 4.0)).variances).all()
 

@@ -60,7 +60,7 @@ def fit_prior(variances: Vector, freedoms: Vector) -> Prior | None:
     quantiles depend on a cell's degrees of freedom, so cells with few and many invocations mix. None with fewer than
     three variances, or if half of them are zero.
     """
-    if len(variances) < MIN_MODERATED or np.median(variances) <= 0:
+    if len(variances) < MIN_MODERATED or 2 * np.count_nonzero(variances) <= len(variances):
         return None
     with np.errstate(divide="ignore"):
         logs = np.log(variances)
