@@ -15,7 +15,8 @@ from tests.compiled_once import CompiledOnce
 from tests.stores import emptied
 
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
-settings.register_profile("kexbench", deadline=None)  # a busy machine is no failure
+settings.register_profile("kexbench", deadline=None, derandomize=True)  # a busy machine is no failure
+settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("kexbench")
 
 
