@@ -14,6 +14,7 @@ import numpy as np
 
 from bench import report
 from bench.answers import Answers, measure_answers
+from bench.answers_report import answers_text
 from bench.builds import Built, NotBuilt, compare_builds
 from bench.calibration import calibrate
 from bench.commits import measure_commits
@@ -224,7 +225,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         lambda machine, scale, _: "\n\n".join(_detections(machine, scale)),
     ),
     "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
-    "answers": (ANSWERS, lambda _machine, scale, _: report.answers_table(list(_answers(scale)))),
+    "answers": (ANSWERS, lambda _machine, scale, _: answers_text(list(_answers(scale)))),
     "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
 }
 """The text above each part's figures, and the function that measures them."""

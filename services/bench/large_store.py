@@ -6,10 +6,14 @@ faster.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+import resource
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 
+Result = TypeVar("Result")
 METRICS = tuple(Metric)[:16]
 INVOCATIONS = 6
 BATCHES = 14
@@ -64,20 +69,40 @@ EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15)}
 
 
 def make_large_store(folder: Path, extent: Extent) -> ClickHouseStore:
-    store = ClickHouseStore(f"chdb://{folder.absolute()}", "kexbench", EngineClauses())
-    store.migrate()
-    runs = [_run(extent, host, number) for number in range(extent.runs) for host in range(extent.hosts)]
+    store = open_large_store(folder)
+    runs = runs_of(extent)
     for run in runs:
         store.add_run(run)
         for state, minutes in ((RunState.RUNNING, 0), (RunState.FINISHED, 600)):
             store.add_event(RunEvent(run_id=run.run_id, at=run.created_at + timedelta(minutes=minutes), state=state))
-    invocations = list(_invocations(runs[0]))
+    invocations = list(invocations_of(runs[0]))
     for start in range(0, len(invocations), _AT_ONCE):
         store.add_invocations(runs[0], invocations[start : start + _AT_ONCE])
     for run in runs[1:]:
         _copy(store, runs[0], run)
     store.summarise()
     return store
+
+
+def runs_of(extent: Extent) -> list[Run]:
+    return [run_of(extent, host, number) for number in range(extent.runs) for host in range(extent.hosts)]
+
+
+def open_large_store(folder: Path) -> ClickHouseStore:
+    store = ClickHouseStore(f"chdb://{folder.absolute()}", "kexbench", EngineClauses())
+    store.migrate()
+    return store
+
+
+def in_a_process(function: Callable[..., Result], *arguments: object) -> Result:
+    """Calls a function in a new process, since a process can have only one embedded store."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(function, *arguments).result()
+
+
+def peak_bytes() -> int:
+    """The largest resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def values_of(store: ClickHouseStore) -> int:
@@ -107,7 +132,7 @@ def _copy(store: ClickHouseStore, run: Run, copied: Run) -> None:
         store._command(f"INSERT INTO {table} SELECT * REPLACE ({', '.join(replaced)}) FROM {source}")  # noqa: S608
 
 
-def _run(extent: Extent, host: int, number: int) -> Run:
+def run_of(extent: Extent, host: int, number: int) -> Run:
     """Every host measures once a week."""
     sources = [f"debian/v{version}" for version in range(extent.versions)]
     catalogue = Catalogue.model_validate(
@@ -161,7 +186,7 @@ def _kit(source: str, version: str) -> KitManifest:
     )
 
 
-def _invocations(run: Run) -> Iterator[Invocation]:
+def invocations_of(run: Run) -> Iterator[Invocation]:
     """All invocations of a run. A case has a base cost, and a newer version costs a little more."""
     random = np.random.default_rng(0)
     assert run.host is not None

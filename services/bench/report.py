@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from bench.answers import Answers
 from bench.builds import ALIKE, Built, NotBuilt
 from bench.calibration import Calibration
 from bench.commits import Delays
@@ -135,29 +134,6 @@ def _difference(ratio: MedianEstimate) -> str:
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value - 1:+.1%}"
     return f"{ratio.value - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
-
-
-def answers_table(stores: Sequence[Answers]) -> str:
-    smallest, largest = stores[0], stores[-1]
-    rows = [
-        [
-            name,
-            *(
-                f"{seconds * 1000:,.0f} ms"
-                for store in stores
-                for seconds in (store.answers[name].fresh_s, store.answers[name].again_s)
-            ),
-            f"{largest.answers[name].fresh_s / smallest.answers[name].fresh_s:.1f}",
-        ]
-        for name in smallest.answers
-    ]
-    header = [f"{store.values / 1e6:.0f} M values, {when}" for store in stores for when in ("fresh", "again")]
-    about = [
-        f"With {store.values / 1e6:.0f} million values the store opens in {store.opened_s:.1f} s, and the process takes"
-        f" at most {store.peak_bytes / 2**20:,.0f} MiB."
-        for store in stores
-    ]
-    return f"{markdown_table(('answer', *header, 'growth'), rows)}\n\n{' '.join(about)}"
 
 
 def counts_table(repeated: Sequence[Repeated]) -> str:

@@ -176,10 +176,10 @@ most two seconds.
 ANSWERS = """\
 ## Answers of a large store
 
-CPU time of one request to a service with an embedded store, all threads together, as the median of several. A made-up
-store has 28 versions of a library in 30 cases on four hosts, with 16 metrics. *Fresh* is the first request after
-something was stored, *again* the same request once more: the service keeps answers until something is stored.
-*Growth* is the fresh request with the largest store divided by that with the smallest.
+CPU time in a service with an embedded store, all threads together, as the median of several. A made-up store has 28
+versions of a library in 30 cases on four hosts, with 16 metrics. *First* is the first request of its kind after a
+start, in the order of the table. *Changed* is the request after an invocation was stored that the answer is about,
+*fresh* after something else was stored, and *again* the same request once more.
 
 """
 SCALE = """\

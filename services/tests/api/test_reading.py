@@ -19,6 +19,7 @@ from kexbench.api.gate import READERS_AT_ONCE
 from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind, Sample
+from kexbench.service.serving import ask_first
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
@@ -178,7 +179,9 @@ def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_w
         serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
         ThreadPoolExecutor(3 * READERS_AT_ONCE) as readers,
     ):
-        answers = [readers.submit(get, f"{url}{API_PREFIX}/runs") for _ in range(3 * READERS_AT_ONCE)]
+        answers = [
+            readers.submit(get, f"{url}{API_PREFIX}/runs?limit={limit}") for limit in range(1, 3 * READERS_AT_ONCE + 1)
+        ]
         while len(under_way) < READERS_AT_ONCE:
             sleep(0.01)
         assert [get(f"{url}{API_PREFIX}/health").status_code for _ in range(10)] == [200] * 10
@@ -187,6 +190,52 @@ def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_w
         release.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert at_once == READERS_AT_ONCE
+
+
+def test_readers_who_want_the_same_at_once_wait_for_one_answer(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    release = Event()
+    content_version = empty_store.content_version
+
+    def slow_runs(*_: object) -> list[Run]:
+        asked.append("runs")
+        release.wait(60)
+        return []
+
+    def known_version() -> str:
+        asked.append("version")
+        return content_version()
+
+    monkeypatch.setattr(empty_store, "runs", slow_runs)
+    monkeypatch.setattr(empty_store, "content_version", known_version)
+    get = partial(httpx.get, trust_env=False, timeout=60)
+    with (
+        serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
+        ThreadPoolExecutor(READERS_AT_ONCE) as readers,
+    ):
+        answers = [readers.submit(get, f"{url}{API_PREFIX}/runs") for _ in range(READERS_AT_ONCE)]
+        while asked.count("version") < READERS_AT_ONCE:
+            sleep(0.01)
+        release.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert asked.count("runs") == 1
+
+
+def test_what_the_first_page_shows_is_computed_before_its_first_reader_comes(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a reader waits for samples to be read")
+
+    run = measured(empty_store, a_run())
+    with serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url:
+        ask_first(url)
+        monkeypatch.setattr(empty_store, "samples", refuse)
+        asked = {"pool": "local", "cpu_model": HOST.cpu}
+        cells = httpx.get(f"{url}{API_PREFIX}/matrix", params=asked, trust_env=False, timeout=60).json()["cells"]
+    assert {cell["run_id"] for cell in cells} == {run.run_id}
 
 
 def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseStore, client_of: ClientOf) -> None:

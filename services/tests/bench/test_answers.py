@@ -1,13 +1,15 @@
 """The generator of large stores, and what is measured with one."""
 
-import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.answers import measure
-from bench.large_store import BATCHES, METRICS, Extent, make_large_store, values_of
-from bench.report import answers_table
+from bench.answers import Answers, measure
+from bench.answers_report import answers_text
+from bench.large_store import BATCHES, METRICS, Extent, make_large_store, runs_of, values_of
+from bench.sample_rows import measure_sample_rows
+from bench.transfers import measure_transfers
 from kexbench.domain.runs import RunState
 from kexbench.store.port import Selection
 
@@ -33,10 +35,19 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
     store.close()
 
 
-def test_answers_are_measured_and_told(tmp_path: Path) -> None:
-    make_large_store(tmp_path, SMALL).close()
-    answers = asyncio.run(measure(tmp_path))
-    assert all(answer.fresh_s > 0 for answer in answers.answers.values())
-    table = answers_table([answers, answers])
-    assert "| filters |" in table
-    assert table.count(" 1.0 |") == len(answers.answers)
+def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path) -> None:
+    extent = replace(SMALL, versions=3)
+    make_large_store(tmp_path / "store", extent).close()
+    opened_s, answers, peak_bytes = measure(tmp_path / "store", extent)
+    transfers = measure_transfers(tmp_path / "store", extent)
+    rows = measure_sample_rows(tmp_path / "rows.sqlite", extent)
+    runs = runs_of(extent)
+    values = len(runs) * runs[0].plan.invocations * (extent.versions + 1) * len(METRICS) * BATCHES
+    assert rows.rows == values
+    assert all(min(vars(answer).values()) > 0 for answer in answers.values())
+    assert all(export.content_bytes > 0 for export in transfers.exports.values())
+    assert transfers.single.values == transfers.in_batches.values > 0
+    text = answers_text([Answers(values, 1000, opened_s, answers, peak_bytes, transfers, rows)])
+    assert text.count("| filters |") == 1
+    assert "As parquet" in text
+    assert "A table in SQLite" in text

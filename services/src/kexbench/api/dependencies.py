@@ -1,8 +1,10 @@
 """The dependencies of routes, and answers that are kept until something is stored."""
 
+import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Annotated, Any, cast
 
@@ -103,6 +105,16 @@ class Answers:
         """Part of every tag, since another release may answer otherwise."""
         self._kept: OrderedDict[str, Response] = OrderedDict()
         self._bytes = 0
+        self._being_computed: dict[str, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def computing(self, tag: str) -> AsyncIterator[None]:
+        """One request computes an answer; others that want the same wait for it."""
+        try:
+            async with self._being_computed.setdefault(tag, asyncio.Lock()):
+                yield
+        finally:
+            self._being_computed.pop(tag, None)
 
     def of(self, tag: str) -> Response | None:
         return self._kept.get(tag)
@@ -143,12 +155,13 @@ class KeptRoute(CountedRoute):
             tag = await run_in_threadpool(tag_of, request, answers)
             if tag in request.headers.get("If-None-Match", ""):
                 return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
-            kept = answers.of(tag)
-            if kept is None:
-                kept = await handler(request)
-                kept.headers["ETag"] = tag
-                kept.headers["Cache-Control"] = "no-cache"
-                answers.keep(tag, kept)
+            async with answers.computing(tag):
+                kept = answers.of(tag)
+                if kept is None:
+                    kept = await handler(request)
+                    kept.headers["ETag"] = tag
+                    kept.headers["Cache-Control"] = "no-cache"
+                    answers.keep(tag, kept)
             return Response(kept.body, kept.status_code, dict(kept.headers))
 
         return answering

@@ -6,13 +6,15 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol, Self
 
+import httpx
 import uvicorn
 
 from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
@@ -22,6 +24,8 @@ from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
 
 _log = logging.getLogger(__name__)
+FIRST_PAGE = ("/overview", "/filters", "/matrix")
+"""Routes whose answers the home page shows."""
 
 
 class Beside(Protocol):
@@ -68,6 +72,14 @@ class _Server(uvicorn.Server):
             self._beside = None
             if self._signal is not None:
                 super().handle_exit(self._signal, None)
+
+
+def ask_first(url: str) -> None:
+    """Ask a service for what its first page shows. What pages share is computed then, which takes seconds with a large
+    store, and the first reader need not wait."""
+    with suppress(httpx.HTTPError), httpx.Client(timeout=60, trust_env=False, verify=NO_CERTIFICATES) as http:
+        for path in FIRST_PAGE:
+            http.get(f"{url}{API_PREFIX}{path}")
 
 
 class Service:
@@ -118,6 +130,8 @@ class Service:
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""
         self._lock.publish(self.address)
+        if self.address.lasting and not self.store.open_runs():  # reading would disturb a run that goes on now
+            threading.Thread(target=ask_first, args=(self.address.url,), name="first answers", daemon=True).start()
         with self._server.working(beside):
             self._server.run(sockets=[self._socket])
 

@@ -1,0 +1,57 @@
+"""The section of the report on a service with a large store."""
+
+from collections.abc import Sequence
+
+from bench.answers import Answers
+from bench.tables import markdown_table
+from bench.transfers import Upload
+
+_MIB = 1 << 20
+
+
+def answers_text(stores: Sequence[Answers]) -> str:
+    return "\n\n".join("\n\n".join(_parts(store)) for store in stores)
+
+
+def _parts(store: Answers) -> list[str]:
+    sizes = f"{store.values / 1e6:.0f} million values, {store.stored_bytes / store.values:.2f} bytes each"
+    opened = f"The store opens in {store.opened_s:.1f} s. The process takes at most {_megabytes(store.peak_bytes)}."
+    answers = markdown_table(
+        ("answer", "first", "changed", "fresh", "again"),
+        [
+            (name, *map(_milliseconds, (answer.first_s, answer.changed_s, answer.fresh_s, answer.again_s)))
+            for name, answer in store.answers.items()
+        ],
+    )
+    transfers = store.transfers
+    exports = " ".join(
+        f"As {name}, {export.content_bytes / 1e6:,.0f} MB take {export.cpu_s:.1f} s of CPU time, and the process takes"
+        f" at most {_megabytes(export.peak_bytes)}."
+        for name, export in transfers.exports.items()
+    )
+    uploads = (
+        f"Uploads store {_rate(transfers.in_batches)} values in a second of CPU time in batches, and"
+        f" {_rate(transfers.single)} with one invocation in each request."
+    )
+    parts = [f"**{sizes}.** {opened}", answers, f"{uploads} {exports}"]
+    if rows := store.sample_rows:
+        matrix, series = store.answers["matrix of one CPU"], store.answers["series"]
+        parts.append(
+            f"A table in SQLite with a row for each value takes {rows.stored_bytes / rows.rows:.0f} bytes for each."
+            f" The medians of the matrix take {_milliseconds(rows.matrix_s)} there, and those of the series"
+            f" {_milliseconds(rows.series_s)}: {rows.matrix_s / matrix.fresh_s:.1f} and"
+            f" {rows.series_s / series.fresh_s:.1f} times as long as the fresh answers here."
+        )
+    return parts
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / _MIB:,.0f} MiB"
+
+
+def _rate(upload: Upload) -> str:
+    return f"{upload.values / upload.cpu_s:,.0f}"

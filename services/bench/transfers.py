@@ -1,0 +1,133 @@
+"""What uploads to a service with a large store and exports from it cost."""
+
+import asyncio
+import time
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from bench.large_store import Extent, in_a_process, invocations_of, open_large_store, peak_bytes, run_of
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX, sign_run_token
+from kexbench.domain.samples import Invocation
+
+SECRET = "s" * 64
+UPLOADED = 120
+"""Invocations that are uploaded in each way, at most."""
+AT_ONCE = 30
+"""Invocations of a batch: four megabytes, as the client sends."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    values: int
+    cpu_s: float
+    """Of the service, and of the client's side of the connection in the same process."""
+
+
+@dataclass(frozen=True)
+class Export:
+    content_bytes: int
+    cpu_s: float
+    peak_bytes: int
+    """Of the process."""
+
+
+@dataclass(frozen=True)
+class Transfers:
+    single: Upload
+    """One invocation in each request."""
+    in_batches: Upload
+    exports: Mapping[str, Export]
+    """By format."""
+
+
+def measure_transfers(folder: Path, extent: Extent) -> Transfers:
+    """Uploads come last, since they change the store."""
+    exports = {file_format: in_a_process(_export, folder, file_format) for file_format in ("csv", "parquet")}
+    single, in_batches = (in_a_process(_upload, folder, extent, count, host) for host, count in enumerate((1, AT_ONCE)))
+    return Transfers(single, in_batches, exports)
+
+
+def _upload(folder: Path, extent: Extent, at_once: int, host: int) -> Upload:
+    """Invocations of a new run, with their summaries."""
+    store = open_large_store(folder)
+    run = run_of(extent, host, extent.runs + 1)
+    store.add_run(run)
+    invocations = list(islice(invocations_of(run), UPLOADED))
+    bodies = [_body(invocations[start : start + at_once]) for start in range(0, len(invocations), at_once)]
+    transport = httpx.ASGITransport(create_app(store, LocalGatekeeper(SECRET), None))
+    path = f"/runs/{run.run_id}/{'invocations' if at_once == 1 else 'invocation-batches'}"
+    token = sign_run_token(run.run_id, SECRET, now=datetime.now(UTC))
+    cpu_s = asyncio.run(_post(transport, path, token, bodies))
+    began = time.process_time()
+    store.content_version()
+    cpu_s += time.process_time() - began
+    assert len(store.invocations(run.run_id)) == len(invocations)
+    store.close()
+    return Upload(sum(len(sample.values) for each in invocations for sample in each.samples), cpu_s)
+
+
+def _body(invocations: Sequence[Invocation]) -> bytes:
+    documents = b",".join(invocation.model_dump_json().encode() for invocation in invocations)
+    return documents if len(invocations) == 1 else b"[" + documents + b"]"
+
+
+async def _post(transport: httpx.ASGITransport, path: str, token: str, bodies: Sequence[bytes]) -> float:
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url=f"http://localhost{API_PREFIX}", headers=headers
+    ) as client:
+        began = time.process_time()
+        for body in bodies:
+            (await client.post(path, content=body)).raise_for_status()
+        return time.process_time() - began
+
+
+def _export(folder: Path, file_format: str) -> Export:
+    store = open_large_store(folder)
+    began = time.process_time()
+    size = asyncio.run(_download(create_app(store, LocalGatekeeper(SECRET), None), file_format))
+    cpu_s = time.process_time() - began
+    store.close()
+    return Export(size, cpu_s, peak_bytes())
+
+
+async def _download(application: FastAPI, file_format: str) -> int:
+    """The size of an export. httpx would keep all of it in memory."""
+    size = 0
+
+    async def receive() -> dict[str, Any]:
+        if requested:
+            return requested.pop()
+        return await asyncio.Future()  # the client stays
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        nonlocal size
+        assert message.get("status", 200) == 200, message
+        size += len(message.get("body", b""))
+
+    requested = [{"type": "http.request", "body": b"", "more_body": False}]
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": f"{API_PREFIX}/export",
+        "raw_path": f"{API_PREFIX}/export".encode(),
+        "query_string": f"format={file_format}".encode(),
+        "headers": [(b"host", b"localhost")],
+        "client": ("127.0.0.1", 1),
+        "server": ("localhost", 80),
+        "root_path": "",
+    }
+    await application(scope, receive, send)
+    return size
