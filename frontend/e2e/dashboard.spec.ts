@@ -372,6 +372,35 @@ test("the keyboard walks the heatmap and opens a cell", async ({ page, request }
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
 });
 
+test("a few words lead to a case, a run or a page, with the keyboard alone", async ({ page, request }) => {
+  const { matrix, cell } = await measured(request);
+  const title = matrix.cases.find(({ id }) => id === cell.case_id)?.title ?? "";
+  await page.goto("/");
+  const search = page.getByRole("dialog", { name: "Search" });
+  const field = search.getByRole("searchbox");
+  await page.keyboard.press("/");
+  await expect(field).toBeFocused();
+  await page.keyboard.type(title);
+  await expect(search.getByRole("link", { name: title, exact: false }).first()).toBeVisible();
+  const { violations } = await new AxeBuilder({ page }).include("dialog").analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
+  await expect(search).toBeHidden();
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(cell.run_id);
+  await expect(search.getByRole("link")).toHaveCount(1);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`/runs/${cell.run_id}`));
+
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.keyboard.type("scorecard");
+  await search.getByRole("link", { name: "Scorecard" }).click();
+  await expect(page).toHaveURL(/scorecard/);
+});
+
 test("trends show the numbers of every series, and the URL keeps what was chosen", async ({
   page,
   request,

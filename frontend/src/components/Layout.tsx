@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { Children, type MouseEvent, type ReactNode, useId } from "react";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { navigation } from "@/components/navigation";
+import { Search } from "@/components/Search";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -15,67 +17,22 @@ export function Layout() {
         Skip to content
       </a>
       <header>
-        <Link {...paths.home()} className="brand">
-          kexbench
-        </Link>
+        <div className="masthead">
+          <Link {...paths.home()} className="brand">
+            kexbench
+          </Link>
+          <Search />
+        </div>
         <nav className="nav-groups" aria-label="Pages">
-          <Group title="Results">
-            <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
-              Overview
-            </Link>
-            {!site && (
-              <>
-                <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
-                  Trends
+          {navigation.map(({ title, destinations }) => (
+            <Group key={title} title={title}>
+              {destinations.map(({ title, link, countsAlerts }) => (
+                <Link key={title} {...link} activeOptions={{ exact: link.to === "/", includeSearch: false }}>
+                  {title} {countsAlerts && <OpenAlerts />}
                 </Link>
-                <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
-                  CPUs
-                </Link>
-              </>
-            )}
-            <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
-              Upgrades
-            </Link>
-            {!site && (
-              <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
-                Alerts <OpenAlerts />
-              </Link>
-            )}
-          </Group>
-          {!site && (
-            <>
-              <Group title="Questions">
-                <Link {...paths.forwardSecrecy()} activeOptions={{ includeSearch: false }}>
-                  Forward secrecy
-                </Link>
-                <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
-                  Scaling
-                </Link>
-                <Link {...paths.capacity()} activeOptions={{ includeSearch: false }}>
-                  Capacity
-                </Link>
-                <Link {...paths.articles()}>Articles</Link>
-              </Group>
-              <Group title="Measuring">
-                <Link {...paths.queue()}>Queue</Link>
-                <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
-                  Runs
-                </Link>
-                <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
-                  Commits
-                </Link>
-                <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
-                  Bisections
-                </Link>
-              </Group>
-              <Group title="Trust">
-                <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
-                  Machine
-                </Link>
-                <Link {...paths.scorecard()}>Scorecard</Link>
-              </Group>
-            </>
-          )}
+              ))}
+            </Group>
+          ))}
         </nav>
       </header>
       <main id="content" tabIndex={-1}>

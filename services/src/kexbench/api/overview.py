@@ -1,14 +1,17 @@
-"""The overview: what is new of each library, and which runs measure. The queue: running and waiting runs, in the order
-in which they will run."""
+"""The overview: what is new of each library, and which runs measure. The search. The queue: running and waiting runs,
+in the order in which they will run."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
+from kexbench.alerts.events import alerts_of
 from kexbench.api.dependencies import KeptRoute, MeasuresItself, TheCatalogue, TheRunStore, TheStore
 from kexbench.api.reading import PROBLEMS
 from kexbench.api.run_models import Overview, QueueEntry, QueueView, RunUnderWay, SpecView
 from kexbench.comparison.overview import library_states
+from kexbench.comparison.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
 from kexbench.domain.runs import RunState
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.runs import as_queued, waiting_states
@@ -43,6 +46,21 @@ def overview(store: TheStore, catalogue: TheCatalogue, measures_itself: Measures
         waiting=len(rows) - len(under_way),
         specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
     )
+
+
+@_kept.get("/search", operation_id="search")
+def search(
+    store: TheStore,
+    q: Annotated[str, Query(description="words that all must occur, in any case", min_length=1, max_length=200)],
+) -> list[Hit]:
+    """Cases, upgrades, alerts and runs with some words: at most five of each kind, the best first."""
+    words = words_of(q)
+    if not words:
+        return []
+    measured = store.kept_value(("searched",), lambda evidence: evidence.of_all(), lambda: measured_hits(store))
+    alerts = alerts_of(store, [row.alert_id for row in store.alert_rows()], datetime.now(UTC))
+    runs = store.find_runs(words, MOST_OF_A_KIND)
+    return best_hits([*measured, *map(alert_hit, alerts), *map(run_hit, runs)], words)
 
 
 @router.get("/queue", operation_id="queue")

@@ -70,6 +70,13 @@ class RunStateRow:
 
 
 @dataclass(frozen=True)
+class RunNameRow:
+    run_id: str
+    spec_name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
 class OpenRunRow:
     """A run that has not ended, without its plan, which may be large."""
 
@@ -351,6 +358,10 @@ class RunStore(Protocol):
 
     def last_begun(self) -> dict[str, datetime]:
         """When the last run of each spec began, by the spec's name."""
+        ...
+
+    def find_runs(self, words: Sequence[str], limit: int) -> list[RunNameRow]:
+        """Those with all words, in any case, in their id or the name of their spec; newest first."""
         ...
 
     def run_states(self) -> list[RunStateRow]: ...

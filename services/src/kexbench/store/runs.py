@@ -1,6 +1,6 @@
 """The tables of runs: facts, events, and attempts at jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
 from kexbench.store.connection import Connection, page_of, page_parameters
-from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
+from kexbench.store.port import OpenRunRow, RunNameRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
 from kexbench.store.summaries import counted_in
 
@@ -129,6 +129,15 @@ class RunTables(Connection):
             {"trigger": str(Trigger.SCHEDULE)},
         )
         return {row["spec_name"]: row["last"] for row in selected}
+
+    def find_runs(self, words: Sequence[str], limit: int) -> list[RunNameRow]:
+        selected = self._query(
+            "SELECT run_id, spec_name, created_at FROM runs FINAL"
+            " WHERE arrayAll(word -> positionCaseInsensitiveUTF8(concat(spec_name, ' ', run_id), word) > 0,"
+            " {words:Array(String)}) ORDER BY created_at DESC, run_id DESC LIMIT {limit:UInt32}",
+            {"words": list(words), "limit": limit},
+        )
+        return [RunNameRow(**row) for row in selected]
 
     def run_states(self) -> list[RunStateRow]:
         selected = self._query(

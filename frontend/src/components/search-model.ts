@@ -1,0 +1,31 @@
+// What the search offers: pages of the navigation, and what the service found.
+import type { Hit } from "@/api/generated";
+import type { Destination } from "@/components/navigation";
+import { paths } from "@/paths";
+
+export const KINDS: Record<Hit["kind"], string> = {
+  case: "Case",
+  upgrade: "Upgrade",
+  alert: "Alert",
+  run: "Run",
+};
+
+export function hitLink(hit: Hit) {
+  switch (hit.kind) {
+    case "case":
+      return paths.series({ case: hit.id });
+    case "upgrade":
+      return paths.upgrade(hit.library ?? "", hit.before ?? "", hit.id);
+    case "alert":
+      return paths.alert(hit.id);
+    case "run":
+      return paths.run(hit.id);
+  }
+}
+
+/** The pages whose titles have all words of a text; none without words. */
+export function pagesFor(text: string, pages: readonly Destination[]): Destination[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  return pages.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
+}

@@ -1,0 +1,87 @@
+"""What people look for by a few words: cases, upgrades, runs and alerts."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field
+
+from kexbench.comparison.order import cases_in_order
+from kexbench.comparison.upgrade_ends import end_of, neighbours
+from kexbench.domain.alerts import Alert
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.upgrades import SIDES_OF
+from kexbench.store.port import RunNameRow, SampleStore, Selection
+
+MOST_OF_A_KIND = 5
+
+
+class HitKind(StrEnum):
+    CASE = "case"
+    UPGRADE = "upgrade"
+    ALERT = "alert"
+    RUN = "run"
+
+
+class Hit(Frozen):
+    kind: HitKind
+    id: str = Field(description="of a case, a run or an alert; of an upgrade, the unique name of the newer subject")
+    title: str
+    detail: str
+    library: str | None = Field(None, description="of an upgrade")
+    before: str | None = Field(None, description="of an upgrade: the unique name of the older subject")
+
+
+def words_of(text: str) -> list[str]:
+    return text.lower().split()
+
+
+def measured_hits(store: SampleStore) -> list[Hit]:
+    """All cases in the order of the matrix, and all upgrades, the ones measured last first."""
+    every = [Selection(sides["both"]) for sides in SIDES_OF.values()]
+    cases = cases_in_order(row for selection in every for row in store.appearances(selection))
+    upgrades = neighbours(row for selection in every for row in store.measured_subjects(selection))
+    return [
+        *(Hit(kind=HitKind.CASE, id=case.case_id, title=case.label, detail="") for case in cases),
+        *(
+            Hit(
+                kind=HitKind.UPGRADE,
+                id=pair.after.name,
+                title=f"{end_of(pair.before).label} to {end_of(pair.after).version}",
+                detail=f"{pair.after.source}, {pair.after.build_profile_label}",
+                library=pair.library,
+                before=pair.before.name,
+            )
+            for pair in upgrades
+        ),
+    ]
+
+
+def run_hit(run: RunNameRow) -> Hit:
+    return Hit(kind=HitKind.RUN, id=run.run_id, title=run.spec_name, detail=_date(run.created_at))
+
+
+def alert_hit(alert: Alert) -> Hit:
+    return Hit(kind=HitKind.ALERT, id=alert.alert_id, title=alert.sentence, detail=f"raised {_date(alert.raised_at)}")
+
+
+def best_hits(hits: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
+    """Those with all words, by kind; of each kind first those in which most words begin a word of the title, at most
+    MOST_OF_A_KIND."""
+    found = [hit for hit in hits if all(word in _text(hit) for word in words)]
+    found.sort(key=lambda hit: -_begun(hit, words))
+    return [hit for kind in HitKind for hit in [each for each in found if each.kind is kind][:MOST_OF_A_KIND]]
+
+
+def _text(hit: Hit) -> str:
+    return f"{hit.title} {hit.detail} {hit.id}".lower()
+
+
+def _begun(hit: Hit, words: Sequence[str]) -> int:
+    """How many words begin a word of the title."""
+    of_title = hit.title.lower().split()
+    return sum(any(each.startswith(word) for each in of_title) for word in words)
+
+
+def _date(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
