@@ -378,6 +378,7 @@ test("a few words lead to a case, a run or a page, with the keyboard alone", asy
   await page.goto("/");
   const search = page.getByRole("dialog", { name: "Search" });
   const field = search.getByRole("searchbox");
+  await page.getByRole("button", { name: "Search" }).waitFor();
   await page.keyboard.press("/");
   await expect(field).toBeFocused();
   await page.keyboard.type(title);
@@ -390,12 +391,14 @@ test("a few words lead to a case, a run or a page, with the keyboard alone", asy
   await expect(search).toBeHidden();
 
   await page.keyboard.press("Control+k");
+  await expect(field).toBeFocused();
   await page.keyboard.type(cell.run_id);
   await expect(search.getByRole("link")).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(new RegExp(`/runs/${cell.run_id}`));
 
   await page.getByRole("button", { name: "Search" }).click();
+  await expect(field).toBeFocused();
   await page.keyboard.type("scorecard");
   await search.getByRole("link", { name: "Scorecard" }).click();
   await expect(page).toHaveURL(/scorecard/);
