@@ -14,7 +14,7 @@ import numpy as np
 
 from bench import report
 from bench.answers import Answers, measure_answers
-from bench.answers_report import answers_text
+from bench.answers_report import answers_text, load_text
 from bench.builds import Built, NotBuilt, compare_builds
 from bench.calibration import calibrate
 from bench.commits import measure_commits
@@ -30,7 +30,8 @@ from bench.counts import Repeated, repeat_counts
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.levels import Level, compare_levels
-from bench.machine import FULL, QUICK, BenchError, Machine, Scale
+from bench.load import Load, measure_load
+from bench.machine import FULL, QUICK, BenchError, Machine, Scale, all_cpus
 from bench.mixes import GOAL, SUBJECT, Predicted, compare_mixes
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
@@ -44,6 +45,7 @@ from bench.texts import (
     DETECTION,
     HEAD,
     LEVELS,
+    LOAD,
     MIXED,
     OVERHEAD,
     PEERS,
@@ -192,6 +194,12 @@ def _answers(scale: Scale) -> Iterator[Answers]:
         yield measure_answers(millions)
 
 
+def _loaded(machine: Machine, scale: Scale) -> Load:
+    _log(f"load: {scale.load_s:.0f} s on a store of {scale.load_millions} million values")
+    with all_cpus(machine.cpus):
+        return measure_load(scale.load_millions, scale.load_s)
+
+
 def _scaled(machine: Machine, scale: Scale) -> Scaled:
     _log(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
     return measure_scale(machine.installation.catalogue(), machine.cpus, scale)
@@ -226,6 +234,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
     ),
     "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "answers": (ANSWERS, lambda _machine, scale, _: answers_text(list(_answers(scale)))),
+    "load": (LOAD, lambda machine, scale, _: load_text(_loaded(machine, scale))),
     "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
 }
 """The text above each part's figures, and the function that measures them."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bench.answers import Answers
+from bench.load import CONNECTIONS, DELIVERY_S, RATE, Load
 from bench.tables import markdown_table
 from bench.transfers import Upload
 
@@ -43,6 +44,19 @@ def _parts(store: Answers) -> list[str]:
             f" {rows.series_s / series.fresh_s:.1f} times as long as the fresh answers here."
         )
     return parts
+
+
+def load_text(load: Load) -> str:
+    names = sorted(load.waits)  # the one of all answers first
+    rows = [
+        (name or "all", f"{waits.requests:,}", *map(_milliseconds, (waits.median_s, waits.p99_s, waits.longest_s)))
+        for name, waits in ((name, load.waits[name]) for name in names)
+    ]
+    about = (
+        f"{RATE} requests in a second for {load.seconds:.0f} s over {CONNECTIONS} connections, {load.delivered}"
+        f" invocations delivered meanwhile, one every {DELIVERY_S:.0f} s. Requests without an answer: {load.refused}."
+    )
+    return f"{about}\n\n{markdown_table(('answer', 'requests', 'median', '99%', 'longest'), rows)}"
 
 
 def _milliseconds(seconds: float) -> str:

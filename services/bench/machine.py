@@ -53,6 +53,9 @@ class Scale:
     """Of each case that counts instructions."""
     stored_millions: tuple[int, ...]
     """The sizes of stores whose answers are timed, in values."""
+    load_millions: int
+    """The size of the store that many readers ask at once, in values."""
+    load_s: float
     mixes: int
     """Invocations of each mix of a web server, and of its parts."""
 
@@ -69,6 +72,8 @@ FULL = Scale(
     counts=20,
     mixes=10,
     stored_millions=(14, 99),
+    load_millions=14,
+    load_s=120,
 )
 QUICK = Scale(
     invocations=6,
@@ -82,6 +87,8 @@ QUICK = Scale(
     counts=3,
     mixes=4,
     stored_millions=(1,),
+    load_millions=1,
+    load_s=10,
 )
 
 

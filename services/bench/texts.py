@@ -182,6 +182,14 @@ start, in the order of the table. *Changed* is the request after an invocation w
 *fresh* after something else was stored, and *again* the same request once more.
 
 """
+LOAD = """\
+## Many readers at once
+
+Readers ask a service with the store of the previous section for pages of all its hosts, at a fixed rate whether or not
+earlier requests were answered. Meanwhile a run is delivered to it, and every delivery changes some of these pages.
+Times are wall times at the readers, which share the CPUs with the service.
+
+"""
 SCALE = """\
 ## Scale, on a simulated cluster
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from bench.answers import Answers, measure
-from bench.answers_report import answers_text
+from bench.answers_report import answers_text, load_text
 from bench.large_store import BATCHES, METRICS, Extent, make_large_store, runs_of, values_of
+from bench.load import RATE, measure_load
 from bench.sample_rows import measure_sample_rows
 from bench.transfers import measure_transfers
 from kexbench.domain.runs import RunState
@@ -51,3 +52,11 @@ def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path)
     assert text.count("| filters |") == 1
     assert "As parquet" in text
     assert "A table in SQLite" in text
+
+
+def test_a_service_under_load_answers_everybody_and_takes_what_is_delivered() -> None:
+    load = measure_load(1, seconds=2)
+    assert load.refused == 0
+    assert load.delivered > 0
+    assert load.waits[""].requests == 2 * RATE == sum(waits.requests for name, waits in load.waits.items() if name)
+    assert "| all | 400 |" in load_text(load)
