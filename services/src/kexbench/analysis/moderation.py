@@ -79,8 +79,9 @@ def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]
     kinds, kind = np.unique(freedoms, return_inverse=True)
     low, high, means, spreads = np.array([_expected(float(freedom), prior) for freedom in kinds]).T[:, kind]
     place = float(np.median(logs - means))
-    for _ in range(30):
-        step = float((np.clip(logs - place, low, high) - means).mean())
+    for _ in range(30):  # NumPy's clip and mean would take twice as long with so few values
+        clipped = np.minimum(np.maximum(logs - place, low), high)
+        step = float(np.add.reduce(clipped - means)) / len(logs)
         place += step
         if abs(step) < 1e-6:
             break
