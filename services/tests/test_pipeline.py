@@ -1,6 +1,7 @@
 """Kits on the way from a spec to a run."""
 
 import shutil
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -164,6 +165,26 @@ def test_a_run_that_reaches_its_maximum_duration_says_so_and_how_to_go_on(
         "stopped after 60m (maxDuration), 0 of 10 invocations; "
         f"continue with kexbench run --resume {folder.run().run_id}"
     )
+
+
+def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C reaches both; the runner dies of it, since it has no handler yet."""
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+    starting = tmp_path / "starting"
+    starting.write_text("#!/bin/sh\nkill -INT $PPID $$\n")
+    starting.chmod(0o700)
+    monkeypatch.setattr("kexbench.execution.local.sys.executable", str(starting))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        end = execute_run(one, folder, Silent())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert end.state is RunState.CANCELLED
+    assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
 
 
 def _without_time(job_input: JobInput) -> str:

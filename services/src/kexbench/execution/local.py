@@ -45,7 +45,8 @@ def run_job(
     """Measure the invocations that a job lacks. `on_progress` gets the case id and the number of finished invocations.
     The runner holds `lock` as well: if this process ends first, others still wait until the runner ends.
 
-    Ctrl-C reaches the runner too, which finishes the current invocation; a second one ends it at once.
+    Ctrl-C reaches the runner too, which finishes the current invocation, or dies of it while it starts; a second one
+    ends it at once.
     """
     write_whole(folder.job_input(job), job_input_of(folder, run, job, places).model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(folder.job_input(job)), str(folder.log)]
@@ -55,17 +56,18 @@ def run_job(
             command, stdout=subprocess.PIPE, stderr=log, text=True, pass_fds=(lock.descriptor,) if lock else ()
         ) as runner,
     ):
-        assert runner.stdout is not None
+        is_interrupted = False
         try:
             try:
                 _relay(runner, on_progress)
             except KeyboardInterrupt:
+                is_interrupted = True
                 _relay(runner, on_progress)
         except BaseException:
             runner.kill()
             raise
     ends = {0: JobEnd.FINISHED, CANCELLED: JobEnd.CANCELLED, OUT_OF_TIME: JobEnd.OUT_OF_TIME}
-    return ends.get(runner.returncode, JobEnd.FAILED)
+    return ends.get(runner.returncode, JobEnd.CANCELLED if is_interrupted else JobEnd.FAILED)
 
 
 def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], None]) -> None:
