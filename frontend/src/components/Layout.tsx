@@ -31,6 +31,9 @@ export function Layout() {
                 <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
                   CPUs
                 </Link>
+                <Link {...paths.compare()} activeOptions={{ includeSearch: false }}>
+                  Compare
+                </Link>
               </>
             )}
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
