@@ -36,7 +36,7 @@ export const LABELS = {
   version: "Version",
   swap: "Swap the two",
   verdicts: "Verdicts",
-  bothSides: /^CPU time/,
+  bothSides: /^Change in CPU time/,
   oneCase: "Case",
   rows: "Rows",
   everyCase: "Show all cases",

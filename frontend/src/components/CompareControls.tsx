@@ -4,8 +4,9 @@ import { dateTime } from "@/format";
 import { type CompareSearch, compareChoice, type EndChoice, VERDICT_FILTERS } from "@/search";
 import { subjectChoices } from "@/subjects";
 import { Select, TextFilter } from "@/ui/Fields";
-import { endChoice, FILTER_LABELS } from "./compare-model";
+import { endChoices, FILTER_LABELS } from "./compare-model";
 import { HostSelect } from "./HostSelect";
+import { libraryTitle } from "./libraries";
 
 interface Props {
   search: CompareSearch;
@@ -14,7 +15,7 @@ interface Props {
 }
 
 export function CompareControls({ search, comparison, change }: Props) {
-  const [base, other] = [endChoice(comparison.base), endChoice(comparison.other)];
+  const [base, other] = endChoices(search, comparison);
   return (
     <form aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
       <div className="ends">
@@ -74,7 +75,10 @@ function EndControls({ title, end, comparison, choose }: EndProps) {
       <Select
         label="Version"
         value={end?.subject.subject ?? ""}
-        choices={subjectChoices(comparison.subjects)}
+        choices={subjectChoices(comparison.subjects).map((choice) => ({
+          ...choice,
+          label: `${libraryTitle(choice.group ?? "")} ${choice.label}`,
+        }))}
         choose={(subject) => choose({ subject, pool: undefined, cpu: undefined, run: undefined })}
       />
       <HostSelect

@@ -38,19 +38,19 @@ export function CompareTable({ label, rows, comparison, search, change }: Props)
             <SortHeader title="Case" active={!search.sort} order="ascending" sort={() => sortBy(undefined)} />
             <th scope="col">Verdict</th>
             <SortHeader
-              title="CPU time, both sides"
+              title="Change in CPU time"
               active={search.sort === "change"}
               order="descending"
               sort={() => sortBy("change")}
               className="number"
             />
+            <th scope="col">History</th>
             <th scope="col" className="number">
               Client
             </th>
             <th scope="col" className="number">
               Server
             </th>
-            <th scope="col">History</th>
             <th scope="col">Runs</th>
           </tr>
         </thead>
@@ -121,11 +121,11 @@ function Row({ row: { cell, caseView }, comparison, several }: RowProps) {
         {dependencies && <small className="below">also changed: {dependencies}</small>}
       </td>
       <SideCell {...{ cell, comparison }} metric="cpu_ns" side={cell.both} />
-      <SideCell {...{ cell, comparison }} metric="client_cpu_ns" side={cell.client} />
-      <SideCell {...{ cell, comparison }} metric="server_cpu_ns" side={cell.server} />
       <td>
         <Sparkline history={cell.history} lines={comparison.lines} />
       </td>
+      <SideCell {...{ cell, comparison }} metric="client_cpu_ns" side={cell.client} />
+      <SideCell {...{ cell, comparison }} metric="server_cpu_ns" side={cell.server} />
       <td>
         {[...new Set([base.run_id, other.run_id])].map((runId) => (
           <RunLink key={runId} runId={runId} className="below whole" />

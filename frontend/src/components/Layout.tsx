@@ -24,17 +24,19 @@ export function Layout() {
               Overview
             </Link>
             {!site && (
-              <>
-                <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
-                  Trends
-                </Link>
-                <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
-                  CPUs
-                </Link>
-                <Link {...paths.compare()} activeOptions={{ includeSearch: false }}>
-                  Compare
-                </Link>
-              </>
+              <Link {...paths.trends()} activeOptions={{ includeSearch: false }}>
+                Trends
+              </Link>
+            )}
+            {!site && (
+              <Link {...paths.cpus()} activeOptions={{ includeSearch: false }}>
+                CPUs
+              </Link>
+            )}
+            {!site && (
+              <Link {...paths.compare()} activeOptions={{ includeSearch: false }}>
+                Compare
+              </Link>
             )}
             <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
               Upgrades
@@ -103,6 +105,7 @@ function skip(event: MouseEvent) {
   document.getElementById("content")?.focus();
 }
 
+/** The children are links: those of a fragment would share one item. */
 function Group({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (

@@ -6,7 +6,7 @@ import {
   compareGroups,
   compareRows,
   compareTitle,
-  endChoice,
+  endChoices,
   tallyText,
   unalikeText,
 } from "./compare-model";
@@ -129,8 +129,10 @@ describe("two ends", () => {
   });
 
   it("are kept in the URL", () => {
-    const end = anEnd("3.0", { pool: "local", cpu_model: "a CPU", run_id: "r" });
-    expect(endChoice(end)).toEqual({ subject: "openssl@3.0", pool: "local", cpu: "a CPU", run: "r" });
-    expect(endChoice(anEnd("3.0"))).toEqual({ subject: "openssl@3.0" });
+    const answer = { base: anEnd("3.0"), other: anEnd("3.5") };
+    expect(endChoices({}, answer)).toEqual([{ subject: "openssl@3.0" }, { subject: "openssl@3.5" }]);
+    const [base, other] = endChoices({ base: "openssl@1.1", baseRun: "r", otherCpu: "a CPU" }, answer);
+    expect(base).toEqual({ subject: "openssl@1.1", run: "r" });
+    expect(other).toEqual({ subject: "openssl@3.5", cpu: "a CPU" });
   });
 });

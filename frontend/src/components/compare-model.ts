@@ -153,12 +153,23 @@ function sideCsv(side: ComparedSide | null): string[] {
   return [...numbers.map((value) => value?.toString() ?? ""), verdict ?? "none"];
 }
 
-/** An end as the URL keeps it. */
-export function endChoice(end: ComparedEnd | null): EndChoice {
-  return {
-    subject: end?.subject.subject,
-    pool: end?.pool ?? undefined,
-    cpu: end?.cpu_model ?? undefined,
-    run: end?.run_id ?? undefined,
-  };
+/** What is chosen for each end. The URL is ahead of the answer, which says what was chosen by default. */
+export function endChoices(
+  search: CompareSearch,
+  { base, other }: Pick<Comparison, "base" | "other">,
+): [base: EndChoice, other: EndChoice] {
+  return [
+    {
+      subject: search.base ?? base?.subject.subject,
+      pool: search.basePool,
+      cpu: search.baseCpu,
+      run: search.baseRun,
+    },
+    {
+      subject: search.other ?? other?.subject.subject,
+      pool: search.otherPool,
+      cpu: search.otherCpu,
+      run: search.otherRun,
+    },
+  ];
 }
