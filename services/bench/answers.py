@@ -84,6 +84,7 @@ async def measure(folder: Path) -> Answers:
             "series": ("/series", {"case_id": matrix["cases"][0]["id"], **host_kind}),
             "list of upgrades": ("/upgrades", {}),
             "upgrade report": ("/upgrades/report", {"library": "openssl", "before": before, "after": after}),
+            "comparison of two versions": ("/compare", {}),
             "run": (f"/runs/{run['run_id']}", {}),
             "list of runs": ("/runs", {}),
         }

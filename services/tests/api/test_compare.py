@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.api import verdicts
 from kexbench.comparison.comparing import DIFFERENT_CPU, DIFFERENT_PROFILE, DIFFERENT_RUN, THE_SENTINEL, THROUGH
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.samples import Metric
@@ -179,3 +180,15 @@ def test_the_answer_has_the_choices_of_both_ends(client: httpx.Client, empty_sto
     assert [run["run_id"] for run in answer["other"]["runs"]] == ["two", "one"]
     names = {row.subject.name for row in empty_store.measured_subjects(Selection(Metric.CPU_NS))}
     assert {subject["subject"] for subject in answer["subjects"]} == names
+
+
+def test_an_answer_is_bounded_and_says_what_it_leaves_out(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
+    measured(empty_store, "two", {THREE: 1.0}, day=1)
+    monkeypatch.setattr(verdicts, "MOST_CELLS", 1)
+    monkeypatch.setattr(verdicts, "MOST_SUBJECTS", 2)
+    answer = compared(client, base="fake@1.0", other="fake@1.1")
+    assert ([cell["case_id"] for cell in answer["cells"]], answer["left_out"]) == ([RSA], 1)
+    assert [subject["version"] for subject in answer["subjects"]] == ["1.0", "1.1"], "the ends are always there"

@@ -7,6 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
+from kexbench.comparison import distribution as of_cells
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import assert_problem
 from tests.api.test_upgrades import ONE, OTHER_CPU, TWO, measured, names
@@ -69,3 +70,12 @@ def test_quantiles_are_of_the_batches_and_interrupted_batches_are_left_out(
     server = distribution(client, subject=subject, metric="server_cpu_ns")
     assert [each["invocation"] for each in server["invocations"]] == [0]
     assert server["disturbed"] == 1
+
+
+def test_later_invocations_than_fit_are_counted(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0})
+    monkeypatch.setattr(of_cells, "MOST_INVOCATIONS", 4)
+    answer = distribution(client, subject=names(empty_store)["1.0"])
+    assert ([each["invocation"] for each in answer["invocations"]], answer["left_out"]) == ([0, 1, 2, 3], 6)
