@@ -18,6 +18,7 @@ from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import MeasuredSubject, subject_view, subjects_in_order
 from kexbench.comparison.two_ends import ComparedEnds, End, chosen_ends, compared_ends
 from kexbench.comparison.why import culprits_of, explained
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric
@@ -35,7 +36,12 @@ MOST_SUBJECTS = 500
 """To choose from: a followed branch has thousands of commits."""
 EndSubject = Annotated[
     str | None,
-    Query(max_length=500, description="unique name of a subject, or LIBRARY@VERSION", examples=["openssl@3.5"]),
+    Query(
+        max_length=500,
+        pattern=f"^({'|'.join(LIBRARIES)})@.",
+        description="unique name of a subject, or LIBRARY@VERSION",
+        examples=["openssl@3.5"],
+    ),
 ]
 EndPool = Annotated[str | None, Query(max_length=200, description="default: all pools that both ends have")]
 EndCpuModel = Annotated[str | None, Query(max_length=200, description="default: all CPU models that both ends have")]
