@@ -2,14 +2,14 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ComparedCell, ComparedSide, Comparison, Metric } from "@/api/generated";
-import { flipped, openGroups } from "@/charts/matrix-view";
+import { flipped } from "@/charts/matrix-view";
 import { Sparkline } from "@/charts/Sparkline";
 import { count, percent, percentInterval, share, significant } from "@/format";
 import { paths } from "@/paths";
-import type { CompareSearch } from "@/search";
+import { type CompareSearch, NO_GROUP } from "@/search";
 import { componentText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
-import { type CompareRow, compareCsv, compareGroups, tallyText } from "./compare-model";
+import { type CompareRow, compareCsv, compareGroups, LONG, tallyText } from "./compare-model";
 import { hostLabel } from "./HostSelect";
 import { RunLink } from "./RunLink";
 import { isOnSeveral, verdictWord } from "./upgrade-model";
@@ -25,58 +25,74 @@ interface Props {
 const NS_PER_US = 1e3;
 
 export function CompareTable({ label, rows, comparison, search, change }: Props) {
-  const groups = compareGroups(rows);
+  const groups = compareGroups(rows, search.open);
   const names = groups.map(({ name }) => name);
-  const open = openGroups(names, rows.length, search.open);
+  const open = groups.filter(({ isOpen }) => isOpen).map(({ name }) => name);
   const several = isOnSeveral(rows.map(({ cell }) => cell.base));
   const sortBy = (sort: CompareSearch["sort"]) => change({ sort });
   return (
-    <Frame label={label} rows={() => compareCsv(rows)}>
-      <table className="numbers history tight compare">
-        <thead>
-          <tr>
-            <SortHeader title="Case" active={!search.sort} order="ascending" sort={() => sortBy(undefined)} />
-            <th scope="col">Verdict</th>
-            <SortHeader
-              title="Change in CPU time"
-              active={search.sort === "change"}
-              order="descending"
-              sort={() => sortBy("change")}
-              className="number"
-            />
-            <th scope="col">History</th>
-            <th scope="col" className="number">
-              Client
-            </th>
-            <th scope="col" className="number">
-              Server
-            </th>
-            <th scope="col">Runs</th>
-          </tr>
-        </thead>
-        {groups.map(({ name, rows: own }) => (
-          <tbody key={name}>
-            {groups.length > 1 && own.length > 1 && (
-              <tr>
-                <th scope="rowgroup" className="group">
-                  <button
-                    type="button"
-                    aria-expanded={open.includes(name)}
-                    onClick={() => change({ open: flipped(names, rows.length, search.open, name) })}
-                  >
-                    <span aria-hidden>{open.includes(name) ? "▾" : "▸"}</span> {name}{" "}
-                    <small>({count(own.length, "cell")})</small>
-                  </button>
-                </th>
-                <td colSpan={6}>{tallyText(own)}</td>
-              </tr>
-            )}
-            {(groups.length < 2 || own.length < 2 || open.includes(name)) &&
-              own.map((row) => <Row key={row.key} {...{ row, comparison, several }} />)}
-          </tbody>
-        ))}
-      </table>
-    </Frame>
+    <>
+      {rows.length > LONG && (
+        <p className="actions">
+          <button type="button" onClick={() => change({ open: names })}>
+            Show all cells
+          </button>
+          <button type="button" onClick={() => change({ open: [NO_GROUP] })}>
+            Show groups only
+          </button>
+        </p>
+      )}
+      <Frame label={label} rows={() => compareCsv(rows)}>
+        <table className="numbers history tight compare">
+          <thead>
+            <tr>
+              <SortHeader
+                title="Case"
+                active={!search.sort}
+                order="ascending"
+                sort={() => sortBy(undefined)}
+              />
+              <th scope="col">Verdict</th>
+              <SortHeader
+                title="Change in CPU time"
+                active={search.sort === "change"}
+                order="descending"
+                sort={() => sortBy("change")}
+                className="number"
+              />
+              <th scope="col">History</th>
+              <th scope="col" className="number">
+                Client
+              </th>
+              <th scope="col" className="number">
+                Server
+              </th>
+              <th scope="col">Runs</th>
+            </tr>
+          </thead>
+          {groups.map(({ name, rows: own, hasLine, isOpen }) => (
+            <tbody key={name}>
+              {hasLine && (
+                <tr>
+                  <th scope="rowgroup" className="group">
+                    <button
+                      type="button"
+                      aria-expanded={isOpen}
+                      onClick={() => change({ open: flipped(names, rows.length, open, name) })}
+                    >
+                      <span aria-hidden>{isOpen ? "▾" : "▸"}</span> {name}{" "}
+                      <small>({count(own.length, "cell")})</small>
+                    </button>
+                  </th>
+                  <td colSpan={6}>{tallyText(own)}</td>
+                </tr>
+              )}
+              {isOpen && own.map((row) => <Row key={row.key} {...{ row, comparison, several }} />)}
+            </tbody>
+          ))}
+        </table>
+      </Frame>
+    </>
   );
 }
 
@@ -136,12 +152,13 @@ function Row({ row: { cell, caseView }, comparison, several }: RowProps) {
 }
 
 function VerdictCell({ cell: { both, resolves, warnings } }: { cell: ComparedCell }) {
-  const resolution =
-    both.verdict === "unresolved" && resolves !== null ? ` (resolution ${share(resolves)})` : "";
   return (
     <>
       <span className={`verdict ${both.verdict ?? "absent"}`}>
-        {both.verdict ? `${verdictWord(both.verdict)}${resolution}` : "no verdict"}
+        {both.verdict ? verdictWord(both.verdict) : "no verdict"}
+        {both.verdict === "unresolved" && resolves !== null && (
+          <small className="below">resolution {share(resolves)}</small>
+        )}
       </span>
       {warnings.length > 0 && <small> † {warnings.join("; ")}</small>}
     </>

@@ -87,11 +87,27 @@ describe("compared cells", () => {
   it("are grouped by key exchange and key in the order of their rows", () => {
     const comparison = aComparison(CELLS.slice(0, 3));
     const cases = comparison.cases.map((one) => (one.id === "b" ? { ...one, rsa_bits: 3072 } : one));
-    const groups = compareGroups(compareRows({ ...comparison, cases }, { sort: "change" }));
+    const groups = compareGroups(compareRows({ ...comparison, cases }, { sort: "change" }), undefined);
     expect(groups.map(({ name, rows }) => `${name}: ${rows.length}`)).toEqual([
       "RSA, RSA 3072: 1",
       "RSA, RSA 2048: 2",
     ]);
+  });
+
+  it("are opened group by group where they are many", () => {
+    const comparison = aComparison(Array.from({ length: 61 }, (_, at) => aCompared(`${at}`, aSide(1))));
+    const cases = comparison.cases.map((one, at) => ({ ...one, rsa_bits: 1024 * Math.min(at, 2) }));
+    const rows = compareRows({ ...comparison, cases }, {});
+    const shown = (some: typeof rows, chosen?: string[]) =>
+      compareGroups(some, chosen).map(({ name, hasLine, isOpen }) => [name, hasLine, isOpen]);
+    expect(shown(rows)).toEqual([
+      ["RSA", false, true],
+      ["RSA, RSA 1024", false, true],
+      ["RSA, RSA 2048", true, false],
+    ]);
+    expect(shown(rows, ["RSA, RSA 2048"])[2]).toEqual(["RSA, RSA 2048", true, true]);
+    expect(shown(rows.slice(1))[1]).toEqual(["RSA, RSA 2048", true, true]);
+    expect(shown(rows.slice(2))).toEqual([["RSA, RSA 2048", false, true]]);
   });
 
   it("say what all of them differ in", () => {

@@ -17,6 +17,9 @@ export interface CompareRow {
 export interface CompareGroup {
   name: string;
   rows: CompareRow[];
+  /** whether a line stands for its rows */
+  hasLine: boolean;
+  isOpen: boolean;
 }
 
 type Unalike = ComparedCell["unalike"][number];
@@ -40,14 +43,21 @@ export function compareRows({ cases, cells }: Comparison, search: CompareSearch)
   return search.sort === "change" ? bySize(rows) : rows;
 }
 
-/** Groups of cases in the order of their first row. */
-export function compareGroups(rows: CompareRow[]): CompareGroup[] {
+/** More rows than this are opened group by group. */
+export const LONG = 60;
+
+/** Groups of cases in the order of their first row. A group of one cell, or the only group, has no line of its own. */
+export function compareGroups(rows: CompareRow[], chosen: string[] | undefined): CompareGroup[] {
   const groups = new Map<string, CompareRow[]>();
   for (const row of rows) {
     const name = groupOf(row.caseView);
     groups.set(name, [...(groups.get(name) ?? []), row]);
   }
-  return [...groups].map(([name, own]) => ({ name, rows: own }));
+  return [...groups].map(([name, own]) => {
+    const hasLine = groups.size > 1 && own.length > 1;
+    const isOpen = !hasLine || (chosen ? chosen.includes(name) : rows.length <= LONG);
+    return { name, rows: own, hasLine, isOpen };
+  });
 }
 
 function isShown({ both: { verdict } }: ComparedCell, filter: VerdictFilter | undefined): boolean {
