@@ -39,7 +39,7 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import NOT_JUDGED, SIDES, CellVerdict, Side, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
@@ -292,7 +292,7 @@ def _side(side: Side, judged: UpgradeCell | None, base: Sides, other: Sides, *, 
         return None
     own = {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
     verdict = None
-    if is_judged and judged and judged.verdict not in NOT_JUDGED:
+    if is_judged and judged:
         verdict = judged.verdict if side == "both" else _verdict(judged, side)
     return ComparedSide(
         base=Estimate(**vars(estimate_median(base[side].levels))),
