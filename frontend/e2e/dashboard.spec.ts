@@ -3,7 +3,9 @@ import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
 import type {
   Cell,
+  Comparison,
   Cpus,
+  Distribution,
   Filters,
   Matrix,
   Overview,
@@ -55,6 +57,10 @@ async function measured(request: APIRequestContext): Promise<{ matrix: Matrix; c
   return { matrix, cell, ns: cell.estimate.value };
 }
 
+function batches({ subject, case_id, run_id }: Cell): URLSearchParams {
+  return new URLSearchParams({ subject, case: case_id, run: run_id });
+}
+
 /** Each page with results on it, once they are there. */
 async function pages(request: APIRequestContext): Promise<{ path: string; ready: string }[]> {
   const { cell } = await measured(request);
@@ -65,6 +71,10 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
     { path: "/cpus", ready: "table.numbers" },
     { path: "/cpus?case=unknown", ready: "[role=alert]" },
+    { path: "/compare", ready: "table.compare" },
+    { path: "/compare?base=unknown&other=unknown", ready: "[role=alert]" },
+    { path: `/distribution?${batches(cell)}`, ready: ".batches svg" },
+    { path: "/distribution", ready: "h1" },
     { path: "/trends", ready: ".plot canvas" },
     { path: "/trends?split=library&show=relative&scale=log", ready: ".plot canvas" },
     { path: "/?variation=threads", ready: "table.heatmap, .note" },
@@ -446,6 +456,58 @@ test("CPUs show the rate and the gain of the newest version on each", async ({ p
   await page.getByRole("combobox", { name: LABELS.oneCase, exact: true }).selectOption(other.id);
   await expect(page.getByRole("heading", { level: 2, name: other.title })).toBeVisible();
   await expect(page).toHaveURL(new RegExp(`case=${other.id}`));
+});
+
+test("a comparison shows every cell, and the URL keeps the ends, the filter and the order", async ({
+  page,
+  request,
+}) => {
+  const { matrix } = await measured(request);
+  const [base, other] = matrix.subjects.filter(({ library }) => library === "fake");
+  if (!base || !other) throw new Error("the service under test has no two versions");
+  const query = new URLSearchParams({ base: base.subject, other: other.subject });
+  const comparison = await read<Comparison>(request, `/compare?${query}`);
+  expect(comparison.cells.length).toBeGreaterThan(0);
+  await page.goto("/compare");
+  for (const [end, { subject }] of [
+    [LABELS.baseline, base] as const,
+    [LABELS.comparedWith, other] as const,
+  ]) {
+    await page
+      .getByRole("group", { name: end })
+      .getByRole("combobox", { name: LABELS.version })
+      .selectOption(subject);
+  }
+  const rows = page.locator("table.compare tbody tr:has(svg)");
+  await expect(rows).toHaveCount(comparison.cells.length);
+  for (const { both } of comparison.cells) {
+    const cost = significantText(both.other.value / 1000);
+    await expect(rows.filter({ hasText: cost.slice(0, -1) }).first()).toBeVisible();
+  }
+  await page.getByRole("button", { name: LABELS.swap }).click();
+  await expect(page).toHaveURL((url) => url.searchParams.get("base") === other.subject);
+  await page.getByRole("combobox", { name: LABELS.verdicts }).selectOption("changed");
+  await page.getByRole("button", { name: LABELS.bothSides }).click();
+  await expect(page).toHaveURL(/verdict=changed&sort=change/);
+  const changed = comparison.cells.filter(({ both }) => both.verdict === "more" || both.verdict === "less");
+  await page.reload();
+  await expect(rows).toHaveCount(changed.length);
+});
+
+test("a cost leads to its batches", async ({ page, request }) => {
+  const { cell } = await measured(request);
+  const query = new URLSearchParams({ subject: cell.subject, case_id: cell.case_id, run_id: cell.run_id });
+  const distribution = await read<Distribution>(request, `/distribution?${query}`);
+  await page.goto(`/series?case=${cell.case_id}`);
+  const links = page.locator('a[href^="/distribution"]');
+  await links.first().waitFor();
+  const addresses = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+  const index = addresses.findIndex((address) =>
+    address.includes(new URLSearchParams({ subject: cell.subject }).toString()),
+  );
+  await links.nth(index).click();
+  await expect(page.locator(".batches svg rect")).toHaveCount(distribution.invocations.length);
+  await expect(page.locator("table.numbers tbody tr")).toHaveCount(distribution.invocations.length);
 });
 
 test("an unknown case is answered with the service's own words", async ({ page, request }) => {

@@ -15,7 +15,9 @@ import {
   bisectionsSearch,
   capacitySearch,
   commitsSearch,
+  compareSearch,
   cpusSearch,
+  distributionSearch,
   forwardSecrecySearch,
   homeSearch,
   machineSearch,
@@ -59,6 +61,20 @@ const cpus = createRoute({
   path: "/cpus",
   validateSearch: cpusSearch,
   component: lazyRouteComponent(() => import("@/pages/cpus"), "CpusPage"),
+});
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  validateSearch: compareSearch,
+  component: lazyRouteComponent(() => import("@/pages/compare"), "ComparePage"),
+});
+
+const distribution = createRoute({
+  getParentRoute: () => root,
+  path: "/distribution",
+  validateSearch: distributionSearch,
+  component: lazyRouteComponent(() => import("@/pages/distribution"), "DistributionPage"),
 });
 
 const runs = createRoute({
@@ -174,6 +190,8 @@ const routeTree = root.addChildren([
   series,
   trends,
   cpus,
+  compare,
+  distribution,
   upgrades,
   upgrade,
   alerts,

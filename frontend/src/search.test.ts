@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   alertSearch,
   commitsSearch,
+  compareChoice,
+  compareSearch,
   forwardSecrecySearch,
   homeSearch,
   machineSearch,
@@ -78,6 +80,24 @@ describe("the URL's state", () => {
     const search = { repository: "benchmarks", before: "2026-01-01T00:00:00.123456Z" };
     expect(commitsSearch(parseSearch(stringifySearch(search)))).toEqual(search);
     expect(commitsSearch(parseSearch("?repository=&before="))).toEqual({});
+  });
+
+  it("keeps both ends of a comparison", () => {
+    const choice = compareChoice(
+      { subject: "openssl@3.0", run: "r" },
+      { subject: "openssl@3.5", cpu: "a CPU" },
+    );
+    expect(
+      compareSearch(parseSearch(stringifySearch({ ...choice, verdict: "changed", sort: "change" }))),
+    ).toEqual({
+      base: "openssl@3.0",
+      baseRun: "r",
+      other: "openssl@3.5",
+      otherCpu: "a CPU",
+      verdict: "changed",
+      sort: "change",
+    });
+    expect(compareSearch(parseSearch("?verdict=wrong&sort=colour&base="))).toEqual({});
   });
 
   it("leaves no trace in the URL when it is empty", () => {

@@ -93,6 +93,45 @@ export interface CpusSearch extends HostChoice {
   metric?: Metric;
 }
 
+/** One end of a comparison. Absent: whatever compares the two best. */
+export interface EndChoice extends HostChoice {
+  /** unique name or LIBRARY@VERSION; absent: of the upgrade measured last */
+  subject?: string;
+  run?: string;
+}
+
+/** As `EndChoice` for each end. */
+export interface CompareSearch {
+  base?: string;
+  basePool?: string;
+  baseCpu?: string;
+  baseRun?: string;
+  other?: string;
+  otherPool?: string;
+  otherCpu?: string;
+  otherRun?: string;
+  /** words that a case's title must contain */
+  q?: string;
+  /** absent: all cells */
+  verdict?: VerdictFilter;
+  /** absent: by case */
+  sort?: "change";
+  /** the groups whose cases are shown; absent: all of a small table, none of a large one */
+  open?: string[];
+}
+
+export const VERDICT_FILTERS = ["changed", "more", "less", "same", "unresolved", "none"] as const;
+export type VerdictFilter = (typeof VERDICT_FILTERS)[number];
+
+export interface DistributionSearch extends HostChoice {
+  /** unique name */
+  subject: string;
+  case: string;
+  metric?: Metric;
+  /** absent: the newest run */
+  run?: string;
+}
+
 export interface ScalingSearch extends HostChoice {
   library?: string[];
 }
@@ -222,6 +261,46 @@ export function cpusSearch(raw: Raw): CpusSearch {
     case: text(raw.case),
     library: texts(raw.library),
     metric: metric(raw.metric),
+  });
+}
+
+export function compareSearch(raw: Raw): CompareSearch {
+  return compact({
+    base: text(raw.base),
+    basePool: text(raw.basePool),
+    baseCpu: text(raw.baseCpu),
+    baseRun: text(raw.baseRun),
+    other: text(raw.other),
+    otherPool: text(raw.otherPool),
+    otherCpu: text(raw.otherCpu),
+    otherRun: text(raw.otherRun),
+    q: text(raw.q),
+    verdict: oneOf(raw.verdict, VERDICT_FILTERS),
+    sort: oneOf(raw.sort, ["change"] as const),
+    open: texts(raw.open),
+  });
+}
+
+export function compareChoice(base: EndChoice, other: EndChoice): CompareSearch {
+  return {
+    base: base.subject,
+    basePool: base.pool,
+    baseCpu: base.cpu,
+    baseRun: base.run,
+    other: other.subject,
+    otherPool: other.pool,
+    otherCpu: other.cpu,
+    otherRun: other.run,
+  };
+}
+
+export function distributionSearch(raw: Raw): DistributionSearch {
+  return compact({
+    subject: text(raw.subject) ?? "",
+    case: text(raw.case) ?? "",
+    ...hostChoice(raw),
+    metric: metric(raw.metric),
+    run: text(raw.run),
   });
 }
 

@@ -1,5 +1,6 @@
 // How subjects are named: a version of a library, or one of its commits.
 import type { ComponentChange, SubjectView } from "@/api/generated";
+import type { Choice } from "@/ui/Fields";
 
 const SHORT_HASH = 7;
 
@@ -33,6 +34,19 @@ export function placeOf({ version_key, commit }: Pick<SubjectView, "version_key"
 
 function dayOf(commit: NonNullable<SubjectView["commit"]>): string {
   return commit.committed_at.slice(0, 10);
+}
+
+/** By library: "3.5.7 (debian/trixie)", with the build where several have that name. */
+export function subjectChoices(subjects: readonly SubjectView[]): Choice<string>[] {
+  const nameOf = (subject: SubjectView) => `${versionText(subject)} (${originText(subject)})`;
+  const isOnly = (subject: SubjectView) =>
+    subjects.filter((other) => other.library === subject.library && nameOf(other) === nameOf(subject))
+      .length === 1;
+  return subjects.map((subject) => ({
+    value: subject.subject,
+    label: isOnly(subject) ? nameOf(subject) : `${nameOf(subject)}, ${subject.build_profile_label}`,
+    group: subject.library,
+  }));
 }
 
 /** "nettle 3.8.1 → 3.10.1" */

@@ -129,6 +129,7 @@ def requests(run: Run, extent: Extent) -> dict[str, tuple[str, Mapping[str, str]
         "series": ("/series", {"case_id": run.plan.cases[0].case_id, **host_kind}),
         "list of upgrades": ("/upgrades", {}),
         "upgrade report": ("/upgrades/report", {"library": "openssl", "before": before, "after": after}),
+        "comparison of two versions": ("/compare", {}),
         "run": (f"/runs/{run.run_id}", {}),
         "list of runs": ("/runs", {}),
     }

@@ -241,7 +241,8 @@ function groupedByLibrary(subjects: SubjectView[]): HeatModel["groups"] {
   return groups;
 }
 
-function matches(caseView: CaseView, q = ""): boolean {
+/** Whether a case has all words in its title or id. */
+export function matches(caseView: Pick<CaseView, "id" | "title">, q = ""): boolean {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const title = `${caseView.title} ${caseView.id}`.toLowerCase();
   return words.every((word) => title.includes(word));

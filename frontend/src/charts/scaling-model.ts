@@ -1,5 +1,6 @@
 // From a case's scaling curves to what the chart draws: axes, lines, ideals. Pure.
 import type { Estimate, LoadCase, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
+import { tickStep } from "./scale";
 
 export interface CurvePoint {
   /** threads, or connections at once */
@@ -74,7 +75,7 @@ function drawn(
       },
     ];
   });
-  const step = tickStep(Math.max(...curves.flatMap(highest)));
+  const step = tickStep(Math.max(...curves.flatMap(highest)), TICKS);
   const top = step * Math.ceil(Math.max(...curves.flatMap(highest)) / step);
   const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
   return { places, top, ticks, curves };
@@ -98,10 +99,4 @@ function idealOf(points: CurvePoint[]): Curve["ideal"] {
 
 function highest({ points, ideal }: Curve): number[] {
   return [...points.map((point) => point.high ?? point.rate), ideal?.to.rate ?? 0];
-}
-
-/** 1, 2 or 5 times a power of ten, so that about four steps reach the top. */
-function tickStep(top: number): number {
-  const power = 10 ** Math.floor(Math.log10(top / TICKS));
-  return power * ([1, 2, 5].find((factor) => factor * power * TICKS >= top) ?? 10);
 }

@@ -1,9 +1,12 @@
 // The trend as a table: the exact results of every version and build, with their run.
+import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { changePointText } from "@/charts/change-points";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
+import { paths } from "@/paths";
+import { site } from "@/published";
 import { commitText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { RunLink } from "./RunLink";
@@ -53,7 +56,7 @@ export function SeriesTable({ series, matrix }: Props) {
           {rows.map(({ line, point }) => (
             <Row
               key={`${point.subject} ${point.run_id}`}
-              {...{ line, point, metric: series.metric, time }}
+              {...{ series, line, point, time }}
               cell={cells.find((cell) => cell.subject === point.subject && cell.run_id === point.run_id)}
             />
           ))}
@@ -64,14 +67,15 @@ export function SeriesTable({ series, matrix }: Props) {
 }
 
 interface RowProps {
+  series: Series;
   line: SeriesLine;
   point: SeriesPoint;
-  metric: Series["metric"];
   time: boolean;
   cell: Cell | undefined;
 }
 
-function Row({ line, point, metric, time, cell }: RowProps) {
+function Row({ series, line, point, time, cell }: RowProps) {
+  const { metric } = series;
   const { estimate } = point;
   const change = cell?.change;
   const cautions = change ? cautionsOf(change) : [];
@@ -88,7 +92,25 @@ function Row({ line, point, metric, time, cell }: RowProps) {
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}
       <td className="number">{format.cost(estimate.value, metric)}</td>
       <td className="number">{format.interval(estimate, metric)}</td>
-      <td className="number">{estimate.invocations}</td>
+      <td className="number">
+        {site ? (
+          estimate.invocations
+        ) : (
+          <Link
+            {...paths.distribution({
+              subject: point.subject,
+              case: series.case.id,
+              metric: series.metric,
+              pool: series.host_kind.pool,
+              cpu: series.host_kind.cpu_model,
+              run: point.run_id,
+            })}
+            aria-label={`${estimate.invocations}: batches of each`}
+          >
+            {estimate.invocations}
+          </Link>
+        )}
+      </td>
       <td className="number">
         {change ? (
           <>

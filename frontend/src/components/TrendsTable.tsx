@@ -14,7 +14,7 @@ export function TrendsTable({ lines }: { lines: DrawnLine[] }) {
   return (
     <section>
       <h2>Series</h2>
-      <p>Select a series to see the numbers and the run of each version.</p>
+      <p>Select a series to see the numbers of each version, or a number to see its batches.</p>
       <details open={lines.length <= LONG}>
         <summary>Table of {format.count(lines.length, "series", "series")}</summary>
         <Frame label="Series">
@@ -57,6 +57,18 @@ function Row({ line }: { line: DrawnLine }) {
       <th scope="row">
         <Link {...paths.series({ case: trend.case_id, metric: trend.metric, pool, cpu })}>{label}</Link>
         <small className="below">{trend.build_profile_label}</small>
+        {first && newest && first !== newest && (
+          <small className="below">
+            <Link
+              {...paths.compare(
+                { subject: first.subject.subject, pool, cpu },
+                { subject: newest.subject.subject, pool, cpu },
+              )}
+            >
+              Compare first and newest
+            </Link>
+          </small>
+        )}
       </th>
       <td className="number">{first && <Value place={first} line={line} />}</td>
       <td className="number">{newest && <Value place={newest} line={line} />}</td>
@@ -69,7 +81,18 @@ function Row({ line }: { line: DrawnLine }) {
 function Value({ place, line: { trend } }: { place: TrendPlace; line: DrawnLine }) {
   return (
     <>
-      {format.headline(place.point.value, trend.metric)}
+      <Link
+        {...paths.distribution({
+          subject: place.subject.subject,
+          case: trend.case_id,
+          metric: trend.metric,
+          pool: trend.host_kind.pool,
+          cpu: trend.host_kind.cpu_model,
+          run: place.point.run_id,
+        })}
+      >
+        {format.headline(place.point.value, trend.metric)}
+      </Link>
       <small className="below">{versionText(place.subject)}</small>
     </>
   );

@@ -18,6 +18,7 @@ const EVERYWHERE: readonly { title: string; destinations: readonly Destination[]
       { title: "Overview", link: paths.home(), isPublished: true },
       { title: "Trends", link: paths.trends() },
       { title: "CPUs", link: paths.cpus() },
+      { title: "Compare", link: paths.compare() },
       { title: "Upgrades", link: paths.upgrades(), isPublished: true },
       { title: "Alerts", link: paths.alerts(), countsAlerts: true },
     ],

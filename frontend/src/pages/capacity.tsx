@@ -8,7 +8,7 @@ import { CONTENTS, mixText, partsOf, writtenParts } from "@/components/capacity-
 import { HostSelect } from "@/components/HostSelect";
 import { MixForm } from "@/components/MixForm";
 import { type CapacitySearch, COSTS, DEFAULT_MIX } from "@/search";
-import { originText, versionText } from "@/subjects";
+import { subjectChoices } from "@/subjects";
 import { Amount, Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -58,11 +58,7 @@ function Mix({ matrix }: { matrix: Matrix }) {
   const version = search.version ?? newest.subject;
   const { rate = DEFAULT_MIX.rate, used = DEFAULT_MIX.used, machine = DEFAULT_MIX.machine } = search;
   const { pool, cpu_model } = matrix.host_kind;
-  const versions = matrix.subjects.map((subject) => ({
-    value: subject.subject,
-    label: `${versionText(subject)} (${originText(subject)})`,
-    group: subject.library,
-  }));
+  const versions = subjectChoices(matrix.subjects);
   const library = matrix.subjects.find(({ subject }) => subject === version)?.library;
   const [usualCost] = COSTS;
   return (

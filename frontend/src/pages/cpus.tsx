@@ -143,7 +143,15 @@ function CpuTable({ library, rows, cpus }: { library: string; rows: CpuRow[]; cp
   );
 }
 
-function Row({ row, cpus: { case: shown, metric }, share }: { row: CpuRow; cpus: Cpus; share: number }) {
+function Row({
+  row,
+  cpus: { case: shown, metric, base },
+  share,
+}: {
+  row: CpuRow;
+  cpus: Cpus;
+  share: number;
+}) {
   const { pool, cpu_model: cpu, subject, estimate, change } = row;
   return (
     <tr>
@@ -166,6 +174,18 @@ function Row({ row, cpus: { case: shown, metric }, share }: { row: CpuRow; cpus:
       </td>
       <td className={row.relative ? "whole" : undefined}>
         {relativeText(row)}
+        {row.relative && base && (
+          <small className="below">
+            <Link
+              {...paths.compare(
+                { subject: subject.subject, pool: base.pool, cpu: base.cpu_model },
+                { subject: subject.subject, pool, cpu },
+              )}
+            >
+              Compare all cases
+            </Link>
+          </small>
+        )}
         {row.cautions.map((caution) => (
           <small key={caution} className="below">
             {caution}

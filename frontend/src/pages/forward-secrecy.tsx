@@ -6,7 +6,7 @@ import { filtersOptions, securityOptions } from "@/api/generated/@tanstack/react
 import { HostSelect } from "@/components/HostSelect";
 import { SecurityAnswers, SecurityLevel, UnrankedHandshakes } from "@/components/SecurityLevel";
 import { type ForwardSecrecySearch, MODELS, SIDES } from "@/search";
-import { originText, versionText } from "@/subjects";
+import { subjectChoices } from "@/subjects";
 import { Select, Toggle } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -62,11 +62,7 @@ function Choices({ security, change }: ChoicesProps) {
       <Select
         label="Library version"
         value={security.subject ?? ""}
-        choices={security.subjects.map((subject) => ({
-          value: subject.subject,
-          label: `${versionText(subject)} (${originText(subject)})`,
-          group: subject.library,
-        }))}
+        choices={subjectChoices(security.subjects)}
         choose={(subject) => change({ subject })}
       />
       <Select

@@ -97,10 +97,17 @@ function Candidates({ candidates }: { candidates: Candidate[] }) {
 }
 
 function Report({ report }: { report: UpgradeReport }) {
+  const { pool, cpu } = route.useSearch();
   const cells = sorted(report.cells);
+  const [before, after] = [report.before, report.after].map(({ subject }) => ({ subject, pool, cpu }));
   return (
     <>
       <p className="answer">{storyOf(report)}</p>
+      {!site && (
+        <p>
+          <Link {...paths.compare(before, after)}>Compare case by case</Link>
+        </p>
+      )}
       <ChangedDependencies cells={report.cells} />
       <Tally report={report} />
       {!site && <UpgradeAlert report={report} />}

@@ -7,13 +7,15 @@ interface Props {
   children: ReactNode;
   /** stands right below the table */
   note?: ReactNode;
+  /** what is saved, if that is not what is read in the table */
+  rows?: () => string[][];
 }
 
-export function Frame({ label, children, note }: Props) {
+export function Frame({ label, children, note, rows }: Props) {
   const frame = useRef<HTMLElement>(null);
   const save = () => {
     const table = frame.current?.querySelector("table");
-    if (table) download(`${fileName(label)}.csv`, csvOf(rowsOf(table)));
+    if (table) download(`${fileName(label)}.csv`, csvOf(rows ? rows() : rowsOf(table)));
   };
   return (
     <>

@@ -1,5 +1,5 @@
 """Whoever is asked about a comparison gives the same verdict: the matrix, the page of a run, an upgrade's report, the
-command line, a commit's status, the comment at its pull request, and the screening for alerts."""
+page Compare, the command line, a commit's status, the comment at its pull request, and the screening for alerts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -131,6 +131,17 @@ def of_reports(client: httpx.Client, asked: set[tuple[str, str]], **query: str |
     return found
 
 
+def of_comparisons(client: httpx.Client, asked: set[tuple[str, str]], **query: str | float) -> Verdicts:
+    found: Verdicts = {}
+    for before, after in asked:
+        ends = {"base": f"fake@{before}", "other": f"fake@{after}"}
+        for cell in client.get("/compare", params={**ends, **query}).raise_for_status().json()["cells"]:
+            client_side, server_side = (cell[side] and cell[side]["verdict"] for side in ("client", "server"))
+            where = (cell["case_id"], cell["other"]["cpu_model"], before, after)
+            found[where] = (cell["both"]["verdict"], client_side, server_side)
+    return found
+
+
 def of_screening(store: ClickHouseStore, made: Made, asked: set[tuple[str, str]]) -> Verdicts:
     names = {
         row.subject.version: row.subject.name
@@ -167,6 +178,9 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
         shown = of_pages(client, f"/runs/{run.run_id}", each.hosts)
         assert shown
         assert only(of_screening(empty_store, each, steps(shown)), shown) == shown
+        in_run: dict[str, str | float] = {"base_run_id": run.run_id, "other_run_id": run.run_id}
+        compared = of_comparisons(client, steps(shown), relevant=relevant_of(run.spec_text), **in_run)
+        assert only(compared, shown) == shown
         if len(each.hosts) == 1:
             assert of_command_line(each, steps(shown)) == shown
         assert_told(client, run, shown)
@@ -180,6 +194,7 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
     assert {asked: both for asked, (both, *_) in matrix.items()} == {
         asked: both for asked, (both, *_) in reports.items()
     }
+    assert of_comparisons(client, steps(matrix)) == of_reports(client, steps(matrix))
     one = kind_of(HOST)
     narrowed = of_reports(client, steps(matrix), cpu_model=one)
     assert narrowed == {asked: found for asked, found in of_reports(client, steps(matrix)).items() if asked[1] == one}

@@ -122,11 +122,24 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
         found += [f"/series?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
         found += [f"/cpus?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
         found += [f"/{path}?{where}" for path in ("security", "qualifications")]
+        found += [
+            f"/compare?base={names[-1]}&base_{where.replace('&', '&base_')}"
+            f"&other={names[-1]}&other_pool={other['pool']}&other_cpu_model={other['cpu_model']}"
+            for other in filters["host_kinds"]
+        ]
+        found += [
+            f"/distribution?subject={names[-1]}&case_id={case_id}&metric={metric}&{where}"
+            for case_id in (RSA, ECDSA)
+            for metric in ("cpu_ns", "client_cpu_ns")
+        ]
         found.append(f"/runs/run-1?{where}")
     found.append(f"/trends?case_id={RSA}&case_id={ECDSA}&metric=cpu_ns&metric=client_cpu_ns")
     found += [f"/runs/run-{number}/verdict" for number in range(2)]
     for before, after in pairwise(name for name in names if name.startswith("fake@")):
         found.append(f"/upgrades/report?library=fake&before={before}&after={after}")
+        found.append(f"/compare?base={before}&other={after}")
+        found.append(f"/compare?base={before}&base_run_id=run-0&other={after}&other_run_id=run-1")
+        found.append(f"/compare?base={before}&base_run_id=run-0&other={before}&other_run_id=run-1")
     assert {kind["pool"] for kind in filters["host_kinds"]} == {"local", "arm"}
     return found
 

@@ -285,11 +285,11 @@ def test_of_one_run_alone_nothing_else_is_read(empty_store: ClickHouseStore) -> 
     measured(empty_store, "new", {ONE: 1.0, TWO: 1.0}, day=1)
     named = names(empty_store)
     step = (named["1.0"], named["1.1"])
-    found = cells_of_steps(empty_store, [step], run_id="old")[step]
+    found = cells_of_steps(empty_store, [step], run_ids=("old", "old"))[step]
     assert [one.run_ids for one in found] == [("old",)] * 2
     assert {len(one.before["both"]) for one in found} == {10}
     assert all(key.startswith("old/") for one in found for key in one.after["server"])
-    assert cells_of_steps(empty_store, [step], run_id="none") == {step: []}
+    assert cells_of_steps(empty_store, [step], run_ids=("none", "none")) == {step: []}
 
 
 def test_a_case_that_one_version_lacks_is_missing_with_the_reason(

@@ -424,7 +424,7 @@ def test_the_newest_run_that_interleaved_two_subjects_speaks_for_both() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
 
     def best(*rows: AppearanceRow) -> tuple[str, str] | None:
-        return best_runs(rows, new.name, old.name)
+        return best_runs(*([row for row in rows if row.subject == name] for name in (new.name, old.name)))
 
     both = [appearance(old.name, "both"), appearance(new.name, "both")]
     blocks = [

@@ -35,7 +35,7 @@ def cells_between(
 ) -> JudgedCells:
     """All cells of two subjects, by their names: of one run, or of the newest run that interleaved both."""
     step = (before, after)
-    return judged_steps(store, [step], relevant, run_id=run_id)[step]
+    return judged_steps(store, [step], relevant, run_ids=(run_id, run_id))[step]
 
 
 def _is_variant(subject: SubjectRow) -> bool:

@@ -7,7 +7,10 @@ from pydantic import ConfigDict, Field
 
 from kexbench.analysis.reference import RatioOrder
 from kexbench.comparison.cpus import CpuRow
+from kexbench.comparison.distribution import InvocationBatches
+from kexbench.comparison.history import HistoryLine
 from kexbench.comparison.models import CaseView, Cell, ChangePoint, Estimate, SubjectView
+from kexbench.comparison.two_ends import ComparedCell
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
@@ -210,6 +213,51 @@ class Cpus(Frozen):
     base: HostKind | None = Field(description="the CPU that the others are relative to")
     host_kinds: list[HostKind] = Field(description="those that measured the case, the last one first")
     rows: list[CpuRow] = Field(description="by library, then host kind")
+
+
+class RunChoice(Frozen):
+    run_id: str
+    measured_at: datetime
+
+
+class ComparedEnd(Frozen):
+    """What is compared, and what else could be."""
+
+    subject: SubjectView
+    pool: str | None = Field(description="null: on every host kind that both ends have")
+    cpu_model: str | None
+    run_id: str | None = Field(description="null: in the runs that compare the two best")
+    host_kinds: list[HostKind] = Field(description="those that measured the subject, the last one first")
+    runs: list[RunChoice] = Field(description="those that measured the subject, the last ones first")
+
+
+class Comparison(Frozen):
+    """Two ends, compared in every case that both measured."""
+
+    subjects: list[SubjectView] = Field(description="all that can be compared, by library, then version order")
+    base: ComparedEnd | None = Field(description="null if nothing fits")
+    other: ComparedEnd | None = Field(description="its costs are given relative to those of `base`")
+    cases: list[CaseView]
+    cells: list[ComparedCell] = Field(description="in the order of the matrix, then host kinds")
+    lines: list[HistoryLine] = Field(description="of the cells' histories")
+    left_out: int = Field(description="cells beyond the limit of one answer")
+
+
+class Distribution(Frozen):
+    """The batches of one subject in one case, on one host kind in one run, by invocation."""
+
+    case: CaseView
+    subject: SubjectView
+    metric: Metric
+    host_kind: HostKind
+    run_id: str
+    invocations: list[InvocationBatches] = Field(description="in the order of measuring")
+    left_out: int = Field(description="invocations beyond the limit of one answer")
+    disturbed: int = Field(
+        description="invocations without numbers of this metric, since other programs ran in between"
+    )
+    host_kinds: list[HostKind] = Field(description="all that have such numbers, the last one first")
+    runs: list[RunChoice] = Field(description="those with such numbers on the host kind, the last ones first")
 
 
 class StoredInvocation(Frozen):

@@ -2,6 +2,8 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -10,7 +12,7 @@ from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench.api.connection import connection_view
 from kexbench.api.dependencies import HasQueue, KeptRoute, TheRunStore, TheSampleStore, TheStore
-from kexbench.api.models import Filters, HostKind, Matrix, Problem, metric_views
+from kexbench.api.models import Filters, HostKind, Matrix, Problem, RunChoice, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import (
@@ -37,7 +39,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import MeanLoad, RunProgress, RunStore, SampleStore, ScreeningStore, Selection
+from kexbench.store.port import AppearanceRow, MeanLoad, RunProgress, RunStore, SampleStore, ScreeningStore, Selection
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -52,6 +54,10 @@ OnePool = Annotated[str | None, Query(description="default: the pool of the newe
 OneCpuModel = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
 Libraries = Annotated[list[str] | None, Query(description="only these libraries", alias="library", max_length=50)]
 CaseId = Annotated[str, Query(min_length=1, max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
+
+
+MOST_RUNS = 100
+"""Runs to choose from. Older ones are found on the page of runs."""
 
 
 def _date_and_time(text: Any) -> Any:
@@ -290,6 +296,15 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
 def measured_kits(run: Run) -> list[KitManifest]:
     """The kits of the plan's subjects, without sentinel and peers; none before the run is started."""
     return [run.kits[subject.reference] for subject in run.plan.subjects] if run.is_started else []
+
+
+def run_choices(rows: Iterable[AppearanceRow]) -> list[RunChoice]:
+    """The runs of some appearances, the last ones first."""
+    measured_at: dict[str, datetime] = {}
+    for row in rows:
+        measured_at[row.run_id] = max(row.measured_at, measured_at.get(row.run_id, row.measured_at))
+    newest = sorted(measured_at.items(), key=lambda item: (item[1], item[0]), reverse=True)
+    return [RunChoice(run_id=run_id, measured_at=at) for run_id, at in newest[:MOST_RUNS]]
 
 
 def host_kind(store: SampleStore, pool: str | None, cpu_model: str | None) -> HostKind | None:

@@ -1,4 +1,5 @@
-"""Cases over the versions of their libraries, and all handshakes of one version by their strength."""
+"""Cases over the versions of their libraries, the batches behind a number, and all handshakes of one version by their
+strength."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from kexbench.api.machine_models import SecurityView
 from kexbench.api.models import (
     CaseChoice,
     Cpus,
+    Distribution,
     HostKind,
     Release,
     Series,
@@ -23,8 +25,9 @@ from kexbench.api.models import (
     Trends,
 )
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
+from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind, run_choices
 from kexbench.comparison.cpus import cpu_rows
+from kexbench.comparison.distribution import batches_of_cell
 from kexbench.comparison.models import CaseView, Estimate, SubjectView
 from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
 from kexbench.comparison.security import handshakes_of, model_views
@@ -36,7 +39,7 @@ from kexbench.domain.security import SecurityModel
 from kexbench.domain.upgrades import SIDES, Side
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import SampleRow, Selection
+from kexbench.store.port import HostKindRow, SampleRow, Selection
 
 router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 MOST_LINES = 400
@@ -132,6 +135,38 @@ def cpus(
         base=HostKind(**vars(base)) if base else None,
         host_kinds=[HostKind(**vars(kind)) for kind in kinds],
         rows=cpu_rows(store, metric, case.case_id, tuple(library or ()), base) if case and base else [],
+    )
+
+
+@router.get("/distribution", operation_id="distribution")
+def distribution(
+    store: TheSampleStore,
+    subject: Annotated[str, Query(min_length=1, max_length=500, description="unique name")],
+    case_id: CaseId,
+    metric: OneMetric = Metric.CPU_NS,
+    pool: OnePool = None,
+    cpu_model: OneCpuModel = None,
+    run_id: Annotated[str | None, Query(max_length=100, description="default: the newest run")] = None,
+) -> Distribution:
+    """The batches behind one number by invocation, with their quantiles. Batches that another program interrupted have
+    no value in most metrics."""
+    cell = batches_of_cell(store, metric, subject, case_id, (pool, cpu_model), run_id)
+    if cell is None:
+        where = ", ".join(filter(None, (pool, cpu_model, run_id))) or "any machine"
+        detail = f"there are no batches of {subject} in case {case_id} on {where}"
+        raise ProblemError(HTTPStatus.NOT_FOUND, detail, "the matrix lists the results")
+    here = [row for row in cell.appearances if HostKindRow(row.pool, row.cpu_model) == cell.kind]
+    return Distribution(
+        case=CaseView.of(cell.case),
+        subject=subject_view(cell.subject),
+        metric=metric,
+        host_kind=HostKind(**vars(cell.kind)),
+        run_id=cell.run_id,
+        invocations=list(cell.invocations),
+        left_out=cell.left_out,
+        disturbed=cell.disturbed,
+        host_kinds=[HostKind(**vars(kind)) for kind in kinds_of(cell.appearances)],
+        runs=run_choices(here),
     )
 
 

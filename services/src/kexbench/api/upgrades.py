@@ -142,7 +142,7 @@ def capacity(store: TheSampleStore, catalogue: TheCatalogue, request: CapacityRe
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the mix") from None
     metric = SERVER_COSTS[mix.cost]
-    ends = [_version(store, catalogue, metric, text) for text in (request.version, request.to) if text is not None]
+    ends = [version_of(store, catalogue, metric, text) for text in (request.version, request.to) if text is not None]
     if len({end.name for end in ends}) < len(ends):
         detail = f"{request.version} and {request.to} are the same: {ends[0].name}"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name two versions")
@@ -237,7 +237,7 @@ def badge(store: TheSampleStore, catalogue: TheCatalogue, library: Library, line
     return Response(upgrade_badge(report), media_type=SVG)
 
 
-def _version(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> SubjectRow:
+def version_of(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> SubjectRow:
     """The subject for `openssl@3.5.7`, `openssl@debian/trixie`, a unique name, or `openssl@3.5`, which means the newest
     version that begins so. Raises ProblemError."""
     library, _, version = text.partition("@")

@@ -82,7 +82,11 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
         key=lambda cell: (places[cell[0].subject], cell[0].case_id),
     )
     judged = judged_steps(
-        store, {step for _, step in shown if step}, relevant, run_id=selection.run_id, metrics=metrics
+        store,
+        {step for _, step in shown if step},
+        relevant,
+        run_ids=(selection.run_id, selection.run_id),
+        metrics=metrics,
     )
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
     return ShownCells(
@@ -139,7 +143,7 @@ def judged_in_run(
         for kind in store.host_kinds(run_id)
     }
     steps = {cell.step for cells in gathered.values() for cell in cells if cell.step}
-    judged = judged_steps(store, steps, relevant, run_id=run_id, metrics=metrics)
+    judged = judged_steps(store, steps, relevant, run_ids=(run_id, run_id), metrics=metrics)
     return [
         (cell.step, data_and_cell[1])
         for kind, cells in gathered.items()

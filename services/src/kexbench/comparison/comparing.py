@@ -5,15 +5,18 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
+from kexbench.comparison.models import Ratio
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
 from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleStore, Selection, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
+DIFFERENT_POOL = "different pool"
+DIFFERENT_CPU = "different CPU"
 DIFFERENT_RUN = "measured in different runs that share no subject"
 DIFFERENT_INVOCATIONS = "not interleaved"
 DIFFERENT_HARNESS = "measured by different methods of different kexbench versions"
@@ -88,19 +91,17 @@ def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiat
     return {(row.run_id, row.case_id, row.reference): row.negotiated for row in rows}
 
 
-def best_runs(rows: Iterable[AppearanceRow], subject: str, against: str) -> tuple[str, str] | None:
-    """The runs whose numbers compare two subjects, from the appearances of one case on one host kind. The newest run
-    that interleaved both comes first, then the newest run with both, then the newest run of each. Runs with too few
+def best_runs(rows: Iterable[AppearanceRow], against: Iterable[AppearanceRow]) -> tuple[str, str] | None:
+    """The runs whose numbers compare two subjects, from the appearances of each in one case. The newest run that
+    interleaved both comes first, then the newest run with both, then the newest run of each. Runs with too few
     invocations count only if there are no others. None if one subject has no numbers."""
-    by_run: dict[str, dict[str, AppearanceRow]] = defaultdict(dict)
-    for row in rows:
-        by_run[row.run_id][row.subject] = row
-    pairs = [(by[subject], by[against]) for by in by_run.values() if subject in by and against in by]
+    first, second = ({row.run_id: row for row in of_subject} for of_subject in (rows, against))
+    pairs = [(row, second[run_id]) for run_id, row in first.items() if run_id in second]
     for is_enough in (_interleaved, _together):
         if enough := [pair for pair in pairs if is_enough(*pair)]:
             run_id = max(enough, key=lambda pair: max(map(_age, pair)))[0].run_id
             return run_id, run_id
-    newest = [_newest([by[name] for by in by_run.values() if name in by]) for name in (subject, against)]
+    newest = _newest(list(first.values())), _newest(list(second.values()))
     return (newest[0].run_id, newest[1].run_id) if newest[0] and newest[1] else None
 
 
@@ -123,13 +124,15 @@ def _age(row: AppearanceRow) -> tuple[object, str]:
 
 def bridge_between(first: Numbers, second: Numbers) -> Bridge | None:
     """The subject through which two runs are compared: the shared sentinel, otherwise the kit with the most invocations
-    in both. None within one run, where pairs are better, and if the runs share no subject."""
+    in both, but neither of the two that are compared. None within one run, where pairs are better, and if the runs
+    share no subject."""
     if first.run_id == second.run_id:
         return None
     if first.sentinel and second.sentinel and first.sentinel.kit_id == second.sentinel.kit_id:
         shared = [(first.sentinel, second.sentinel)]
     else:
-        shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in first.others if kit_id in second.others]
+        kit_ids = first.others.keys() & second.others.keys() - {first.subject.kit_id, second.subject.kit_id}
+        shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in kit_ids]
     usable = [pair for pair in shared if _least(*pair) >= MIN_COMPARED_INVOCATIONS]
     best = max(usable, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
     return Bridge(best[0].name, best[0].batches, best[1].batches) if best else None
@@ -155,6 +158,13 @@ def batches_of(numbers: Numbers, through: Batches | None) -> Batches:
     runs never form pairs."""
     batches = numbers.batches if through is None else through_sentinel(numbers.batches, through)
     return {f"{numbers.run_id}/{unit}": values for unit, values in batches.items()}
+
+
+def unjudged_ratio(numbers: Numbers, against: Numbers) -> Ratio | None:
+    """The cost relative to another that is not alike, such as that of another machine: never judged, and paired only if
+    both were measured in the same invocations. None with too few of them."""
+    ratio = compare(batches_of(numbers, None), batches_of(against, None))
+    return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
 def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, paired: bool) -> list[str]:

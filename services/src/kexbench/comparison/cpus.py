@@ -11,9 +11,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.comparison.cells import Gathered, change_of, gather
-from kexbench.comparison.comparing import DIFFERENT_PROFILE, Numbers, chosen, unlike
+from kexbench.comparison.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
 from kexbench.comparison.models import Change, Estimate, Ratio, SubjectView
 from kexbench.comparison.order import subject_view, version_order
 from kexbench.comparison.upgrade_data import judged_steps
@@ -141,12 +141,11 @@ def _relation(
         return "other version", None, []
     if reasons := unlike(numbers.of(cell), numbers.of(other)):
         return "other work", None, reasons
-    # The keys are made unlike, so that invocations of two machines never form pairs.
-    ratio = compare({f"0 {unit}": values for unit, values in cell.batches.items()}, other.batches)
+    ratio = unjudged_ratio(numbers.of(cell), numbers.of(other))
     if ratio is None:
         return "few invocations", None, []
     cautions = [] if cell.subject.build_profile == other.subject.build_profile else [DIFFERENT_PROFILE]
-    return "compared", Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high), cautions
+    return "compared", ratio, cautions
 
 
 class _Facts:

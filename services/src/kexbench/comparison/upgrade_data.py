@@ -42,6 +42,9 @@ Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
 Runs = dict[tuple[Step, str], tuple[str, str]]
 """The runs of both subjects, by step and case."""
+RunIds = tuple[str | None, str | None]
+"""The run of each subject of a step; None: of all runs, those that compare the two best."""
+ANY_RUNS: RunIds = (None, None)
 
 
 class _StepKey(NamedTuple):
@@ -49,7 +52,7 @@ class _StepKey(NamedTuple):
 
     step: Step
     relevant: float
-    run_id: str | None
+    run_ids: RunIds
     metrics: tuple[tuple[Side, Metric], ...]
 
 
@@ -58,12 +61,12 @@ class _CellsKey(NamedTuple):
 
     step: Step
     case_id: str
-    run_id: str | None
+    run_ids: RunIds
     metrics: tuple[tuple[Side, Metric], ...]
 
 
-_Sides = dict[Side, Numbers]
-_Place = tuple[str, str, str]
+Sides = dict[Side, Numbers]
+Place = tuple[str, str, str]
 """A case, a subject and a run."""
 
 
@@ -115,16 +118,16 @@ def judged_steps(
     steps: Collection[Step],
     relevant: float = RELEVANT,
     *,
-    run_id: str | None = None,
+    run_ids: RunIds = ANY_RUNS,
     metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, JudgedCells]:
     """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
-    or the given run only. All verdicts that users see come from here."""
+    or the given runs only. All verdicts that users see come from here."""
 
     sides = tuple(metrics.items())
 
     def judged(keys: Iterable[_StepKey]) -> dict[_StepKey, JudgedCells]:
-        cells_by_step = _compared_cells(store, [key.step for key in keys], run_id, metrics)
+        cells_by_step = _compared_cells(store, [key.step for key in keys], run_ids, metrics)
         return {
             key: JudgedCells(
                 tuple(cell.data for cell in cells_by_step[key.step]),
@@ -134,15 +137,15 @@ def judged_steps(
         }
 
     kept = store.kept(
-        [_StepKey(step, relevant, run_id, sides) for step in steps],
-        lambda evidence, key: token_of(evidence, key.step, run_id),
+        [_StepKey(step, relevant, run_ids, sides) for step in steps],
+        lambda evidence, key: token_of(evidence, key.step, run_ids),
         judged,
     )
     return {key.step: cells for key, cells in kept.items()}
 
 
 def _compared_cells(
-    store: SampleStore, steps: Collection[Step], run_id: str | None, metrics: Mapping[Side, Metric]
+    store: SampleStore, steps: Collection[Step], run_ids: RunIds, metrics: Mapping[Side, Metric]
 ) -> dict[Step, list[Compared]]:
     """The cells of steps as in `cells_of_steps`. An invocation that arrives changes few of them, so the others are kept
     until it is known how all are judged together."""
@@ -150,17 +153,21 @@ def _compared_cells(
 
     def compute(keys: Iterable[_CellsKey]) -> dict[_CellsKey, tuple[Compared, ...]]:
         case_ids = {key.case_id for key in keys}
-        cells_by_step = cells_of_steps(store, {key.step for key in keys}, case_ids, run_id=run_id, metrics=metrics)
+        cells_by_step = cells_of_steps(store, {key.step for key in keys}, case_ids, run_ids=run_ids, metrics=metrics)
         cells: dict[_CellsKey, list[Compared]] = {key: [] for key in keys}
         for step, data in cells_by_step.items():
             for cell in data:
-                if (key := _CellsKey(step, cell.case.case_id, run_id, sides)) in cells:
+                if (key := _CellsKey(step, cell.case.case_id, run_ids, sides)) in cells:
                     cells[key].append(compared(cell))
         return {key: tuple(of_case) for key, of_case in cells.items()}
 
     kept = store.kept(
-        [_CellsKey(step, case_id, run_id, sides) for step in steps for case_id in store.evidence().case_ids(run_id)],
-        lambda evidence, key: token_of(evidence, key.step, run_id, key.case_id),
+        [
+            _CellsKey(step, case_id, run_ids, sides)
+            for step in steps
+            for case_id in store.evidence().case_ids(_only_run(run_ids))
+        ],
+        lambda evidence, key: token_of(evidence, key.step, run_ids, key.case_id),
         compute,
     )
     cells_by_step: dict[Step, list[Compared]] = {step: [] for step in steps}
@@ -169,10 +176,14 @@ def _compared_cells(
     return {step: sorted(cells, key=lambda cell: case_order(cell.data.case)) for step, cells in cells_by_step.items()}
 
 
-def token_of(evidence: Evidence, step: Step, run_id: str | None = None, case_id: str | None = None) -> Token:
+def token_of(evidence: Evidence, step: Step, run_ids: RunIds = ANY_RUNS, case_id: str | None = None) -> Token:
     """Changes with the results that the cells of a step are made of: of both subjects, of what their runs measured
     beside them, and of A/A runs."""
-    return evidence.of_subjects(step, run_id, case_id), evidence.of_copies()
+    return evidence.of_subjects(step, _only_run(run_ids), case_id), evidence.of_copies()
+
+
+def _only_run(run_ids: RunIds) -> str | None:
+    return run_ids[0] if run_ids[0] == run_ids[1] else None
 
 
 def cells_of_steps(
@@ -180,7 +191,7 @@ def cells_of_steps(
     steps: Collection[Step],
     case_ids: Collection[str] = (),
     *,
-    run_id: str | None = None,
+    run_ids: RunIds = ANY_RUNS,
     metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, list[CellData]]:
     """The data of the cells of steps in some cases, or in all, in the order of the matrix, then by host kind.
@@ -189,12 +200,19 @@ def cells_of_steps(
     cells_by_step: dict[Step, list[CellData]] = {step: [] for step in steps}
     if not names:
         return cells_by_step
-    selection = Selection(metrics["both"], subjects=names, case_ids=tuple(sorted(case_ids)), run_id=run_id, asides=True)
+    named = tuple(run_id for run_id in run_ids if run_id is not None)
+    selection = Selection(
+        metrics["both"],
+        subjects=names,
+        case_ids=tuple(sorted(case_ids)),
+        runs=() if None in run_ids else named,
+        asides=True,
+    )
     appearances = store.appearances(selection)
     cases = {row.case.case_id: row.case for row in appearances}
     runs_by_kind = {
         kind: _best_runs(
-            [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)], steps
+            [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)], steps, run_ids
         )
         for kind in sorted(host_kinds(appearances), key=lambda kind: (kind.pool, kind.cpu_model))
     }
@@ -211,15 +229,19 @@ def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
     return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
 
 
-def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step]) -> Runs:
+def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step], run_ids: RunIds) -> Runs:
     """The runs to compare, from the appearances on one host kind."""
     by_subject: dict[str, dict[str, list[AppearanceRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_subject[row.subject][row.case.case_id].append(row)
     runs: Runs = {}
     for before, after in steps:
-        for case_id, appearances in by_subject[before].items():
-            if pair := best_runs([*appearances, *by_subject[after][case_id]], before, after):
+        for case_id in list(by_subject[before]):
+            first, second = (
+                [row for row in by_subject[name][case_id] if run_id in (None, row.run_id)]
+                for name, run_id in zip((before, after), run_ids, strict=True)
+            )
+            if pair := best_runs(first, second):
                 runs[(before, after), case_id] = pair
     return runs
 
@@ -247,9 +269,9 @@ def _read(
         for metric in metrics.values()
     }
     return _Read(
-        {metric: _by_kind(store.samples(selection)) for metric, selection in here.items()},
+        {metric: by_kind(store.samples(selection)) for metric, selection in here.items()},
         {
-            metric: _by_kind(store.sentinels(Selection(metric, case_ids=case_ids, runs=apart)))
+            metric: by_kind(store.sentinels(Selection(metric, case_ids=case_ids, runs=apart)))
             for metric in here
             if apart
         },
@@ -257,11 +279,11 @@ def _read(
     )
 
 
-def _by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKindRow | None, list[SampleRow]]:
-    by_kind: dict[HostKindRow | None, list[SampleRow]] = defaultdict(list)
+def by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKindRow | None, list[SampleRow]]:
+    rows_by_kind: dict[HostKindRow | None, list[SampleRow]] = defaultdict(list)
     for row in rows:
-        by_kind[row.host_kind].append(row)
-    return by_kind
+        rows_by_kind[row.host_kind].append(row)
+    return rows_by_kind
 
 
 def _cells_on(
@@ -286,15 +308,15 @@ def _cells_on(
         runs=tuple(sorted({run_id for *_, run_id in places})),
         asides=True,
     )
-    numbers: dict[_Place, _Sides] = defaultdict(dict)
+    numbers: dict[Place, Sides] = defaultdict(dict)
     for side, metric in metrics.items():
         frozen = sentinels(read.sentinels[metric].get(kind, ())) if apart else {}
         others = measured_in_both(store, replace(here, metric=metric), unbridged(differing, frozen))
-        for place, own_numbers in _numbers(read.samples[metric].get(kind, ()), places).items():
+        for place, own_numbers in numbers_of(read.samples[metric].get(kind, ()), places).items():
             key = (own_numbers.run_id, place[0])
             own_numbers.sentinel, own_numbers.others = frozen.get(key), others.get(key, {})
             numbers[place][side] = own_numbers
-    _add_conditions(store, numbers, cases, apart)
+    add_conditions(store, numbers, cases, apart)
     libraries = {sides["both"].subject.library for sides in numbers.values() if "both" in sides}
     floors = layout_floors(store, kind, libraries) if metrics["both"] in SIDES.values() else {}
     disturbed = _disturbed(store.disturbed(replace(here, metric=metrics["client"]))) if "client" in metrics else {}
@@ -309,8 +331,8 @@ def _cells_on(
         yield step, replace(cell, components=changed, disturbed=count)
 
 
-def _numbers(rows: Iterable[SampleRow], places: Collection[_Place]) -> dict[_Place, Numbers]:
-    by_place: dict[_Place, Numbers] = {}
+def numbers_of(rows: Iterable[SampleRow], places: Collection[Place]) -> dict[Place, Numbers]:
+    by_place: dict[Place, Numbers] = {}
     for row in rows:
         place = (row.case.case_id, row.subject.name, row.run_id)
         if place in places:
@@ -320,12 +342,12 @@ def _numbers(rows: Iterable[SampleRow], places: Collection[_Place]) -> dict[_Pla
     return by_place
 
 
-def _disturbed(rows: Iterable[OutcomeRow]) -> dict[_Place, int]:
+def _disturbed(rows: Iterable[OutcomeRow]) -> dict[Place, int]:
     return {(row.case.case_id, row.subject.name, row.run_id): row.invocations for row in rows}
 
 
-def _add_conditions(
-    store: SampleStore, numbers: Mapping[_Place, _Sides], cases: Mapping[str, Case], apart: Collection[str]
+def add_conditions(
+    store: SampleStore, numbers: Mapping[Place, Sides], cases: Mapping[str, Case], apart: Collection[str]
 ) -> None:
     """Add the harness versions of numbers from different runs, and what libraries negotiated by their own choice."""
     harness = store.harness_versions(apart) if apart else {}
@@ -339,7 +361,7 @@ def _add_conditions(
             both.negotiated = negotiated.get((both.run_id, case_id, f"{both.subject.library}@{both.subject.source}"))
 
 
-def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: float) -> CellData:
+def _cell(case: Case, kind: HostKindRow, before: Sides, after: Sides, floor: float) -> CellData:
     older, newer = before["both"], after["both"]
     bridge = bridge_between(older, newer)
     sides = {side: (before[side], after[side]) for side in before if side in after}

@@ -1,0 +1,48 @@
+// The batches of a cell by invocation: the range of the axis, its ticks, and what was left out in words. Pure.
+import type { Distribution, InvocationBatches } from "@/api/generated";
+import { count } from "@/format";
+import { tickStep } from "./scale";
+
+export interface BatchesModel {
+  low: number;
+  high: number;
+  ticks: number[];
+}
+
+const TICKS = 5;
+/** At each end, as a share of what is drawn. */
+const ROOM = 0.05;
+/** Without this minimum, the last digits of nearly equal values would fill the picture. */
+const LEAST = 0.002;
+
+export function batchesModel(invocations: InvocationBatches[]): BatchesModel {
+  const values = invocations.flatMap(({ batches, level }) => [
+    level,
+    ...batches.filter((value) => value !== null),
+  ]);
+  const [first, last] = [Math.min(...values), Math.max(...values)];
+  const room = Math.max(ROOM * (last - first), LEAST * last, Number.EPSILON);
+  const [low, high] = [Math.max(0, first - room), last + room];
+  const step = tickStep(high - low, TICKS);
+  const begin = Math.ceil(low / step);
+  const ticks = Array.from(
+    { length: Math.max(0, Math.floor(high / step) - begin + 1) },
+    (_, index) => (begin + index) * step,
+  );
+  return { low, high, ticks };
+}
+
+/** "400 batches in 10 invocations. 12 batches were left out since another program interrupted them." */
+export function batchesText({ invocations, left_out, disturbed }: Distribution): string {
+  const all = invocations.flatMap(({ batches }) => batches);
+  const absent = all.filter((value) => value === null).length;
+  const sentences = [
+    `${count(all.length - absent, "batch", "batches")} in ${count(invocations.length, "invocation")}.`,
+    absent > 0 &&
+      `${count(absent, "batch was", "batches were")} left out, since another program interrupted ${absent === 1 ? "it" : "them"}.`,
+    disturbed > 0 &&
+      `${count(disturbed, "invocation has", "invocations have")} no numbers: too few of the batches were undisturbed.`,
+    left_out > 0 && `${count(left_out, "later invocation")} not shown.`,
+  ];
+  return sentences.filter(Boolean).join(" ");
+}

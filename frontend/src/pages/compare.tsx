@@ -1,0 +1,129 @@
+// Compare: any two versions, libraries, host kinds or runs, case by case.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Comparison } from "@/api/generated";
+import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { CompareControls } from "@/components/CompareControls";
+import { CompareTable } from "@/components/CompareTable";
+import { compareRows, compareTitle, tallyText, unalikeText } from "@/components/compare-model";
+import { count } from "@/format";
+import { paths } from "@/paths";
+import type { CompareSearch } from "@/search";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/compare");
+
+export function ComparePage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: CompareSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const comparison = useQuery({
+    ...compareOptions({ query: queryOf(search) }),
+    placeholderData: keepPreviousData,
+  });
+  const title = comparison.data ? compareTitle(comparison.data) : "Compare";
+  useTitle(title === "Compare" ? title : `Compare ${title}`);
+  return (
+    <>
+      <h1>Compare</h1>
+      {comparison.data && <CompareControls {...{ search, change }} comparison={comparison.data} />}
+      {comparison.isError ? (
+        <Failed error={comparison.error} retry={() => void comparison.refetch()} />
+      ) : comparison.data ? (
+        <Results {...{ search, change, title }} comparison={comparison.data} />
+      ) : (
+        <Loading what="the comparison" lines={10} />
+      )}
+    </>
+  );
+}
+
+function queryOf(search: CompareSearch) {
+  return {
+    base: search.base,
+    base_pool: search.basePool,
+    base_cpu_model: search.baseCpu,
+    base_run_id: search.baseRun,
+    other: search.other,
+    other_pool: search.otherPool,
+    other_cpu_model: search.otherCpu,
+    other_run_id: search.otherRun,
+  };
+}
+
+interface ResultsProps {
+  title: string;
+  search: CompareSearch;
+  comparison: Comparison;
+  change: (next: CompareSearch) => void;
+}
+
+function Results({ title, search, comparison, change }: ResultsProps) {
+  const rows = useMemo(() => compareRows(comparison, search), [comparison, search]);
+  const { base, other, cells } = comparison;
+  if (!base || !other) {
+    return (
+      <Empty title="Nothing to compare yet">
+        <p>
+          {comparison.subjects.length === 0
+            ? "No results are stored."
+            : "Choose what to compare with. No other version shares a case with this one."}
+        </p>
+      </Empty>
+    );
+  }
+  if (cells.length === 0) return <NothingShared comparison={comparison} />;
+  const unalike = unalikeText(cells);
+  const isUpgrade =
+    base.subject.library === other.subject.library && base.subject.subject !== other.subject.subject;
+  return (
+    <>
+      <h2>{title}</h2>
+      {unalike && <p>{unalike}</p>}
+      {rows.length === 0 ? (
+        <Empty title="No cell matches">
+          <p>No cell has these words in its title and this verdict.</p>
+          <button type="button" onClick={() => change({ q: undefined, verdict: undefined })}>
+            Show all cells
+          </button>
+        </Empty>
+      ) : (
+        <>
+          <p>
+            {count(rows.length, "cell")}: {tallyText(rows)}. Select a cost to see its batches.
+          </p>
+          {comparison.left_out > 0 && (
+            <p>{count(comparison.left_out, "cell")} not shown. Choose one host kind to see fewer.</p>
+          )}
+          <CompareTable label={title} {...{ rows, comparison, search, change }} />
+          <p className="key">
+            History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.
+          </p>
+        </>
+      )}
+      {isUpgrade && (
+        <p>
+          <Link {...paths.upgrade(base.subject.library, base.subject.subject, other.subject.subject)}>
+            What the changes have in common
+          </Link>
+        </p>
+      )}
+    </>
+  );
+}
+
+function NothingShared({ comparison: { base, other } }: { comparison: Comparison }) {
+  const isSame = base?.subject.subject === other?.subject.subject;
+  return (
+    <Empty title={isSame ? "Both are the same" : "Nothing in common"}>
+      <p>
+        {isSame
+          ? "Choose another version, or a pool and CPU or a run for each."
+          : "No case was measured for both of these choices."}
+      </p>
+    </Empty>
+  );
+}

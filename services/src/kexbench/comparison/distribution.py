@@ -1,0 +1,109 @@
+"""The batches behind one number: of a subject in a case on a host kind in one run, by invocation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isnan
+
+import numpy as np
+from pydantic import Field
+
+from kexbench.comparison.upgrade_data import host_kinds
+from kexbench.domain.cases import Case
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.samples import Metric
+from kexbench.store.port import AppearanceRow, HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+
+MOST_INVOCATIONS = 200
+"""More are not read in one chart."""
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class InvocationBatches(Frozen):
+    """One invocation: fresh processes."""
+
+    job_id: str
+    invocation: int
+    measured_at: datetime
+    level: float = Field(description="cost of a handshake over all batches, in the metric's unit")
+    p05: float = Field(description="quantiles of the batches")
+    p25: float
+    p50: float
+    p75: float
+    p95: float
+    batches: list[float | None] = Field(description="in the order of the rounds; null where left out")
+
+
+@dataclass(frozen=True)
+class Batches:
+    case: Case
+    subject: SubjectRow
+    kind: HostKindRow
+    run_id: str
+    invocations: Sequence[InvocationBatches]
+    """In the order of measuring, at most `MOST_INVOCATIONS`."""
+    left_out: int
+    """Invocations beyond that."""
+    disturbed: int
+    """Invocations without numbers, since other programs ran in between."""
+    appearances: Sequence[AppearanceRow]
+    """Of the subject in the case, in all runs and on all host kinds."""
+
+
+def batches_of_cell(
+    store: SampleStore,
+    metric: Metric,
+    subject: str,
+    case_id: str,
+    kind: tuple[str | None, str | None] = (None, None),
+    run_id: str | None = None,
+) -> Batches | None:
+    """Of the newest run and host kind that fit; None if none does. `kind`: pool and CPU model."""
+    everywhere = Selection(metric, subjects=(subject,), case_ids=(case_id,), asides=True)
+    appearances = store.appearances(everywhere)
+    fitting = [
+        row
+        for row in appearances
+        if kind[0] in (None, row.pool) and kind[1] in (None, row.cpu_model) and run_id in (None, row.run_id)
+    ]
+    if not fitting:
+        return None
+    place = host_kinds(fitting)[0]
+    newest = max(
+        (row for row in fitting if (row.pool, row.cpu_model) == (place.pool, place.cpu_model)),
+        key=lambda row: (row.measured_at, row.run_id),
+    )
+    here = Selection(
+        metric, place.pool, place.cpu_model, subjects=(subject,), case_ids=(case_id,), runs=(newest.run_id,)
+    )
+    rows = sorted(store.samples(here), key=lambda row: (row.measured_at, _numbered(row)))
+    if not rows:
+        return None
+    return Batches(
+        case=rows[0].case,
+        subject=rows[0].subject,
+        kind=place,
+        run_id=newest.run_id,
+        invocations=[_invocation(row) for row in rows[:MOST_INVOCATIONS]],
+        left_out=len(rows[MOST_INVOCATIONS:]),
+        disturbed=sum(row.invocations for row in store.disturbed(here)),
+        appearances=appearances,
+    )
+
+
+def _numbered(row: SampleRow) -> tuple[str, int]:
+    job_id, _, number = row.unit.rpartition("/")
+    return job_id, int(number)
+
+
+def _invocation(row: SampleRow) -> InvocationBatches:
+    job_id, number = _numbered(row)
+    quantiles = np.nanquantile(row.values, _QUANTILES)
+    return InvocationBatches(
+        job_id=job_id,
+        invocation=number,
+        measured_at=row.measured_at,
+        level=row.level,
+        **{f"p{round(100 * at):02}": float(value) for at, value in zip(_QUANTILES, quantiles, strict=True)},
+        batches=[None if isnan(value) else value for value in row.values],
+    )

@@ -1,0 +1,338 @@
+"""Any two ends compared in every case that both measured: versions, libraries, host kinds or runs.
+
+Ends of one host kind and build profile are judged like an upgrade. Ends that are not alike have a ratio with its
+interval and no verdict: `comparing.unjudged_ratio`.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from kexbench.analysis.estimates import estimate_median
+from kexbench.comparison.comparing import (
+    DIFFERENT_CPU,
+    DIFFERENT_POOL,
+    DIFFERENT_PROFILE,
+    Numbers,
+    best_runs,
+    unjudged_ratio,
+    unlike,
+)
+from kexbench.comparison.history import CellHistory, HistoryLine, history_values, line_of
+from kexbench.comparison.models import Estimate, Ratio
+from kexbench.comparison.upgrade_data import (
+    Place,
+    RunIds,
+    Sides,
+    Step,
+    add_conditions,
+    by_kind,
+    judged_steps,
+    numbers_of,
+    token_of,
+)
+from kexbench.comparison.upgrade_ends import neighbours
+from kexbench.domain.cases import Case, case_order
+from kexbench.domain.components import ComponentChange
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
+from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+
+Unalike = Literal["pool", "cpu", "build profile", "runs", "work"]
+
+
+@dataclass(frozen=True)
+class End:
+    """A subject, optionally on one host kind and in one run."""
+
+    subject: SubjectRow
+    pool: str | None = None
+    cpu_model: str | None = None
+    run_id: str | None = None
+
+    def is_on(self, kind: HostKindRow) -> bool:
+        return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
+
+
+class ComparedSide(Frozen):
+    """CPU time of both sides together, or of one, at both ends."""
+
+    base: Estimate = Field(description="CPU time of a handshake in nanoseconds, as measured")
+    other: Estimate
+    ratio: Ratio | None = Field(description="of `other` to `base`; null with fewer than three invocations")
+    verdict: CellVerdict | None = Field(description="null where the ends are not alike")
+
+
+class CellEnd(Frozen):
+    """Where the numbers of an end are from."""
+
+    pool: str
+    cpu_model: str
+    run_id: str
+
+
+class ComparedCell(Frozen):
+    """One case, on one host kind or with one at each end."""
+
+    case_id: str
+    base: CellEnd
+    other: CellEnd
+    unalike: list[Unalike] = Field(description="why there is no verdict: what differs between the ends; else empty")
+    both: ComparedSide
+    client: ComparedSide | None
+    server: ComparedSide | None
+    resolves: float | None = Field(description="smallest detectable change, as a share; null without a verdict")
+    paired: bool = Field(description="true: interleaved in the same invocations")
+    disturbed: int = Field(description="invocations without separate numbers of client and server")
+    warnings: list[str] = Field(description="why the comparison is weaker, or has no verdict")
+    components: list[ComponentChange]
+    history: list[CellHistory] = Field(description="of the line of `base`, then of `other` if it is another")
+
+
+@dataclass(frozen=True)
+class ComparedEnds:
+    cells: Sequence[ComparedCell] = ()
+    cases: Sequence[Case] = ()
+    lines: Sequence[HistoryLine] = ()
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+_Kinds = tuple[HostKindRow, HostKindRow]
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A cell before its costs and its history are read."""
+
+    case: Case
+    kinds: _Kinds
+    runs: tuple[str, str]
+    judged: UpgradeCell | None
+    """None on two host kinds."""
+
+    def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKindRow, Place]]:
+        for kind, run_id, end in zip(self.kinds, self.runs, ends, strict=True):
+            yield kind, (self.case.case_id, end.subject.name, run_id)
+
+
+def chosen_ends(
+    measured: Collection[MeasuredSubjectRow], base: SubjectRow | None, other: SubjectRow | None
+) -> tuple[SubjectRow | None, SubjectRow | None]:
+    """Both ends; one that is not chosen is that of the upgrade measured last."""
+    if base is not None and other is not None:
+        return base, other
+    for pair in neighbours(measured):
+        if all(end is None or end.name == own.name for end, own in ((base, pair.before), (other, pair.after))):
+            return pair.before, pair.after
+    newest = max(measured, key=lambda row: row.measured_at, default=None)
+    return base, other or (newest.subject if newest and base is None else None)
+
+
+def compared_ends(
+    store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow], relevant: float = RELEVANT
+) -> ComparedEnds:
+    """In the order of the matrix, then of the host kinds. `measured`: all subjects."""
+    kinds = shared_kinds(store, base, other, measured)
+    if not kinds:
+        return ComparedEnds()
+    cells = store.kept_value(
+        ("two ends", base, other, relevant, tuple(kinds)),
+        lambda evidence: token_of(evidence, _step(base, other)),
+        lambda: _cells(store, (base, other), kinds, relevant),
+    )
+    return _with_histories(store, cells, (base, other), measured)
+
+
+def shared_kinds(store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow]) -> list[_Kinds]:
+    """Each host kind that both ends allow and have numbers of; without any, the newest one of each. A subject is never
+    compared with itself in one run."""
+    known = {(row.subject.name, HostKindRow(row.pool, row.cpu_model)) for row in measured}
+    of_base, of_other = (
+        [kind for kind in store.host_kinds(end.run_id) if end.is_on(kind) and (end.subject.name, kind) in known]
+        for end in (base, other)
+    )
+    if shared := [(kind, kind) for kind in of_base if kind in of_other]:
+        is_same = base.subject.name == other.subject.name and (
+            base.run_id == other.run_id or None in (base.run_id, other.run_id)
+        )
+        return [] if is_same else shared
+    return [(of_base[0], of_other[0])] if of_base and of_other else []
+
+
+def _step(base: End, other: End) -> Step:
+    return base.subject.name, other.subject.name
+
+
+def _cells(
+    store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float
+) -> list[tuple[Case, ComparedCell]]:
+    first, second = kinds[0]
+    found = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
+    numbers = _numbers(store, ends, found)
+    ranks = {pair: rank for rank, pair in enumerate(kinds)}
+    compared = [
+        (cell, _compared(cell, ends, *(numbers[kind][place] for kind, place in cell.places(ends))))
+        for cell in found
+        if all("both" in numbers[kind].get(place, {}) for kind, place in cell.places(ends))
+    ]
+    compared.sort(key=lambda pair: (case_order(pair[0].case), ranks[pair[0].kinds]))
+    return [(cell.case, shown) for cell, shown in compared]
+
+
+def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Judged]:
+    """Judged together on all host kinds, whichever are shown, as the report of an upgrade does."""
+    run_ids: RunIds = (ends[0].run_id, ends[1].run_id)
+    step = _step(*ends)
+    judged = judged_steps(store, [step], relevant, run_ids=run_ids)[step]
+    shown = {kind for kind, _ in kinds}
+    return [
+        _Judged(data.case, (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell)
+        for data, cell in zip(judged.data, judged.judged, strict=True)
+        if (kind := HostKindRow(cell.pool, cell.cpu_model)) in shown
+    ]
+
+
+def _on_two_kinds(store: SampleStore, ends: tuple[End, End], kinds: _Kinds) -> list[_Judged]:
+    rows = [_appearances(store, end, kind) for end, kind in zip(ends, kinds, strict=True)]
+    runs = ((case_id, best_runs(rows[0][case_id], rows[1][case_id])) for case_id in rows[0].keys() & rows[1].keys())
+    return [_Judged(rows[0][case_id][0].case, kinds, pair, None) for case_id, pair in runs if pair]
+
+
+def _appearances(store: SampleStore, end: End, kind: HostKindRow) -> dict[str, list[AppearanceRow]]:
+    by_case: dict[str, list[AppearanceRow]] = defaultdict(list)
+    for row in store.appearances(
+        Selection(
+            Metric.CPU_NS, kind.pool, kind.cpu_model, subjects=(end.subject.name,), run_id=end.run_id, asides=True
+        )
+    ):
+        by_case[row.case.case_id].append(row)
+    return by_case
+
+
+def _numbers(
+    store: SampleStore, ends: tuple[End, End], cells: Sequence[_Judged]
+) -> dict[HostKindRow, dict[Place, Sides]]:
+    """The costs of both ends, by host kind."""
+    places: dict[HostKindRow, set[Place]] = defaultdict(set)
+    for cell in cells:
+        for kind, place in cell.places(ends):
+            places[kind].add(place)
+    run_ids = {run_id for cell in cells for run_id in cell.runs}
+    numbers: dict[HostKindRow, dict[Place, Sides]] = {kind: defaultdict(dict) for kind in places}
+    if not run_ids:
+        return numbers
+    for side, metric in SIDES.items():
+        here = Selection(metric, subjects=tuple(sorted(set(_step(*ends)))), runs=tuple(sorted(run_ids)), asides=True)
+        rows_by_kind = by_kind(store.samples(here))
+        for kind, wanted in places.items():
+            for place, own in numbers_of(rows_by_kind.get(kind, ()), wanted).items():
+                numbers[kind][place][side] = own
+    cases = {cell.case.case_id: cell.case for cell in cells}
+    for of_kind in numbers.values():
+        complete = {place: sides for place, sides in of_kind.items() if "both" in sides}
+        add_conditions(store, complete, cases, run_ids)
+    return numbers
+
+
+def _compared(cell: _Judged, ends: tuple[End, End], base: Sides, other: Sides) -> ComparedCell:
+    judged = cell.judged
+    unalike = _unalike(cell, ends, base["both"], other["both"])
+    sides = {side: _side(side, judged, base, other, is_judged=not unalike) for side in SIDES}
+    both = sides["both"]
+    assert both is not None
+    return ComparedCell(
+        case_id=cell.case.case_id,
+        base=CellEnd(**vars(cell.kinds[0]), run_id=cell.runs[0]),
+        other=CellEnd(**vars(cell.kinds[1]), run_id=cell.runs[1]),
+        unalike=unalike,
+        both=both,
+        client=sides["client"],
+        server=sides["server"],
+        resolves=judged.resolves if judged and not unalike else None,
+        paired=judged.paired if judged else False,
+        disturbed=judged.disturbed if judged else 0,
+        warnings=list(judged.warnings) if judged else _between_machines(cell.kinds, base["both"], other["both"]),
+        components=list(judged.components) if judged else [],
+        history=[],
+    )
+
+
+def _unalike(cell: _Judged, ends: tuple[End, End], base: Numbers, other: Numbers) -> list[Unalike]:
+    first, second = cell.kinds
+    verdict = cell.judged.verdict if cell.judged else None
+    differ: dict[Unalike, bool] = {
+        "pool": first.pool != second.pool,
+        "cpu": first.cpu_model != second.cpu_model,
+        "build profile": ends[0].subject.build_profile != ends[1].subject.build_profile,
+        "runs": verdict == "apart",
+        "work": verdict == "unlike" if verdict else bool(unlike(other, base)),
+    }
+    return [trait for trait, does_differ in differ.items() if does_differ]
+
+
+def _between_machines(kinds: _Kinds, base: Numbers, other: Numbers) -> list[str]:
+    differ = {
+        DIFFERENT_POOL: kinds[0].pool != kinds[1].pool,
+        DIFFERENT_CPU: kinds[0].cpu_model != kinds[1].cpu_model,
+        DIFFERENT_PROFILE: base.subject.build_profile != other.subject.build_profile,
+    }
+    return [warning for warning, does_differ in differ.items() if does_differ] + unlike(other, base)
+
+
+def _side(side: Side, judged: UpgradeCell | None, base: Sides, other: Sides, *, is_judged: bool) -> ComparedSide | None:
+    """The judged ratio where there is one, also without its verdict, so that all pages show the same numbers."""
+    if side not in base or side not in other:
+        return None
+    own = {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
+    verdict = None
+    if is_judged and judged:
+        verdict = judged.verdict if side == "both" else _verdict(judged, side)
+    return ComparedSide(
+        base=Estimate(**vars(estimate_median(base[side].levels))),
+        other=Estimate(**vars(estimate_median(other[side].levels))),
+        ratio=Ratio(ratio=own.ratio, low=own.low, high=own.high) if own else unjudged_ratio(other[side], base[side]),
+        verdict=verdict,
+    )
+
+
+def _verdict(judged: UpgradeCell, side: Side) -> CellVerdict | None:
+    move = judged.client if side == "client" else judged.server
+    return move.verdict if move else None
+
+
+def _with_histories(
+    store: SampleStore,
+    cells: Sequence[tuple[Case, ComparedCell]],
+    ends: tuple[End, End],
+    measured: Collection[MeasuredSubjectRow],
+) -> ComparedEnds:
+    lines_of = {
+        pair: tuple(dict.fromkeys(line_of(end.subject, kind, measured) for end, kind in zip(ends, pair, strict=True)))
+        for pair in dict.fromkeys(_kinds(cell) for _, cell in cells)
+    }
+    lines = list(dict.fromkeys(line for pair in lines_of.values() for line in pair))
+    values = history_values(store, lines, sorted({case.case_id for case, _ in cells}))
+    shown = [
+        cell.model_copy(
+            update={
+                "history": [
+                    CellHistory(line=lines.index(line), values=values[line, case.case_id])
+                    for line in lines_of[_kinds(cell)]
+                ]
+            }
+        )
+        for case, cell in cells
+    ]
+    cases = {case.case_id: case for case, _ in cells}
+    return ComparedEnds(shown, list(cases.values()), [line.view(*(end.subject for end in ends)) for line in lines])
+
+
+def _kinds(cell: ComparedCell) -> _Kinds:
+    return HostKindRow(cell.base.pool, cell.base.cpu_model), HostKindRow(cell.other.pool, cell.other.cpu_model)
