@@ -6,7 +6,8 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from types import FrameType
 from typing import Protocol, Self
 
@@ -17,6 +18,7 @@ from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
 from kexbench.service.connections import config_of
+from kexbench.service.pruning import Pruner
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
@@ -79,6 +81,7 @@ class Service:
     ) -> None:
         settings = installation.settings
         self._lock = lock
+        self._pruner: Pruner | None = None
         try:
             self._socket = socket.create_server((host, port))
         except OSError as error:
@@ -90,6 +93,9 @@ class Service:
         for loss in restore(self.store, installation.run_folders()):
             _log.warning("%s", loss)
             self.troubles.add("store", f"{loss}.")
+        if lasting and settings.keep_batches_days:
+            keep, here = timedelta(days=settings.keep_batches_days), settings.access == "local"
+            self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here)
         bound_port = self._socket.getsockname()[1]
         host_in_url = f"[{host}]" if ":" in host else host
         self.address = ServiceAddress(
@@ -118,7 +124,10 @@ class Service:
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""
         self._lock.publish(self.address)
-        with self._server.working(beside):
+        with ExitStack() as stack:
+            if self._pruner:
+                stack.enter_context(self._pruner.working())
+            stack.enter_context(self._server.working(beside))
             self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Self:
