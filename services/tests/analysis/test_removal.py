@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from kexbench.analysis.removal import kept_of
 from kexbench.analysis.rounds import all_positive, log_ratios, median_log_ratio, median_of, medians
-from kexbench.domain.batches import RemovedBatches, Values
+from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 
 NAMES = ("a", "b", "sentinel")
 COSTS = st.one_of(st.integers(1, 2_000_000).map(float), st.just(math.nan))
@@ -18,13 +19,13 @@ BATCHES = st.lists(COSTS, min_size=1, max_size=25).filter(lambda values: not all
 
 
 def removed(subjects: Sequence[Sequence[float]]) -> list[Values] | None:
-    kept = kept_of(subjects, [median_of(values) for values in subjects])
+    kept = kept_of([np.array(values) for values in subjects], [median_of(values) for values in subjects])
     if kept is None:
         return None
-    return [
-        RemovedBatches(name, median_of(values), dict(zip(NAMES[place + 1 :], ratios, strict=True)))
-        for place, (name, values, ratios) in enumerate(zip(NAMES, subjects, kept, strict=True))
-    ]
+    ratios: dict[str, dict[str, RoundRatio]] = {name: {} for name in NAMES}
+    for (first, second), (mean, median) in zip(combinations(NAMES, 2), kept.tolist(), strict=True):
+        ratios[first][second] = RoundRatio(mean / LOG_STEPS, median / LOG_STEPS)
+    return [RemovedBatches(name, median_of(values), ratios[name]) for name, values in zip(NAMES, subjects, strict=True)]
 
 
 @given(st.lists(BATCHES, min_size=3, max_size=3))
@@ -64,7 +65,8 @@ def test_nearly_all_batches_can_be_removed() -> None:
 def test_batches_stay_if_the_kept_numbers_could_give_other_answers(
     subjects: list[list[float]], stored: list[float] | None
 ) -> None:
-    assert kept_of(subjects, stored or [median_of(values) for values in subjects]) is None
+    batches = [np.array(values) for values in subjects]
+    assert kept_of(batches, stored or [median_of(values) for values in subjects]) is None
 
 
 def test_subjects_without_a_common_round_are_compared_by_their_medians_before_and_after() -> None:

@@ -4,48 +4,70 @@ With it and the median of each subject, every comparison of invocations gives th
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 
+from kexbench.analysis.estimates import Matrix
 from kexbench.analysis.rounds import Vector, by_round, interquartile_mean, median_of
-from kexbench.domain.batches import LOG_STEPS, RoundRatio
+from kexbench.domain.batches import LOG_STEPS
 
+Steps: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
+Places: TypeAlias = np.ndarray[tuple[int], np.dtype[np.intp]]
 _NEAR_TIE = 1e-5
 """In steps. The last digits of a logarithm differ between the database and Python, and with the order of a sum. That
 near to a tie, they could decide how it is rounded."""
 _MOST_STEPS = 2**31 - 1
 
 
-def kept_of(subjects: Sequence[Sequence[float]], medians: Sequence[float]) -> list[list[RoundRatio]] | None:
-    """For each subject, its ratios to the following ones. None if the batches must stay: a value is 0, a stored median
-    has other last digits than the median of its batches, or the rounding of a ratio is not certain."""
-    if not all(map(len, subjects)):
+def kept_of(subjects: Sequence[Vector], medians: Sequence[float]) -> Steps | None:
+    """The ratios of each subject to the following ones, in steps. None if the batches must stay: a value is 0, a stored
+    median has other last digits than the median of its batches, or the rounding of a ratio is not certain."""
+    ratios = _of_equal_rounds(subjects, medians) if len({len(values) for values in subjects}) == 1 else None
+    if ratios is None:
+        ratios = _of_any_rounds(subjects, medians)
+    if ratios is None:
         return None
-    if any(value <= 0 for values in subjects for value in values):
-        return None
-    if any(median_of(values) != stored for values, stored in zip(subjects, medians, strict=True)):
-        return None
-    pairs = list(combinations(range(len(subjects)), 2))
-    steps = np.array(_ratios(subjects, pairs)).reshape(-1, 2) * LOG_STEPS
-    is_certain = np.abs(steps - np.floor(steps) - 0.5) > _NEAR_TIE
-    if not (is_certain & (np.abs(steps) < _MOST_STEPS)).all():
-        return None
-    kept: list[list[RoundRatio]] = [[] for _ in subjects]
-    for (first, _), (mean, median) in zip(pairs, (np.rint(steps) / LOG_STEPS).tolist(), strict=True):
-        kept[first].append(RoundRatio(mean, median))
-    return kept
+    steps = ratios * LOG_STEPS
+    nearest = np.rint(steps)
+    is_certain = (np.abs(steps - nearest) < 0.5 - _NEAR_TIE) & (np.abs(steps) < _MOST_STEPS)
+    return nearest.astype(np.int32) if is_certain.all() else None
 
 
-def _ratios(subjects: Sequence[Sequence[float]], pairs: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """The interquartile mean and the median of each pair."""
-    if len({len(values) for values in subjects}) == 1 and not np.isnan(batches := np.array(subjects)).any():
-        logs = np.log(batches)
-        firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-        ordered = np.sort(logs[firsts] - logs[seconds], axis=1)
-        count = ordered.shape[1]
-        cut = max(count // 4, int(count > 2))
-        means = ordered[:, cut : count - cut].mean(axis=1)
-        return list(zip(means.tolist(), np.median(ordered, axis=1).tolist(), strict=True))
-    rounds: list[Vector] = [by_round(subjects[first], subjects[second]) for first, second in pairs]
-    return [(interquartile_mean(logs), float(np.median(logs))) for logs in rounds]
+def _of_equal_rounds(subjects: Sequence[Vector], medians: Sequence[float]) -> Matrix | None:
+    """The usual case. None if it is not, or if the batches must stay."""
+    batches = np.array(subjects)
+    count = batches.shape[1]
+    if not (batches > 0).all() or (_middle(np.sort(batches, axis=1)) != medians).any():
+        return None
+    logs = np.log(batches)
+    firsts, seconds = _pairs(len(batches))
+    ordered = np.sort(logs[firsts] - logs[seconds], axis=1)
+    cut = max(count // 4, int(count > 2))
+    ratios: Matrix = np.stack((ordered[:, cut : count - cut].mean(axis=1), _middle(ordered)), axis=1)
+    return ratios
+
+
+def _of_any_rounds(subjects: Sequence[Vector], medians: Sequence[float]) -> Matrix | None:
+    if not all(map(len, subjects)) or any((values <= 0).any() for values in subjects):
+        return None
+    if any(median_of(values.tolist()) != stored for values, stored in zip(subjects, medians, strict=True)):
+        return None
+    pairs = zip(*(places.tolist() for places in _pairs(len(subjects))), strict=True)
+    rounds = [by_round(subjects[first].tolist(), subjects[second].tolist()) for first, second in pairs]
+    return np.array([(interquartile_mean(logs), float(np.median(logs))) for logs in rounds]).reshape(-1, 2)
+
+
+def _middle(ordered: Matrix) -> Vector:
+    """The median of each row of sorted values."""
+    count = ordered.shape[-1]
+    middle: Vector = (ordered[:, (count - 1) // 2] + ordered[:, count // 2]) / 2
+    return middle
+
+
+@cache
+def _pairs(count: int) -> tuple[Places, Places]:
+    """Each subject with the following ones."""
+    firsts, seconds = np.triu_indices(count, 1)
+    return firsts.astype(np.intp), seconds.astype(np.intp)

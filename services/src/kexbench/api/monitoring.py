@@ -143,7 +143,7 @@ def sizes_of_store(
     if before is not None:
         found = store.prunable(before)
         prunable = PrunableView(
-            runs=len({each.run_id for each in found}),
+            runs=len(found),
             samples=sum(each.samples for each in found),
             values=sum(each.values for each in found),
             size_bytes=store.prunable_bytes(before),

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
-from kexbench.domain.batches import RoundRatio, Values
+from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
@@ -24,7 +24,11 @@ from kexbench.domain.screenings import Screening
 from kexbench.store.evidence import Evidence, Token
 
 if TYPE_CHECKING:
+    import numpy as np
     from pyarrow import RecordBatchReader
+
+    Batches: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+    Steps: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -302,10 +306,10 @@ the batches were removed."""
 
 @dataclass(frozen=True)
 class Prunable:
-    """The results of a run in a metric whose batches can be removed."""
+    """The results of a run whose batches can be removed."""
 
     run_id: str
-    metric: str
+    metrics: tuple[str, ...]
     samples: int
     """Subjects in invocations."""
     values: int
@@ -319,11 +323,10 @@ class TableSize:
     """On disk, compressed."""
 
 
-Kept = Sequence[Sequence[RoundRatio]]
-"""The ratios that are kept of an invocation: of each subject to each of the following ones."""
-KeptOf = Callable[[Sequence[Sequence[float]], Sequence[float]], Kept | None]
+KeptOf: TypeAlias = "Callable[[Sequence[Batches], Sequence[float]], Steps | None]"
 """What is kept of the batches of an invocation's subjects, given with their stored medians. None if the kept numbers
-could give other answers than the batches: then they stay."""
+could give other answers than the batches: then they stay. Otherwise the mean and the median of each pair of subjects
+(RoundRatio) in steps, by the first subject, then the second."""
 
 
 class Upkeep(Protocol):
@@ -357,7 +360,7 @@ class Upkeep(Protocol):
         ...
 
     def prune(self, prunable: Prunable, before: datetime, at: datetime, kept_of: KeptOf) -> int:
-        """Remove the batches of a run in a metric, and keep what `kept_of` returns. `at`: the time of the removal, as
+        """Remove the batches of a run, and keep what `kept_of` returns. `at`: the time of the removal, as
         in exports. Returns the number of removed values. After a kill, the rest can be removed."""
         ...
 

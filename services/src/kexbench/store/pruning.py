@@ -5,21 +5,20 @@ invocation or what is kept of them, a kill leaves the one or the other, and the 
 of the column would go by the server's clock, and a mutation of rows cannot compute ratios to other rows.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kexbench.domain.batches import LOG_STEPS
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Trigger
 from kexbench.store.connection import Connection
-from kexbench.store.port import Kept, KeptOf, Prunable, TableSize
+from kexbench.store.port import KeptOf, Prunable, TableSize
 
 _INVOCATION = ("case_id", "job_id", "invocation", "attempt")
 """Within a run."""
@@ -29,9 +28,9 @@ _PRUNABLE = (
 )
 _TO_PRUNE = "length(`values`) > 1 AND pruned_at = toDateTime64(0, 3, 'UTC')"
 _HAS_BATCHES = f"max({_TO_PRUNE}) OVER (PARTITION BY {', '.join(_INVOCATION)})"
+_DELETING_S, _POLL_S = 10.0, 0.3
 _AT_ONCE = 50_000
-"""Rows in one insert, which is one part of the table: of whole invocations."""
-_KEPT_TYPE = pa.list_(pa.struct([("subject", pa.string()), ("mean", pa.int32()), ("median", pa.int32())]))
+"""Rows in one insert, of whole invocations. ClickHouse inserts up to a million at once."""
 
 
 class PruningTables(Connection):
@@ -47,12 +46,13 @@ class PruningTables(Connection):
 
     def prunable(self, before: datetime) -> list[Prunable]:
         selected = self._query(
-            "SELECT run_id, metric, count() AS samples, sum(length(`values`)) AS removable FROM samples FINAL"
-            f" WHERE {_PRUNABLE} AND {_TO_PRUNE} GROUP BY run_id, metric"
-            " ORDER BY min(measured_at), run_id, metric",
+            "SELECT run_id, groupUniqArray(metric) AS metrics, count() AS samples, sum(length(`values`)) AS removable"
+            f" FROM samples FINAL WHERE {_PRUNABLE} AND {_TO_PRUNE} GROUP BY run_id ORDER BY min(measured_at), run_id",
             {"before": _in_range(before)},
         )
-        return [Prunable(row["run_id"], row["metric"], row["samples"], row["removable"]) for row in selected]
+        return [
+            Prunable(row["run_id"], tuple(sorted(row["metrics"])), row["samples"], row["removable"]) for row in selected
+        ]
 
     def prunable_bytes(self, before: datetime) -> int:
         """Of each partition, the share of its values."""
@@ -69,19 +69,31 @@ class PruningTables(Connection):
         return int(next(selected)["size_bytes"])
 
     def prune(self, prunable: Prunable, before: datetime, at: datetime, kept_of: KeptOf) -> int:
-        removed = 0
+        """One insert holds as many metrics as it can, since each makes a part of the table that is merged later."""
+        removed, waiting = 0, 0
+        replacing: list[pa.Table] = []
         with self._replacing:
-            samples = self._query_arrow(
-                f"SELECT * EXCEPT has_batches FROM (SELECT *, {_HAS_BATCHES} AS has_batches FROM samples FINAL"
-                f" WHERE run_id = {{run_id:String}} AND metric = {{metric:String}} AND {_PRUNABLE})"
-                f" WHERE has_batches ORDER BY {', '.join(_INVOCATION)}, reference = '{SENTINEL}', reference",
-                {"run_id": prunable.run_id, "metric": prunable.metric, "before": _in_range(before)},
-            )
-            for portion in _portions(samples):
-                replacing, values = _without_batches(portion, at, kept_of)
-                self._insert_columns("samples", replacing, once=False)
-                removed += values
+            for metric in prunable.metrics:
+                for portion in _portions(self._with_batches(prunable.run_id, metric, before)):
+                    table, values = _without_batches(portion, at, kept_of)
+                    replacing.append(table)
+                    removed, waiting = removed + values, waiting + len(table)
+                    if waiting >= _AT_ONCE:
+                        self._insert_columns("samples", pa.concat_tables(replacing), once=False)
+                        replacing, waiting = [], 0
+            if replacing:
+                self._insert_columns("samples", pa.concat_tables(replacing), once=False)
+        self._delete_merged_parts()
         return removed
+
+    def _with_batches(self, run_id: str, metric: str, before: datetime) -> pa.Table:
+        """Whole invocations, one after the other, with the sentinel last."""
+        return self._query_arrow(
+            f"SELECT * EXCEPT has_batches FROM (SELECT *, {_HAS_BATCHES} AS has_batches FROM samples FINAL"
+            f" WHERE run_id = {{run_id:String}} AND metric = {{metric:String}} AND {_PRUNABLE})"
+            f" WHERE has_batches ORDER BY {', '.join(_INVOCATION)}, reference = '{SENTINEL}', reference",
+            {"run_id": run_id, "metric": metric, "before": _in_range(before)},
+        )
 
     def pruned_partitions(self, before: datetime) -> list[str]:
         """Without FINAL, the rows that were replaced are read as well, until they are merged."""
@@ -93,9 +105,25 @@ class PruningTables(Connection):
         return [row["partition"] for row in selected]
 
     def reclaim(self, partition: str) -> None:
-        """Merging drops the rows that were replaced. ClickHouse deletes the merged files some minutes later."""
+        """Merging drops the rows that were replaced."""
         assert partition.isalnum()
         self._command(f"OPTIMIZE TABLE samples PARTITION ID '{partition}' FINAL")
+        end_s = time.monotonic() + _DELETING_S
+        while self._has_merged_parts() and time.monotonic() < end_s:
+            time.sleep(_POLL_S)
+            self._delete_merged_parts()
+
+    def _delete_merged_parts(self) -> None:
+        """ClickHouse does it some minutes later; a command does not live so long. It also does it after it dropped a
+        partition, even one that does not exist."""
+        self._command(f"ALTER TABLE samples DROP PARTITION ID '{EARLIEST.year - 100}01'")
+
+    def _has_merged_parts(self) -> bool:
+        merged = (
+            "SELECT 1 FROM system.parts"
+            " WHERE database = {database:String} AND `table` = 'samples' AND NOT active LIMIT 1"
+        )
+        return bool(list(self._query(merged, {"database": self._database})))
 
 
 def _in_range(before: datetime) -> datetime:
@@ -108,7 +136,7 @@ def _portions(samples: pa.Table) -> Iterator[pa.Table]:
         end = min(start + _AT_ONCE, len(samples))
         while end < len(samples) and _is_same(samples, end - 1, end):
             end += 1
-        yield samples.slice(start, end - start)
+        yield samples.slice(start, end - start).combine_chunks()
         start = end
 
 
@@ -119,39 +147,36 @@ def _is_same(samples: pa.Table, first: int, second: int) -> bool:
 def _without_batches(samples: pa.Table, at: datetime, kept_of: KeptOf) -> tuple[pa.Table, int]:
     """The rows that replace the samples of whole invocations, and how many values they no longer have. Batches that
     must stay are marked, so that nobody asks again."""
-    keys = list(zip(*(samples[column].to_pylist() for column in _INVOCATION), strict=True))
-    references, medians = (samples[column].to_pylist() for column in ("reference", "median"))
-    lists = samples["values"].combine_chunks()
-    offsets = lists.offsets.to_numpy()
-    values, first = lists.values.to_numpy(), 0
-    stay = np.ones(len(keys), dtype=bool)
-    kept: list[list[dict[str, Any]]] = []
-    for _, group in groupby(keys):
+    lists, medians = samples["values"].chunk(0), samples["median"].to_pylist()
+    offsets, values = lists.offsets.to_numpy(), lists.values.to_numpy()
+    stay = np.ones(len(samples), dtype=bool)
+    lengths = np.zeros(len(samples), dtype=np.int32)
+    ratios, seconds = [np.empty((0, 2), dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+    first = 0
+    for _, group in groupby(zip(*(samples[column].to_pylist() for column in _INVOCATION), strict=True)):
         last = first + sum(1 for _ in group)
         batches = [values[offsets[place] : offsets[place + 1]] for place in range(first, last)]
-        ratios = kept_of(batches, medians[first:last])
-        stay[first:last] = ratios is None
-        kept += _rows_of(references[first:last], ratios or [()] * (last - first))
+        if (kept := kept_of(batches, medians[first:last])) is not None:
+            stay[first:last] = False
+            lengths[first:last] = np.arange(last - first)[::-1]
+            ratios.append(kept)
+            seconds.append(first + np.triu_indices(last - first, 1)[1])
         first = last
     left = pc.if_else(pa.array(stay), lists, pa.scalar([], lists.type))
+    means_and_medians = np.concatenate(ratios)
+    pairs = {
+        "subject": samples["reference"].chunk(0).take(pa.array(np.concatenate(seconds))),
+        "mean": pa.array(means_and_medians[:, 0]),
+        "median": pa.array(means_and_medians[:, 1]),
+    }
     columns = {
         "values": left,
-        "kept": pa.array(kept, _KEPT_TYPE),
-        "pruned_at": pa.array([at] * len(keys), pa.timestamp("ms", "UTC")),
+        "kept": pa.ListArray.from_arrays(
+            pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int32()),
+            pa.StructArray.from_arrays(list(pairs.values()), names=list(pairs)),
+        ),
+        "pruned_at": pa.array([at] * len(samples), pa.timestamp("ms", "UTC")),
     }
-    table = samples
     for name, column in columns.items():
-        table = table.set_column(table.schema.get_field_index(name), name, column)
-    return table, len(values) - len(left.flatten())
-
-
-def _rows_of(subjects: Sequence[str], kept: Kept) -> Iterator[list[dict[str, Any]]]:
-    for place, ratios in enumerate(kept):
-        yield [
-            {"subject": subject, "mean": _steps(ratio.mean), "median": _steps(ratio.median)}
-            for subject, ratio in zip(subjects[place + 1 :], ratios, strict=bool(ratios))
-        ]
-
-
-def _steps(log: float) -> int:
-    return round(log * LOG_STEPS)
+        samples = samples.set_column(samples.schema.get_field_index(name), name, column)
+    return samples, len(values) - len(left.flatten())

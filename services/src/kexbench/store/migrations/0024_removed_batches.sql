@@ -4,3 +4,6 @@ ALTER TABLE samples
         COMMENT 'log ratios to other subjects of the invocation over its rounds, in steps of 1e-8' AFTER `values`,
     ADD COLUMN IF NOT EXISTS pruned_at DateTime64(3, 'UTC')
         COMMENT 'when batches were removed, or were found to be needed' AFTER kept;
+
+-- Merged parts leave the disk at once: new parts are on the disk before (0014), so the old ones protect nothing.
+ALTER TABLE samples MODIFY SETTING old_parts_lifetime = 1;
