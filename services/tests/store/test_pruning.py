@@ -180,7 +180,7 @@ def test_many_invocations_are_removed_in_portions_that_do_not_split_one(
     before = seen(store)
     monkeypatch.setattr(ClickHouseStore, "_insert_columns", counting)
     (first, *_) = store.prunable(LATER)
-    store.prune(first, LATER, AT, kept_of)
+    assert store.prune(first, LATER, AT, kept_of) == first.values
     assert portions == [6] * 9
     assert seen(store) == before
 

@@ -179,4 +179,4 @@ def _without_batches(samples: pa.Table, at: datetime, kept_of: KeptOf) -> tuple[
     }
     for name, column in columns.items():
         samples = samples.set_column(samples.schema.get_field_index(name), name, column)
-    return samples, len(values) - len(left.flatten())
+    return samples, int(offsets[-1] - offsets[0]) - len(left.flatten())
