@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.tables import markdown_table
 from kexbench.analysis.estimates import compare, estimate_median
-from kexbench.analysis.rounds import Batches
+from kexbench.analysis.rounds import Batches, values_of
 from kexbench.api.models import ArticleRun, ReferenceRatiosView, ReferenceTableView
 from kexbench.api.reference import articles
 from kexbench.comparison.models import SubjectView
@@ -176,7 +176,7 @@ def _percent(ratio: float) -> str:
 
 
 def _levels(costs: Batches) -> Sequence[float]:
-    return [values[0] for values in costs.values()]
+    return [values_of(values)[0] for values in costs.values()]
 
 
 def equal_security(figures: Figures) -> Iterator[str]:

@@ -117,8 +117,10 @@ def _copy(store: ClickHouseStore, run: Run, copied: Run) -> None:
     store._note_host(host)
     later_s = (copied.created_at - run.created_at) // timedelta(seconds=1)
     factor = f"(0.99 + cityHash64('{copied.run_id}', reference, metric, invocation) % 2001 / 100000)"
-    costs = [f"{column} * {factor} AS {column}" for column in ("level", "`median`", "p05", "p95")]
-    batches = f"arrayMap(value -> round(value * {factor}), `values`) AS `values`"
+    changed = f"arrayMap(value -> round(value * {factor}), `values`)"
+    costs = [f"{column} * {factor} AS {column}" for column in ("level", "p05", "p95")]
+    costs.append(f"arrayReduce('quantileExactInclusive(0.5)', {changed}) AS `median`")
+    batches = f"{changed} AS `values`"
     where = [
         f"'{copied.run_id}' AS run_id",
         f"'{host.host_id}' AS host_id",

@@ -8,7 +8,7 @@ import numpy as np
 from bench.detection import no_load, whole
 from bench.machine import Machine
 from kexbench.analysis.pairs import batches_of
-from kexbench.analysis.rounds import Batches, Vector, by_round, interquartile_mean
+from kexbench.analysis.rounds import Batches, Vector, log_ratio
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import BATCHES
@@ -67,7 +67,7 @@ class Pool:
     def nightly(self, subject: str) -> Vector:
         """The cost of each invocation relative to the plain kit, which is the sentinel here, in the order of time."""
         own, sentinel = self.batches[subject]["both"], self.batches[PLAIN]["both"]
-        return np.exp([interquartile_mean(by_round(values, sentinel[key])) for key, values in own.items()])
+        return np.exp([log_ratio(values, sentinel[key]) for key, values in own.items()])
 
 
 def burned(step: float) -> str:

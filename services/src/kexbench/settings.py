@@ -28,6 +28,9 @@ class Settings(BaseSettings):
     store_deduplication_window: str = Field(
         "non_replicated_deduplication_window", description="replicated_deduplication_window on a cluster"
     )
+    keep_batches_days: int | None = Field(
+        None, ge=1, description="age at which batch values are removed from the store; default: never"
+    )
     host: str = Field("127.0.0.1", description="address to serve on; anyone who reaches it can read everything")
     port: int = Field(8350, ge=0, le=65535)
     allowed_hosts: str = Field(

@@ -17,7 +17,7 @@ from kexbench.analysis.capacity import (
     upgraded,
 )
 from kexbench.analysis.moves import LogMove, moves, pair
-from kexbench.analysis.rounds import Batches
+from kexbench.analysis.rounds import Batches, values_of
 from kexbench.analysis.welch import welch_freedom
 
 
@@ -144,7 +144,7 @@ def held(invocations: int, *, paired: bool) -> dict[str, int]:
     }
     for _ in range(STORES):
         parts = measured(random, invocations, paired=paired)
-        before = [{unit: values[0] for unit, values in first.items()} for first, _ in parts]
+        before = [{unit: values_of(values)[0] for unit, values in first.items()} for first, _ in parts]
         costs = log_costs(before)
         pairs = {place: found for place, each in enumerate(parts) if (found := pair(*each))}
         changes = moves(pairs, dict.fromkeys(pairs))

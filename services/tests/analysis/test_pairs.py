@@ -57,7 +57,7 @@ def test_the_ratio_is_the_later_ones_to_the_one_before() -> None:
     run = a_run()
     found = judged([an_invocation(run, n, cpu_ns={ONE: 1000, TWO: [2400, 2500, 9000]}) for n in range(4)])
     assert found.move is not None
-    assert (round(found.move.ratio, 9), found.invocations) == (2.5, 4)
+    assert (round(found.move.ratio, 7), found.invocations) == (2.5, 4)
 
 
 def test_each_side_and_case_is_compared_apart() -> None:
@@ -79,7 +79,7 @@ def test_invocations_in_which_one_of_them_failed_do_not_count() -> None:
     failed = [an_invocation(run, n, cpu_ns={ONE: 900}, outcomes=[an_outcome(TWO)]) for n in (3, 4)]
     found = judged(both + failed)
     assert found.move is not None
-    assert (found.invocations, round(found.move.ratio, 9)) == (3, 2)
+    assert (found.invocations, round(found.move.ratio, 7)) == (3, 2)
 
 
 def test_with_fewer_than_three_common_invocations_there_is_neither_ratio_nor_what_it_resolves() -> None:

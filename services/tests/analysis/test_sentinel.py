@@ -115,4 +115,5 @@ def test_only_invocations_that_hold_both_go_through_the_sentinel() -> None:
         {"1": [6.0], "2": [8.0], "3": [9.0], "4": [0.0]},
         {"1": [3.0], "3": [0.0], "4": [2.0], "5": [1.0]},
     )
-    assert through_sentinel(subject, sentinel) == {"1": [pytest.approx(2)]}
+    through = through_sentinel(subject, sentinel)
+    assert {unit: ratio for unit, (ratio,) in through.items()} == {"1": pytest.approx(2)}

@@ -4,7 +4,7 @@ from before summaries, whatever was asked while results arrived."""
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.comparison.pruning import prune_step
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.samples import Invocation
@@ -168,3 +169,34 @@ def test_every_answer_is_the_same_as_without_summaries(
             found += answer.status_code == 200
         assert found > len(asked) / 2
     plain.close()
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 8))])
+def test_no_answer_changes_when_batches_are_removed(
+    seed: int, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    """Of some runs, then of all: to readers that keep answers, and to those that ask for the first time."""
+    app = create_app(empty_store, LocalGatekeeper(SECRET), None)
+    fill(empty_store, random.Random(seed), lambda: None)
+    exported = f"{API_PREFIX}/export?metric=cpu_ns&format=json"
+    with client_of(app) as client:
+        asked = [address for address in addresses(app, client_of) if not address.startswith("/export")]
+        before = {address: client.get(f"{API_PREFIX}{address}").content for address in asked}
+        rows = client.get(exported).json()
+        at, last = NOON + timedelta(days=900), NOON + timedelta(days=800)
+        measured = sorted(row["measured_at"] for row in rows)
+        middle = datetime.fromisoformat(measured[len(measured) // 2])
+        removed = [prune_step(empty_store, cutoff, at, 60).removed_values for cutoff in (middle, last)]
+        assert min(removed) > 0
+        fresh = ClickHouseStore(empty_store._dsn, empty_store._database, empty_store._clauses)
+        with client_of(create_app(fresh, LocalGatekeeper(SECRET), None)) as fresh_client:
+            for address in asked:
+                assert client.get(f"{API_PREFIX}{address}").content == before[address], address
+                assert fresh_client.get(f"{API_PREFIX}{address}").content == before[address], address
+        fresh.close()
+        later = client.get(exported).json()
+    assert {row["batches_removed_at"] for row in rows} == {None}
+    assert {(len(row["values"]), row["batches_removed_at"]) for row in later} == {(0, at.isoformat())}
+    assert [row | {"values": [], "batches_removed_at": None} for row in rows] == [
+        row | {"batches_removed_at": None} for row in later
+    ]

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.analysis.rounds import values_of
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
@@ -538,7 +539,7 @@ def test_batches_without_a_value_are_stored_as_such_and_count_in_no_summary(stor
     store.add_invocation(run, invocation.model_copy(update={"samples": (*invocation.samples, sample)}))
     (row,) = store.samples(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert row.level == 20
-    assert [None if math.isnan(value) else value for value in row.values] == [10, None, 30, 20]
+    assert [None if math.isnan(value) else value for value in values_of(row.values)] == [10, None, 30, 20]
     (exported,) = exported_rows(store, Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert exported["n"] == 3
 

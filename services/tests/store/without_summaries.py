@@ -9,8 +9,8 @@ from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Digest, Evidence, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.levels import _to_sentinel
-from kexbench.store.measured import _outcome, _sample, parameters
+from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
+from kexbench.store.measured import BATCHES, _outcome, _sample, parameters
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
@@ -59,26 +59,11 @@ _SHOWN = (
 )
 CELL = "case_id, library, version_key, source, build_profile"
 _DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
-_SAMPLE = f"{_DESCRIBED}, run_id, pool, {HOST_KIND} AS host_kind, host_id, measured_at, {UNIT} AS unit, level, `values`"
+_SAMPLE = (
+    f"{_DESCRIBED}, run_id, pool, {HOST_KIND} AS host_kind, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
+)
 _HERE = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
 _IDENTITY = "library, version, version_key, source, build_profile"
-_KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
-_COMPARABLE = " AND ".join(
-    (
-        "notEmpty(frozen_values)",
-        *(f"arrayMin({_KNOWN.format(values=values)}) > 0" for values in ("values", "frozen_values")),
-    )
-)
-_ROUNDS = (
-    "if(length(values) = length(frozen_values), arraySort(arrayFilter(ratio -> NOT isNaN(ratio),"
-    " arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))), [])"
-)
-_CUT = "greatest(intDiv(length(logs), 4), toUInt64(length(logs) > 2))"
-_RATIO = (
-    f"exp(if(notEmpty({_ROUNDS} AS logs),"
-    f" arrayAvg(arraySlice(logs, 1 + {_CUT}, length(logs) - 2 * {_CUT})), log(`median` / frozen_median)))"
-)
-"""The ratio of one invocation to its sentinel, as in `analysis.rounds.log_ratios`."""
 
 
 class StoreWithoutSummaries(ClickHouseStore):
@@ -243,7 +228,7 @@ class StoreWithoutSummaries(ClickHouseStore):
         age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
         newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
         own = (
-            f"SELECT {rows.SUBJECT_SQL}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
+            f"SELECT {rows.SUBJECT_SQL}, {_INVOCATION}, `median`, level AS cost, values, kept FROM samples FINAL"
             f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
         )
         frozen = (
@@ -251,8 +236,8 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" FROM samples FINAL WHERE {sentinels}"
         )
         compared = (
-            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
-            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
+            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {COMPARABLE} AS comparable,"
+            f" if(comparable, {RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
         )
         selected = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"

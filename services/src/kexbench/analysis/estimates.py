@@ -23,7 +23,7 @@ TRIM = 0.2
 _FREEDOM_LOST = 0.72
 MIN_COMPARED_INVOCATIONS = 3
 
-Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
+Matrix: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ may have changed in between.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
 from kexbench.analysis.estimates import RatioEstimate
 from kexbench.analysis.moves import LogMove, pair
-from kexbench.analysis.rounds import Batches
+from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.verdict import judge_pairs
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import RSA_KEYS, Method
@@ -36,7 +35,7 @@ class Handshake:
 
     @property
     def cost_ns(self) -> float:
-        return median(value for values in self.costs_ns.values() for value in values)
+        return float(np.median(medians(self.costs_ns)))
 
 
 @dataclass(frozen=True)

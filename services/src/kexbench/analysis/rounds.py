@@ -11,20 +11,37 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
+
 Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
-Batches: TypeAlias = Mapping[str, Sequence[float]]
-"""The batch values of one subject in one case, by invocation, in the order of the rounds. NaN is an unknown value. Each
-invocation has at least one number."""
+Batches: TypeAlias = Mapping[str, Values]
+"""The batch values of one subject in one case, by invocation. Each invocation has at least one number."""
 
 
 def all_positive(*subjects: Batches) -> bool:
     """Whether every value can be part of a ratio."""
-    return not any(value <= 0 for subject in subjects for values in subject.values() for value in values)
+    return all(is_positive(values) for subject in subjects for values in subject.values())
+
+
+def is_positive(values: Values) -> bool:
+    return isinstance(values, RemovedBatches) or not any(value <= 0 for value in values)
 
 
 def medians(subject: Batches) -> Vector:
     """The median over the known batch values of each invocation, in the order of the mapping."""
-    return np.array([median(value for value in values if not isnan(value)) for values in subject.values()])
+    return np.array([median_of(values) for values in subject.values()])
+
+
+def median_of(values: Values) -> float:
+    if isinstance(values, RemovedBatches):
+        return values.median
+    return median(value for value in values if not isnan(value))
+
+
+def values_of(values: Values) -> Sequence[float]:
+    """For results whose batches are never removed."""
+    assert not isinstance(values, RemovedBatches)
+    return values
 
 
 def log_ratios(subject: Batches, against: Batches) -> Vector:
@@ -32,7 +49,36 @@ def log_ratios(subject: Batches, against: Batches) -> Vector:
     rounds of the log ratio of the two batches. Without a common round, the log ratio of the medians. All values must be
     above 0."""
     shared = sorted(subject.keys() & against.keys())
-    return np.array([interquartile_mean(by_round(subject[key], against[key])) for key in shared])
+    return np.array([log_ratio(subject[key], against[key]) for key in shared])
+
+
+def log_ratio(subject: Values, against: Values) -> float:
+    """That of one invocation."""
+    if isinstance(subject, RemovedBatches) or isinstance(against, RemovedBatches):
+        return _kept_ratio(subject, against).mean
+    return rounded(interquartile_mean(by_round(subject, against)))
+
+
+def median_log_ratio(subject: Values, against: Values) -> float:
+    """The median over the rounds of an invocation."""
+    if isinstance(subject, RemovedBatches) or isinstance(against, RemovedBatches):
+        return _kept_ratio(subject, against).median
+    return rounded(float(np.median(by_round(subject, against))))
+
+
+def rounded(log: float) -> float:
+    return float(np.rint(log * LOG_STEPS)) / LOG_STEPS + 0.0  # never -0.0
+
+
+def _kept_ratio(subject: Values, against: Values) -> RoundRatio:
+    """Without a kept one, the two have no common round."""
+    if isinstance(subject, RemovedBatches) and isinstance(against, RemovedBatches):
+        if ratio := subject.ratios.get(against.subject):
+            return ratio
+        if ratio := against.ratios.get(subject.subject):
+            return RoundRatio(0.0 - ratio.mean, 0.0 - ratio.median)
+    log = rounded(float(np.log(median_of(subject)) - np.log(median_of(against))))
+    return RoundRatio(log, log)
 
 
 def interquartile_mean(values: Vector) -> float:

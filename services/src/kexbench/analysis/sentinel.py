@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_interval
-from kexbench.analysis.rounds import Batches, by_round
+from kexbench.analysis.rounds import Batches, is_positive, median_log_ratio
 from kexbench.domain.verdicts import RELEVANT
 
 
@@ -22,16 +22,16 @@ class HostMove:
     """Whether the whole interval lies beyond 0.5% on one side: a host event, not a regression of a library."""
 
 
-def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, list[float]]:
-    """A subject's values relative to the sentinel's in the same round, for each invocation with both.
+def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, tuple[float]]:
+    """A subject's cost relative to the sentinel's, for each invocation with both: the median over the rounds.
 
-    Such ratios of two runs are comparable, since both values contain the changes of the host. The keys are those of one
+    Such ratios of two runs are comparable, since both costs contain the changes of the host. The keys are those of one
     run. Before `compare`, prefix them with the run's id, otherwise equal keys look like pairs.
     """
     return {
-        key: np.exp(by_round(values, sentinel[key])).tolist()
+        key: (float(np.exp(median_log_ratio(values, sentinel[key]))),)
         for key, values in subject.items()
-        if key in sentinel and min(np.nanmin(values), np.nanmin(sentinel[key])) > 0
+        if key in sentinel and is_positive(values) and is_positive(sentinel[key])
     }
 
 

@@ -39,6 +39,8 @@ MEDIA_TYPES: dict[Format, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 
+_TIMES = ("measured_at", "batches_removed_at")
+
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _places = BoundedSemaphore(EXPORTS_AT_ONCE)
 
@@ -82,8 +84,8 @@ def export_samples(
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
     subject: Annotated[list[str] | None, Query(description="only these unique names", max_length=1000)] = None,
 ) -> StreamingResponse:
-    """Counted samples with all their batch values. Filters that are not given select everything. An export that breaks
-    off is incomplete: its last chunk is missing."""
+    """Counted samples with all their batch values, or the time when these were removed. Filters that are not given
+    select everything. An export that breaks off is incomplete: its last chunk is missing."""
     libraries, subjects, cases = tuple(library or ()), tuple(subject or ()), (case_id,) if case_id else ()
     selection = Selection(metric, pool, cpu_model, libraries, cases, run_id, asides=True, subjects=subjects)
     with ExitStack() as source:
@@ -113,7 +115,7 @@ def _csv(reader: pa.RecordBatchReader) -> Generator[bytes, None, None]:
     header = (",".join(EXPORT_COLUMNS) + "\n").encode()
     options = csv.WriteOptions(include_header=False)
     for batch in reader:
-        texts = {"measured_at": _iso(batch["measured_at"]), "values": _joined(batch["values"])}
+        texts = {name: _iso(batch[name]) for name in _TIMES} | {"values": _joined(batch["values"])}
         columns = [texts.get(column, batch[column]) for column in EXPORT_COLUMNS]
         sink = io.BytesIO(header)
         sink.seek(len(header))
@@ -144,7 +146,8 @@ def _json(reader: pa.RecordBatchReader) -> Generator[bytes, None, None]:
         lines = io.StringIO()
         for row in batch.to_pylist():
             values = [None if math.isnan(value) else value for value in row["values"]]
-            whole_row = row | {"measured_at": row["measured_at"].isoformat(), "values": values}
+            times = {name: row[name] and row[name].isoformat() for name in _TIMES}
+            whole_row = row | times | {"values": values}
             lines.write(separator + json.dumps(whole_row))
             separator = ",\n"
         yield lines.getvalue().encode()

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from kexbench.analysis.reference import RatioOrder
 from kexbench.comparison.cpus import CpuRow
@@ -84,6 +84,40 @@ class Health(Frozen):
         examples=["chDB 26.9.1"],
     )
     troubles: list[TroubleView] = Field(description="the parts that do not work now")
+
+
+class StoreTable(Frozen):
+    table: str
+    rows: int
+    size_bytes: int = Field(description="on disk, compressed")
+
+
+class PrunableView(Frozen):
+    """Batch values that can be removed."""
+
+    runs: int
+    samples: int = Field(description="subjects and metrics in invocations")
+    values: int
+    size_bytes: int = Field(description="an estimate of what they take on disk")
+
+
+class StoreView(Frozen):
+    tables: list[StoreTable] = Field(description="the largest first")
+    size_bytes: int = Field(description="of all tables")
+    prunable: PrunableView | None = Field(description="null unless a time was given")
+
+
+class PruneWanted(Frozen):
+    before: AwareDatetime = Field(description="remove the batch values of invocations before this time")
+
+
+class PrunedView(Frozen):
+    """What a step removed. Repeat the request until it is the last."""
+
+    removed_values: int
+    left_values: int
+    left_partitions: int = Field(description="parts of the store with space to free")
+    is_last: bool
 
 
 class HostKind(Frozen):

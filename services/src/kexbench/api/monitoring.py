@@ -1,22 +1,46 @@
-"""Metrics for Prometheus: the states of runs and the results of uploads. Also the service's health."""
+"""Metrics for Prometheus: the states of runs, the results of uploads and the size of the store. Also the service's
+health, and the removal of old batch values."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Literal
+from http import HTTPStatus
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
+from pydantic import AwareDatetime
 
 from kexbench import __version__
-from kexbench.api.models import Health, TroubleView
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.gate import CountedRoute
+from kexbench.api.models import (
+    Health,
+    Problem,
+    PrunableView,
+    PrunedView,
+    PruneWanted,
+    StoreTable,
+    StoreView,
+    TroubleView,
+)
+from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles
+from kexbench.comparison.pruning import prune_step
 from kexbench.domain.runs import RunState
-from kexbench.store.port import RunStore, Store, StoreError
+from kexbench.queue.supplies import Supplies
+from kexbench.store.port import RunStore, Store, StoreError, Upkeep
 
-router = APIRouter(tags=["reading"])
+router = APIRouter(
+    route_class=CountedRoute,
+    tags=["reading"],
+    responses={
+        422: {"model": Problem, "description": "Not a valid request"},
+        503: {"model": Problem, "description": "The store does not answer"},
+    },
+)
 at_root = APIRouter()
 """Prometheus expects /metrics without the API's prefix."""
 
@@ -27,6 +51,7 @@ class Monitoring:
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_Runs(store, clock))
+        self._registry.register(_Sizes(store))
         words = "Uploads of invocations, by result."
         self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
         for result in ("stored", "refused"):
@@ -61,6 +86,24 @@ class _Runs(Collector):
         yield seconds
 
 
+class _Sizes(Collector):
+    def __init__(self, store: Upkeep) -> None:
+        self._store = store
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        return [_bytes()]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        sizes = _bytes()
+        for size in self._store.sizes():
+            sizes.add_metric([size.table], size.size_bytes)
+        yield sizes
+
+
+def _bytes() -> GaugeMetricFamily:
+    return GaugeMetricFamily("kexbench_store_bytes", "Size of the store's tables on disk.", labels=["table"])
+
+
 def _runs() -> GaugeMetricFamily:
     return GaugeMetricFamily("kexbench_runs", "Runs by their state.", labels=["state"])
 
@@ -84,6 +127,54 @@ async def health(request: Request) -> Health:
     views = [TroubleView(**vars(trouble)) for trouble in troubles.now()]
     status: Literal["ok", "impaired"] = "impaired" if views else "ok"
     return Health(status=status, version=__version__, engine=request.app.state.engine, troubles=views)
+
+
+@router.get("/store", operation_id="store")
+def sizes_of_store(
+    request: Request,
+    before: Annotated[
+        AwareDatetime | None, Query(description="also count the batch values of invocations before this time")
+    ] = None,
+) -> StoreView:
+    """The size of the store by table."""
+    store: Store = request.app.state.store
+    tables = [StoreTable(**vars(size)) for size in store.sizes()]
+    prunable = None
+    if before is not None:
+        found = store.prunable(before)
+        prunable = PrunableView(
+            runs=len(found),
+            samples=sum(each.samples for each in found),
+            values=sum(each.values for each in found),
+            size_bytes=store.prunable_bytes(before),
+        )
+    return StoreView(tables=tables, size_bytes=sum(table.size_bytes for table in tables), prunable=prunable)
+
+
+@router.post(
+    "/store/prune",
+    operation_id="prune",
+    tags=["control"],
+    responses={
+        401: {"model": Problem, "description": "No valid token"},
+        403: {"model": Problem, "description": "The token may not do this"},
+        409: {"model": Problem, "description": "A cluster does this by its setting"},
+    },
+)
+def prune(request: Request, caller: TheCaller, wanted: PruneWanted) -> PrunedView:
+    """Remove batch values of old invocations for some seconds. What comparisons need of them is kept, so no answer
+    changes except exports. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them."""
+    admit(caller, "submitter")
+    if isinstance(request.app.state.supplies, Supplies):
+        detail = "a cluster removes batch values only by its setting"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, "set the chart's value store.keepBatchesDays")
+    step = prune_step(request.app.state.store, wanted.before, datetime.now(UTC))
+    return PrunedView(
+        removed_values=step.removed_values,
+        left_values=step.left_values,
+        left_partitions=step.left_partitions,
+        is_last=step.is_last,
+    )
 
 
 def engine_of(store: Store | None) -> str | None:

@@ -7,6 +7,7 @@ from itertools import count
 
 from kexbench.analysis.bisect import Next, most_builds, next_step
 from kexbench.analysis.bisect_notes import Notes
+from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, BisectionState, Line
 from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Run, RunState
@@ -143,7 +144,7 @@ def notes_of(store: SampleStore, known: Known, line: Line) -> Notes:
     return notes
 
 
-Results = dict[tuple[str, str], dict[str, tuple[float, ...]]]
+Results = dict[tuple[str, str], dict[str, Values]]
 """Batches by case and reference, then by invocation."""
 
 
@@ -153,7 +154,7 @@ def _results(store: SampleStore, notes: Notes, run_id: str) -> Results:
     for row in store.samples(Selection(notes.metric, run_id=run_id)):
         of_subject = results.setdefault((row.case.case_id, f"{row.subject.library}@{row.subject.source}"), {})
         counts = notes.instrument is Instrument.INSTRUCTIONS
-        of_subject[str(len(of_subject)) if counts else row.unit] = tuple(row.values)
+        of_subject[str(len(of_subject)) if counts else row.unit] = row.values
     return results
 
 

@@ -44,6 +44,7 @@ VERBS = {
     "dispatch": "dispatch:dispatch",
     "token": "cluster:token",
     "migrate": "cluster:migrate",
+    "prune": "prune:prune",
     "doctor": "doctor:doctor",
     "export": "export:export",
     "publish": "publish:publish_site",

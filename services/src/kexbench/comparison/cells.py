@@ -13,6 +13,7 @@ from kexbench.comparison.comparing import Beside, chosen, sentinels
 from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
 from kexbench.comparison.order import MeasuredSubject, newest_kits, subjects_in_order, version_order
 from kexbench.comparison.upgrade_data import Step, judged_steps
+from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric, Negotiated
 from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell
@@ -28,7 +29,7 @@ class Gathered:
     subject: SubjectRow
     run_id: str = ""
     measured_at: datetime | None = None
-    batches: dict[str, Sequence[float]] = field(default_factory=dict)
+    batches: dict[str, Values] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
     outcome: OutcomeRow | None = None
     step: Step | None = None

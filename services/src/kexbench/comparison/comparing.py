@@ -9,6 +9,7 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
 from kexbench.comparison.models import Ratio
+from kexbench.domain.batches import Values
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
@@ -69,7 +70,7 @@ class Numbers:
 
     subject: SubjectRow
     run_id: str = ""
-    batches: dict[str, Sequence[float]] = field(default_factory=dict)
+    batches: dict[str, Values] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
     """The cost of each invocation over all of its batches."""
     sentinel: Beside | None = None
@@ -81,7 +82,7 @@ class Numbers:
 
 
 def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], Beside]:
-    by_case: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
+    by_case: dict[tuple[str, str], tuple[str, dict[str, Values]]] = {}
     for row in rows:
         by_case.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
     return {key: Beside(THE_SENTINEL, kit_id, batches) for key, (kit_id, batches) in by_case.items()}
@@ -220,7 +221,7 @@ def measured_in_both(store: SampleStore, selection: Selection, places: Collectio
     }
     if not shared:
         return {}
-    batches: dict[tuple[str, str], dict[str, dict[str, Sequence[float]]]] = defaultdict(lambda: defaultdict(dict))
+    batches: dict[tuple[str, str], dict[str, dict[str, Values]]] = defaultdict(lambda: defaultdict(dict))
     names: dict[str, str] = {}
     for sample in store.samples(replace(here, subjects=tuple(shared))):
         subject = sample.subject

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer, answer
+from kexbench.analysis.rounds import medians
 from kexbench.comparison.models import CaseView, Estimate, Ratio
 from kexbench.comparison.security_models import (
     HandshakeView,
@@ -123,7 +124,7 @@ def _view(measured: _Measured, model: SecurityModel, at_level: LevelAnswer | Non
     handshake = measured.handshake
     case, whole = handshake.case, strength(handshake.case, model)
     against = at_level.against_rsa.get(case.case_id) if at_level else None
-    costs = [value for values in handshake.costs_ns.values() for value in values]
+    costs = medians(handshake.costs_ns).tolist()
     return HandshakeView(
         case=CaseView.of(case),
         bits=whole.bits,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
-from kexbench.analysis.rounds import Batches, medians
+from kexbench.analysis.rounds import Batches, medians, values_of
 from kexbench.analysis.verdict import CellData, Compared, compared, judge_compared
 from kexbench.comparison.comparing import (
     Bridge,
@@ -396,7 +396,7 @@ def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches
         return batches_of(numbers, None)
     level = _level(bridge.second)
     relative = batches_of(numbers, bridge.second if later else bridge.first)
-    return {unit: [value * level for value in values] for unit, values in relative.items()}
+    return {unit: [value * level for value in values_of(values)] for unit, values in relative.items()}
 
 
 def missing_cells(store: SampleStore, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:

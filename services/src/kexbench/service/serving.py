@@ -6,7 +6,8 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from types import FrameType
 from typing import Protocol, Self
 
@@ -19,6 +20,7 @@ from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
 from kexbench.service.connections import config_of
+from kexbench.service.pruning import Pruner
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
@@ -91,6 +93,7 @@ class Service:
     ) -> None:
         settings = installation.settings
         self._lock = lock
+        self._pruner: Pruner | None = None
         try:
             self._socket = socket.create_server((host, port))
         except OSError as error:
@@ -102,6 +105,9 @@ class Service:
         for loss in restore(self.store, installation.run_folders()):
             _log.warning("%s", loss)
             self.troubles.add("store", f"{loss}.")
+        if lasting and settings.keep_batches_days:
+            keep, here = timedelta(days=settings.keep_batches_days), settings.access == "local"
+            self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here)
         bound_port = self._socket.getsockname()[1]
         host_in_url = f"[{host}]" if ":" in host else host
         self.address = ServiceAddress(
@@ -132,7 +138,10 @@ class Service:
         self._lock.publish(self.address)
         if self.address.lasting and not self.store.open_runs():  # reading would disturb a run that goes on now
             threading.Thread(target=ask_first, args=(self.address.url,), name="first answers", daemon=True).start()
-        with self._server.working(beside):
+        with ExitStack() as stack:
+            if self._pruner:
+                stack.enter_context(self._pruner.working())
+            stack.enter_context(self._server.working(beside))
             self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Self:

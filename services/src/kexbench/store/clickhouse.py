@@ -12,6 +12,7 @@ from kexbench.store.exports import ExportTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.profiles import ProfileTables
+from kexbench.store.pruning import PruningTables
 from kexbench.store.runs import RunTables
 from kexbench.store.screenings import ScreeningTables
 from kexbench.store.triggers import TriggerTables
@@ -28,6 +29,7 @@ class ClickHouseStore(
     AppearanceTables,
     ExportTables,
     ProfileTables,
+    PruningTables,
     DamageTables,
 ):
     """Implements the store's port. Thread-safe: each thread has its own client."""

@@ -64,6 +64,8 @@ class Connection:
         self._database = database
         self._local = threading.local()
         self._numbering = threading.Lock()
+        self._replacing = threading.Lock()
+        """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
         self._anew = ""
         """Part of the token by which ClickHouse recognises a repeated insert."""
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
@@ -161,6 +163,11 @@ class Connection:
             named_rows: Iterator[dict[str, Any]] = answer.named_results()
         return named_rows
 
+    def _query_arrow(self, sql: str, parameters: dict[str, Any]) -> pa.Table:
+        """The whole answer as columns."""
+        with self._faults(_REFUSED_QUERY):
+            return self._client.query_arrow(sql, parameters=parameters, use_strings=True)
+
     @contextmanager
     def _batches(self, sql: str, parameters: dict[str, Any], schema: pa.Schema) -> Iterator[Iterator[pa.RecordBatch]]:
         """The rows of a query as they arrive, in blocks of the engine. They have the types of `schema`, in its order.
@@ -256,7 +263,10 @@ class Connection:
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
 
-    def _insert_columns(self, table: str, content: pa.Table) -> None:
+    def _insert_columns(self, table: str, content: pa.Table, *, once: bool = True) -> None:
+        """`once=False` also inserts what was inserted before: other rows may have replaced it since."""
+        if not len(content):
+            return
         body = as_arrow(content)
         token = sha256(table.encode() + body).hexdigest()[:32]
         with self._writing(), self._faults(f"refused rows for {table}"):
@@ -264,7 +274,11 @@ class Connection:
                 table,
                 content.column_names,
                 body,
-                settings={"insert_deduplication_token": token + self._anew, "async_insert": 0},
+                settings={
+                    "insert_deduplication_token": token + self._anew,
+                    "insert_deduplicate": int(once),
+                    "async_insert": 0,
+                },
                 fmt="ArrowStream",
             )
 

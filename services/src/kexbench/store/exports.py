@@ -10,7 +10,7 @@ from kexbench.store.measured import COUNTED, SELECTED, MeasuredTables, parameter
 from kexbench.store.port import EXPORT_COLUMNS, Selection
 
 _OTHER_TYPES = {
-    "measured_at": pa.timestamp("ms", "UTC"),
+    **dict.fromkeys(("measured_at", "batches_removed_at"), pa.timestamp("ms", "UTC")),
     "values": pa.list_(pa.float64()),
     "invocation": pa.uint32(),
     "rsa_bits": pa.uint16(),
@@ -22,6 +22,7 @@ _EXPRESSIONS = {
     "build_profile": "build_profile_label",
     "cpu_model": HOST_KIND,
     "measured_at": "toUnixTimestamp64Milli(measured_at)",
+    "batches_removed_at": "if(empty(`values`), toUnixTimestamp64Milli(pruned_at), NULL)",
 }
 _COLUMNS = ", ".join(_EXPRESSIONS.get(column, f"`{column}`") for column in EXPORT_COLUMNS)
 _QUERY = (

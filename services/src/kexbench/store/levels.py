@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
+from kexbench.domain.batches import LOG_STEPS
+from kexbench.domain.plans import SENTINEL
 from kexbench.store import rows
 from kexbench.store.measured import (
     COUNTED_OF_CHOSEN,
@@ -15,23 +17,26 @@ from kexbench.store.measured import (
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
 from kexbench.store.summaries import INVOCATION
 
-_KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
-_COMPARABLE = " AND ".join(
-    (
-        "notEmpty(frozen_values)",
-        *(f"arrayMin({_KNOWN.format(values=values)}) > 0" for values in ("values", "frozen_values")),
-    )
+_IS_POSITIVE = "(empty({values}) OR arrayMin(arrayFilter(value -> NOT isNaN(value), {values})) > 0)"
+"""SQL: also for removed batches."""
+COMPARABLE = " AND ".join(
+    ("notEmpty(frozen_kit)", *(_IS_POSITIVE.format(values=values) for values in ("values", "frozen_values")))
 )
 _ROUNDS = (
     "if(length(values) = length(frozen_values), arraySort(arrayFilter(ratio -> NOT isNaN(ratio),"
     " arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))), [])"
 )
 _CUT = "greatest(intDiv(length(logs), 4), toUInt64(length(logs) > 2))"
-_RATIO = (
-    f"exp(if(notEmpty({_ROUNDS} AS logs),"
+_FROM_BATCHES = (
+    f"round({LOG_STEPS} * if(notEmpty({_ROUNDS} AS logs),"
     f" arrayAvg(arraySlice(logs, 1 + {_CUT}, length(logs) - 2 * {_CUT})), log(`median` / frozen_median)))"
 )
-"""The ratio of one invocation to its sentinel, as in `analysis.rounds.log_ratios`."""
+_KEPT = f"arrayFirst(ratio -> ratio.subject = '{SENTINEL}', kept)"
+RATIO = (
+    f"exp(if(empty(values) AND empty(frozen_values) AND {_KEPT}.subject != '',"
+    f" {_KEPT}.mean, {_FROM_BATCHES}) / {LOG_STEPS})"
+)
+"""SQL: the ratio of one invocation to its sentinel, as in `analysis.rounds.log_ratio`."""
 
 
 class LevelTables(MeasuredTables):
@@ -46,7 +51,9 @@ class LevelTables(MeasuredTables):
         if chosen is None:
             return []
         own = samples_once(
-            f"{rows.SUBJECT_SQL}, {INVOCATION}, `median`, level AS cost, `values`", KEYS_OF_CHOSEN, COUNTED_OF_CHOSEN
+            f"{rows.SUBJECT_SQL}, {INVOCATION}, `median`, level AS cost, `values`, kept",
+            KEYS_OF_CHOSEN,
+            COUNTED_OF_CHOSEN,
         )
         frozen = samples_once(
             f"{INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, `values` AS frozen_values",
@@ -54,8 +61,8 @@ class LevelTables(MeasuredTables):
             f"{here} AND {ON_HOST_KIND}",
         )
         compared = (
-            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
-            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({INVOCATION})"
+            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {COMPARABLE} AS comparable,"
+            f" if(comparable, {RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({INVOCATION})"
         )
         selected = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"

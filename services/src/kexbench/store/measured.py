@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pydantic import TypeAdapter
 
+from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 from kexbench.domain.cases import FIRST_FIELDS
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import LATEST
@@ -88,7 +89,9 @@ OF_CHOSEN = f"{KEYS_OF_CHOSEN} AND {COUNTED_OF_CHOSEN}"
 
 
 _DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
-_SAMPLE = f"{_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, `values`"
+BATCHES = "`values`, reference, `median`, kept"
+"""SQL: what `batches_in` needs."""
+_SAMPLE = f"{_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -129,7 +132,8 @@ class MeasuredTables(HostTables, KeptTables):
     def _add_invocations(self, run: Run, invocations: Sequence[Invocation], measured_on: HostFacts | None) -> None:
         assert measured_on is not None, "a run without a host has attempts with one"
         self._note_host(measured_on)
-        self._insert("samples", sample_columns(run, invocations, measured_on))
+        with self._replacing:
+            self._insert("samples", sample_columns(run, invocations, measured_on))
         for table, rows_of in (("outcomes", rows.outcome_rows), ("profiles", rows.profile_rows)):
             self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
         try:
@@ -301,6 +305,13 @@ class MeasuredTables(HostTables, KeptTables):
         return bool(list(self._query(preempted, {"run_ids": list(run_ids)})))
 
 
+def batches_in(row: Mapping[str, Any]) -> Values:
+    if row["values"]:
+        return cast(Sequence[float], row["values"])
+    ratios = {each["subject"]: RoundRatio(each["mean"] / LOG_STEPS, each["median"] / LOG_STEPS) for each in row["kept"]}
+    return RemovedBatches(row["reference"], row["median"], ratios)
+
+
 def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
     return SampleRow(
         case=rows.case_of(row),
@@ -309,7 +320,7 @@ def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
         measured_at=row["measured_at"],
         unit=row["unit"],
         level=row["level"],
-        values=row["values"],
+        values=batches_in(row),
         host_id=row["host_id"],
         host_kind=HostKindRow(row["pool"], kinds[row["host_id"]]),
     )

@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
+from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
@@ -23,7 +24,11 @@ from kexbench.domain.screenings import Screening
 from kexbench.store.evidence import Evidence, Token
 
 if TYPE_CHECKING:
+    import numpy as np
     from pyarrow import RecordBatchReader
+
+    Batches: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+    Steps: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -189,8 +194,8 @@ class SampleRow:
     """Identifies the invocation. The batches of rows with the same unit were interleaved."""
     level: float
     """The cost of a handshake over all batches, in the unit of the metric."""
-    values: Sequence[float]
-    """The batches in the order of the rounds, NaN for a missing value."""
+    values: Values
+    """The batches, or what is kept of them."""
     host_id: str = ""
     """The machine of the invocation."""
     host_kind: HostKindRow | None = None
@@ -300,9 +305,35 @@ class WatchedSpecRow:
 EXPORT_COLUMNS = (
     *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
-    *("variation", "metric", "n", "level", "median", "p05", "p95", "values"),
+    *("variation", "metric", "n", "level", "median", "p05", "p95", "values", "batches_removed_at"),
 )
-"""The columns of an exported sample, in this order. `build_profile` is its readable label."""
+"""The columns of an exported sample, in this order. `build_profile` is its readable label. `values` is empty once
+the batches were removed."""
+
+
+@dataclass(frozen=True)
+class Prunable:
+    """The results of a run whose batches can be removed."""
+
+    run_id: str
+    metrics: tuple[str, ...]
+    samples: int
+    """Subjects in invocations."""
+    values: int
+
+
+@dataclass(frozen=True)
+class TableSize:
+    table: str
+    rows: int
+    size_bytes: int
+    """On disk, compressed."""
+
+
+KeptOf: TypeAlias = "Callable[[Sequence[Batches], Sequence[float]], Steps | None]"
+"""What is kept of the batches of an invocation's subjects, given with their stored medians. None if the kept numbers
+could give other answers than the batches: then they stay. Otherwise the mean and the median of each pair of subjects
+(RoundRatio) in steps, by the first subject, then the second."""
 
 
 class Upkeep(Protocol):
@@ -320,6 +351,32 @@ class Upkeep(Protocol):
 
     def summarise(self) -> int:
         """Compute all summaries anew from samples and outcomes. Returns their number."""
+        ...
+
+    def sizes(self) -> list[TableSize]:
+        """The largest table first."""
+        ...
+
+    def prunable(self, before: datetime) -> list[Prunable]:
+        """The batches of invocations before a time, oldest run first. Without those of bisections, which are compared
+        round by round, and those of invocations with a single batch, whose removal would free nothing."""
+        ...
+
+    def prunable_bytes(self, before: datetime) -> int:
+        """An estimate of the space that these batches take on disk."""
+        ...
+
+    def prune(self, prunable: Prunable, before: datetime, at: datetime, kept_of: KeptOf) -> int:
+        """Remove the batches of a run, and keep what `kept_of` returns. `at`: the time of the removal, as
+        in exports. Returns the number of removed values. After a kill, the rest can be removed."""
+        ...
+
+    def pruned_partitions(self, before: datetime) -> list[str]:
+        """Parts of the store in which removed batches still take space, once `prunable` has none before that time."""
+        ...
+
+    def reclaim(self, partition: str) -> None:
+        """Free the space of removed batches in a partition."""
         ...
 
     def storing_again(self) -> AbstractContextManager[None]:

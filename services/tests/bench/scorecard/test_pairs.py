@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.scorecard.peers_pairs import PAIR_TESTS, PairTest
-from kexbench.analysis.rounds import Batches
+from kexbench.analysis.rounds import Batches, values_of
 
 OURS, OURS_RELEVANT, MANN_WHITNEY, POOLED, MEDIANS, APART = PAIR_TESTS
 
@@ -34,7 +34,7 @@ def test_every_test_sees_what_is_plain(test: PairTest) -> None:
 
 def test_ours_compares_what_ran_together() -> None:
     before = batches(seed=1)
-    after = {key: [1.01 * value for value in values] for key, values in batches(seed=1).items()}
+    after = {key: [1.01 * value for value in values_of(values)] for key, values in batches(seed=1).items()}
     noise = np.random.default_rng(3)
     after = {
         key: [value * np.exp(0.001 * noise.standard_normal()) for value in values] for key, values in after.items()

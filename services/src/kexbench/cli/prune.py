@@ -1,0 +1,83 @@
+"""`kexbench prune`: removes old batch values from the store."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from kexbench.api.models import PrunedView, PruneWanted, StoreView
+from kexbench.cli.console import out, print_json, say
+from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
+from kexbench.planning.written import Duration
+
+_DURATION: TypeAdapter[int] = TypeAdapter(Duration)
+
+
+def _duration(text: str) -> timedelta:
+    try:
+        return timedelta(seconds=_DURATION.validate_python(text))
+    except ValidationError as error:
+        raise typer.BadParameter(error.errors()[0]["msg"]) from None
+
+
+def prune(
+    older_than: Annotated[
+        timedelta,
+        typer.Option(
+            parser=_duration, metavar="DURATION", help="Age of the results, such as 365d.", show_default=False
+        ),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be removed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove the batch values of old results, so that the store stays small.
+
+    Medians, levels, percentiles and the ratios of all pairs of subjects stay for ever, so trends, verdicts, upgrade
+    reports and alerts do not change. Only exports lose the values, and say when they were removed. Batches of
+    bisections stay. This cannot be undone, except from a backup.
+
+    Works on this machine. A cluster removes them by the chart's value `store.keepBatchesDays`. After an interruption,
+    the same command continues. Exit status: 0 removed, 1 failed, 2 wrong usage.
+
+    Examples:
+
+        kexbench prune --older-than 365d --dry-run
+        kexbench prune --older-than 365d
+        kexbench prune --older-than 90d --json | jq .freed_bytes
+    """
+    before = datetime.now(UTC) - older_than
+    with reach_api() as api:
+        first = api.get(StoreView, f"/store?before={quote(before.isoformat())}")
+        assert first.prunable is not None
+        removed, last = 0, first
+        if not dry_run:
+            pruned = None
+            while pruned is None or not pruned.is_last:
+                pruned = api.post(PrunedView, "/store/prune", PruneWanted(before=before))
+                removed += pruned.removed_values
+                if pruned.removed_values:
+                    say(f"removed {removed:,} of {removed + pruned.left_values:,} values")
+            last = api.get(StoreView, "/store")
+    freed_bytes = first.size_bytes - last.size_bytes
+    if as_json:
+        result = {"removed_values": removed, "freed_bytes": freed_bytes, "store": last.model_dump(mode="json")}
+        print_json({"before": before.isoformat(), "prunable": first.prunable.model_dump(), **result})
+        return
+    if dry_run:
+        found = first.prunable
+        out.print(
+            f"would remove {found.values:,} values of {found.samples:,} samples in {found.runs:,} runs, "
+            f"which take about {_megabytes(found.size_bytes)}"
+        )
+    else:
+        out.print(f"removed {removed:,} values and freed {_megabytes(freed_bytes)}")
+    for table in last.tables:
+        out.print(f"  {table.table:<20} {table.rows:>14,} rows {_megabytes(table.size_bytes):>12}")
+    out.print(f"  {'the store':<20} {'':>14}      {_megabytes(last.size_bytes):>12}")
+
+
+def _megabytes(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB"

@@ -1,0 +1,192 @@
+"""Removed batches: what readers see, repeated deliveries, kills, and the freed space."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kexbench.analysis.removal import kept_of
+from kexbench.comparison.pruning import prune_step
+from kexbench.domain.batches import RemovedBatches
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run, Trigger
+from kexbench.domain.samples import Metric
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import Selection
+from tests.builders import ECDSA, NOON, a_kit, a_run, an_invocation
+from tests.exported import exported_rows
+from tests.store.test_contract import CPU, ONE, TWO, Killed, started
+
+pytestmark = pytest.mark.xdist_group("store")
+AT = NOON + timedelta(days=400)
+LATER = NOON + timedelta(days=2)
+ODD = Selection(Metric.CPU_NS, run_id="zero")
+
+
+def measured(store: ClickHouseStore, trigger: Trigger = Trigger.API) -> Run:
+    kits = {SENTINEL: a_kit("openssl@system", version="3.0.2")}
+    run = started(store, a_run(kits=kits).model_copy(update={"trigger": trigger}))
+    for number in range(3):
+        for case_id, cost in ((run.plan.cases[0].case_id, 1000), (ECDSA, 500)):
+            values = {
+                name: [cost + number * 7 + step * each for each in range(5)]
+                for step, name in enumerate((ONE, TWO, SENTINEL), start=1)
+            }
+            store.add_invocation(run, an_invocation(run, number, cpu_ns=values, case_id=case_id))
+    return run
+
+
+def pruned(store: ClickHouseStore, before: datetime = LATER, at: datetime = AT) -> int:
+    removed = 0
+    while True:
+        step = prune_step(store, before, at, duration_s=60)
+        removed += step.removed_values
+        if step.is_last:
+            return removed
+
+
+def seen(store: ClickHouseStore) -> list[dict[str, Any]]:
+    """What an export shows, except the batches."""
+    rows = [row for metric in (Metric.CPU_NS, Metric.SERVER_CPU_NS) for row in exported_rows(store, Selection(metric))]
+    return [
+        {name: value for name, value in row.items() if name not in ("values", "batches_removed_at")} for row in rows
+    ]
+
+
+def raw_rows(store: ClickHouseStore) -> int:
+    return int(next(store._query("SELECT count() AS total FROM samples"))["total"])
+
+
+def test_an_export_shows_the_same_numbers_without_values_and_when_they_were_removed(store: ClickHouseStore) -> None:
+    measured(store)
+    before, levels = seen(store), store.levels(CPU, [ECDSA])
+    values = sum(each.values for each in store.prunable(LATER))
+    assert values == 5 * 3 * 3 * 2 * 3
+    assert store.prunable_bytes(LATER) >= 0
+    assert pruned(store) == values
+    assert seen(store) == before
+    assert store.levels(CPU, [ECDSA]) == levels
+    assert {(tuple(row["values"]), row["batches_removed_at"]) for row in exported_rows(store, CPU)} == {((), AT)}
+    assert all(isinstance(row.values, RemovedBatches) for row in store.samples(CPU))
+    assert store.prunable(LATER) == []
+    assert pruned(store) == 0
+
+
+def test_newer_invocations_keep_their_batches(store: ClickHouseStore) -> None:
+    measured(store)
+    assert pruned(store, before=NOON) == 0
+    assert {len(row["values"]) for row in exported_rows(store, CPU)} == {5}
+    assert {row["batches_removed_at"] for row in exported_rows(store, CPU)} == {None}
+
+
+def test_batches_of_bisections_stay(store: ClickHouseStore) -> None:
+    run = measured(store, trigger=Trigger.BISECTION)
+    assert pruned(store) == 0
+    assert {len(row.values) for row in store.samples(Selection(Metric.CPU_NS, run_id=run.run_id))} == {5}  # type: ignore[arg-type]
+
+
+def test_batches_with_a_zero_stay_and_are_not_examined_again(store: ClickHouseStore) -> None:
+    run = started(store, a_run("zero"))
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [5, 0, 5], TWO: [8, 8, 8]}))
+    before = exported_rows(store, ODD)
+    assert pruned(store) == 0
+    assert store.prunable(LATER) == []
+    assert exported_rows(store, ODD) == before
+
+
+@pytest.mark.parametrize("forgotten", [False, True], ids=["known to the store", "as after a loss"])
+def test_a_repeated_delivery_doubles_nothing_and_can_be_removed_again(store: ClickHouseStore, forgotten: bool) -> None:
+    run = measured(store)
+    before = seen(store)
+    pruned(store)
+    values = {
+        ONE: [1000, 1001, 1002, 1003, 1004],
+        TWO: [1000, 1002, 1004, 1006, 1008],
+        SENTINEL: [1000, 1003, 1006, 1009, 1012],
+    }
+    repeated = an_invocation(run, cpu_ns=values)
+    if forgotten:
+        with store.storing_again():
+            store.add_invocation(run, repeated)
+    else:
+        store.add_invocations(run, [repeated])
+    assert seen(store) == before
+    removed = pruned(store, at=AT + timedelta(days=1))
+    assert removed in ((0, 45) if not forgotten else (45,))
+    assert seen(store) == before
+    assert raw_rows(store) == 3 * 2 * 3 * 3
+
+
+def test_a_later_delivery_with_other_numbers_counts(store: ClickHouseStore) -> None:
+    run = measured(store)
+    pruned(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [7, 7, 7], TWO: [9, 9, 9], SENTINEL: [8, 8, 8]}))
+    found = [row for row in store.samples(CPU) if row.case.case_id != ECDSA and row.unit.endswith("/0")]
+    assert sorted(row.level for row in found) == [7, 9]
+
+
+class Dying(ClickHouseStore):
+    """Ends after so many statements that write."""
+
+    survives = 0
+
+    def _insert_columns(self, table: str, content: Any, *, once: bool = True) -> None:
+        self._live()
+        super()._insert_columns(table, content, once=once)
+
+    def reclaim(self, partition: str) -> None:
+        self._live()
+        super().reclaim(partition)
+
+    def _live(self) -> None:
+        if self.survives == 0:
+            raise Killed
+        self.survives -= 1
+
+
+@pytest.mark.parametrize("survives", [0, 1, 4, 9])
+def test_after_a_kill_every_number_is_the_same_and_the_rest_can_be_removed(
+    store: ClickHouseStore, survives: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nine inserts, then the space is freed."""
+    monkeypatch.setattr("kexbench.store.pruning._AT_ONCE", 4)
+    measured(store)
+    before, levels = seen(store), store.levels(CPU, [ECDSA])
+    dying = Dying(store._dsn, store._database, store._clauses)
+    dying.survives = survives
+    with pytest.raises(Killed):
+        pruned(dying)
+    dying.close()
+    assert seen(store) == before
+    assert store.levels(CPU, [ECDSA]) == levels
+    pruned(store)
+    assert seen(store) == before
+    assert raw_rows(store) == 3 * 2 * 3 * 3
+    assert {tuple(row["values"]) for row in exported_rows(store, CPU)} == {()}
+
+
+def test_many_invocations_are_removed_in_portions_that_do_not_split_one(
+    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kexbench.store.pruning._AT_ONCE", 4)
+    portions: list[int] = []
+    insert = ClickHouseStore._insert_columns
+
+    def counting(self: ClickHouseStore, table: str, content: Any, *, once: bool = True) -> None:
+        portions.append(len(content))
+        insert(self, table, content, once=once)
+
+    measured(store)
+    before = seen(store)
+    monkeypatch.setattr(ClickHouseStore, "_insert_columns", counting)
+    (first, *_) = store.prunable(LATER)
+    assert store.prune(first, LATER, AT, kept_of) == first.values
+    assert portions == [6] * 9
+    assert seen(store) == before
+
+
+def test_the_sizes_of_all_tables_are_known(store: ClickHouseStore) -> None:
+    measured(store)
+    sizes = {size.table: size for size in store.sizes()}
+    assert sizes["samples"].rows == 3 * 2 * 3 * 3
+    assert sizes["samples"].size_bytes > 0
