@@ -18,6 +18,7 @@ function aDistribution(distribution: Partial<Distribution>): Distribution {
     invocations: [],
     left_out: 0,
     disturbed: 0,
+    removed: 0,
     host_kinds: [],
     runs: [],
     ...distribution,
@@ -44,10 +45,11 @@ describe("batches by invocation", () => {
     expect(batchesText(aDistribution({ invocations: [anInvocation([1, 2]), anInvocation([3, 4])] }))).toBe(
       "4 batches in 2 invocations.",
     );
-    const lacking = { invocations: [anInvocation([1, null])], disturbed: 1, left_out: 3 };
+    const lacking = { invocations: [anInvocation([1, null])], disturbed: 1, left_out: 3, removed: 2 };
     expect(batchesText(aDistribution(lacking))).toBe(
       "1 batch in 1 invocation. 1 batch was left out, since another program interrupted it. " +
-        "1 invocation has no numbers: too few of the batches were undisturbed. 3 later invocations not shown.",
+        "1 invocation has no numbers: too few of the batches were undisturbed. " +
+        "The batches of 2 invocations were removed because of their age: only the cost is kept. 3 later invocations not shown.",
     );
   });
 });

@@ -33,7 +33,7 @@ export function batchesModel(invocations: InvocationBatches[]): BatchesModel {
 }
 
 /** "400 batches in 10 invocations. 12 batches were left out since another program interrupted them." */
-export function batchesText({ invocations, left_out, disturbed }: Distribution): string {
+export function batchesText({ invocations, left_out, disturbed, removed }: Distribution): string {
   const all = invocations.flatMap(({ batches }) => batches);
   const absent = all.filter((value) => value === null).length;
   const sentences = [
@@ -42,6 +42,8 @@ export function batchesText({ invocations, left_out, disturbed }: Distribution):
       `${count(absent, "batch was", "batches were")} left out, since another program interrupted ${absent === 1 ? "it" : "them"}.`,
     disturbed > 0 &&
       `${count(disturbed, "invocation has", "invocations have")} no numbers: too few of the batches were undisturbed.`,
+    removed > 0 &&
+      `The batches of ${count(removed, "invocation")} were removed because of their age: only the cost is kept.`,
     left_out > 0 && `${count(left_out, "later invocation")} not shown.`,
   ];
   return sentences.filter(Boolean).join(" ");

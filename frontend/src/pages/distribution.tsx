@@ -103,8 +103,15 @@ function Results({ distribution }: { distribution: Distribution }) {
         {batchesText(distribution)} On {hostLabel(host_kind)}, in <Link {...paths.run(run_id)}>one run</Link>.
         An invocation is a set of fresh processes and counts as one value.
       </p>
-      <BatchesChart label={`Batches of ${nameOf(distribution)} by invocation`} {...{ metric, invocations }} />
-      <QuantileTable label={`Quantiles of ${nameOf(distribution)}`} {...{ metric, invocations }} />
+      {invocations.length > 0 && (
+        <>
+          <BatchesChart
+            label={`Batches of ${nameOf(distribution)} by invocation`}
+            {...{ metric, invocations }}
+          />
+          <QuantileTable label={`Quantiles of ${nameOf(distribution)}`} {...{ metric, invocations }} />
+        </>
+      )}
       <p>
         <a
           href={exportPath({

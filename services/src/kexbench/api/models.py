@@ -287,6 +287,7 @@ class Distribution(Frozen):
     run_id: str
     invocations: list[InvocationBatches] = Field(description="in the order of measuring")
     left_out: int = Field(description="invocations beyond the limit of one answer")
+    removed: int = Field(description="old invocations whose batches were removed")
     disturbed: int = Field(
         description="invocations without numbers of this metric, since other programs ran in between"
     )

@@ -164,6 +164,7 @@ def distribution(
         run_id=cell.run_id,
         invocations=list(cell.invocations),
         left_out=cell.left_out,
+        removed=cell.removed,
         disturbed=cell.disturbed,
         host_kinds=[HostKind(**vars(kind)) for kind in kinds_of(cell.appearances)],
         runs=run_choices(here),

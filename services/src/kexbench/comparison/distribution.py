@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from kexbench.comparison.upgrade_data import host_kinds
+from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
@@ -44,6 +45,8 @@ class Batches:
     """In the order of measuring, at most `MOST_INVOCATIONS`."""
     left_out: int
     """Invocations beyond that."""
+    removed: int
+    """Old invocations of which only the level is kept."""
     disturbed: int
     """Invocations without numbers, since other programs ran in between."""
     appearances: Sequence[AppearanceRow]
@@ -79,13 +82,16 @@ def batches_of_cell(
     rows = sorted(store.samples(here), key=lambda row: (row.measured_at, _numbered(row)))
     if not rows:
         return None
+    shown, left_out = rows[:MOST_INVOCATIONS], rows[MOST_INVOCATIONS:]
+    with_batches = [(row, row.values) for row in shown if not isinstance(row.values, RemovedBatches)]
     return Batches(
         case=rows[0].case,
         subject=rows[0].subject,
         kind=place,
         run_id=newest.run_id,
-        invocations=[_invocation(row) for row in rows[:MOST_INVOCATIONS]],
-        left_out=len(rows[MOST_INVOCATIONS:]),
+        invocations=[_invocation(row, values) for row, values in with_batches],
+        left_out=len(left_out),
+        removed=len(shown) - len(with_batches),
         disturbed=sum(row.invocations for row in store.disturbed(here)),
         appearances=appearances,
     )
@@ -96,14 +102,14 @@ def _numbered(row: SampleRow) -> tuple[str, int]:
     return job_id, int(number)
 
 
-def _invocation(row: SampleRow) -> InvocationBatches:
+def _invocation(row: SampleRow, values: Sequence[float]) -> InvocationBatches:
     job_id, number = _numbered(row)
-    quantiles = np.nanquantile(row.values, _QUANTILES)
+    quantiles = np.nanquantile(values, _QUANTILES)
     return InvocationBatches(
         job_id=job_id,
         invocation=number,
         measured_at=row.measured_at,
         level=row.level,
         **{f"p{round(100 * at):02}": float(value) for at, value in zip(_QUANTILES, quantiles, strict=True)},
-        batches=[None if isnan(value) else value for value in row.values],
+        batches=[None if isnan(value) else value for value in values],
     )

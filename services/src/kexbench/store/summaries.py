@@ -76,8 +76,8 @@ class SummaryTables(Connection):
         return int(next(self._query("SELECT count() AS total FROM summaries FINAL WHERE notEmpty(counted)"))["total"])
 
     def _query_summaries(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """As `_query`, with the summaries of everything stored. Columns outside of the key are read only where the key is
-        selected."""
+        """As `_query`, with the summaries of everything stored. Columns outside of the key are read only where the key
+        is selected."""
         self._summarise_stored()
         return self._query(f"{sql} SETTINGS optimize_move_to_prewhere_if_final = 1, max_threads = 1", parameters)
 
