@@ -180,7 +180,11 @@ def test_no_answer_changes_when_batches_are_removed(
     fill(empty_store, random.Random(seed), lambda: None)
     exported = f"{API_PREFIX}/export?metric=cpu_ns&format=json"
     with client_of(app) as client:
-        asked = [address for address in addresses(app, client_of) if not address.startswith("/export")]
+        batches = [address for address in addresses(app, client_of) if address.startswith("/distribution")]
+        shown = {address: client.get(f"{API_PREFIX}{address}") for address in batches}
+        asked = [
+            address for address in addresses(app, client_of) if not address.startswith(("/export", "/distribution"))
+        ]
         before = {address: client.get(f"{API_PREFIX}{address}").content for address in asked}
         rows = client.get(exported).json()
         at, last = NOON + timedelta(days=900), NOON + timedelta(days=800)
@@ -195,6 +199,13 @@ def test_no_answer_changes_when_batches_are_removed(
                 assert fresh_client.get(f"{API_PREFIX}{address}").content == before[address], address
         fresh.close()
         later = client.get(exported).json()
+        for address, then in shown.items():
+            now = client.get(f"{API_PREFIX}{address}")
+            assert now.status_code == then.status_code, address
+            if then.is_success:
+                removed_batches = {"invocations": [], "removed": len(then.json()["invocations"])}
+                assert now.json() == then.json() | removed_batches, address
+    assert any(then.is_success for then in shown.values())
     assert {row["batches_removed_at"] for row in rows} == {None}
     assert {(len(row["values"]), row["batches_removed_at"]) for row in later} == {(0, at.isoformat())}
     assert [row | {"values": [], "batches_removed_at": None} for row in rows] == [

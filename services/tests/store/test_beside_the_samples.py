@@ -9,6 +9,7 @@ from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Timer
 from kexbench.domain.schedules import Schedule
+from kexbench.domain.upgrades import SIDES
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection, Store
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
@@ -65,6 +66,22 @@ def test_the_sentinels_of_several_runs_are_read_together_with_their_units(store:
     assert {row.unit for row in found} == {f"{runs[1].plan.jobs[job].job_id}/{n}" for job, n in ((0, 0), (1, 4))}
     assert {(row.level, row.subject.kit_id) for row in found} == {(2, FROZEN[SENTINEL].kit_id)}
     assert frozen_medians(store) == frozen_medians(store, "none") == []
+
+
+def test_several_metrics_are_read_together_as_each_alone(store: Store) -> None:
+    runs = [with_sentinel(store, run_id, day=day) for day, run_id in enumerate(("one", "two"))]
+    for run in runs:
+        store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 8, SENTINEL: 4}, without_sides=[ONE]))
+        store.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 16, TWO: 12, SENTINEL: 4}))
+    metrics = tuple(SIDES.values())
+    for sentinel in (False, True):
+        named = Selection(Metric.CPU_NS, runs=("one", "two"), sentinel=sentinel)
+        each = {metric: store.samples(replace(named, metric=metric)) for metric in metrics}
+        assert all(each.values())
+        assert store.samples_by_metric(named, metrics) == each
+    assert store.samples_by_metric(Selection(Metric.CPU_NS, runs=("none",)), metrics) == {
+        metric: [] for metric in metrics
+    }
 
 
 def test_a_sentinel_of_a_half_stored_invocation_does_not_count(store: ClickHouseStore) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, OutcomeKind
+from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, Metric, OutcomeKind
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
@@ -120,6 +120,9 @@ class StoreWithoutSummaries(ClickHouseStore):
             parameters(selection),
         )
         return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]
+
+    def samples_by_metric(self, selection: Selection, metrics: Collection[Metric]) -> dict[Metric, list[SampleRow]]:
+        return {metric: self.samples(replace(selection, metric=metric)) for metric in metrics}
 
     def metrics(self) -> set[str]:
         return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {COUNTED}")}

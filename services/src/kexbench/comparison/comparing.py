@@ -83,7 +83,7 @@ class Numbers:
 
 def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], Beside]:
     by_case: dict[tuple[str, str], tuple[str, dict[str, Values]]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (row.run_id, row.case.case_id, row.unit)):
         by_case.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
     return {key: Beside(THE_SENTINEL, kit_id, batches) for key, (kit_id, batches) in by_case.items()}
 

@@ -264,17 +264,14 @@ def _read(
     apart = tuple(sorted({run_id for _, pair in pairs if pair[0] != pair[1] for run_id in pair}))
     if not run_ids:
         return _Read({}, {}, {})
-    here = {
-        metric: Selection(metric, subjects=tuple(sorted(names)), case_ids=case_ids, runs=run_ids, asides=True)
-        for metric in metrics.values()
-    }
+    both = metrics["both"]
+    here = Selection(both, subjects=tuple(sorted(names)), case_ids=case_ids, runs=run_ids, asides=True)
+    beside = Selection(both, case_ids=case_ids, sentinel=True, runs=apart)
     return _Read(
-        {metric: by_kind(store.samples(selection)) for metric, selection in here.items()},
-        {
-            metric: by_kind(store.sentinels(Selection(metric, case_ids=case_ids, runs=apart)))
-            for metric in here
-            if apart
-        },
+        {metric: by_kind(rows) for metric, rows in store.samples_by_metric(here, metrics.values()).items()},
+        {metric: by_kind(rows) for metric, rows in store.samples_by_metric(beside, metrics.values()).items()}
+        if apart
+        else {},
         store.components(run_ids),
     )
 

@@ -47,7 +47,7 @@ class LevelTables(MeasuredTables):
         sentinels = f"metric = {{metric:String}} AND reference = 'sentinel' AND {here} AND {ON_HOST_KIND}"
         with_sentinel = f"SELECT run_id, case_id FROM summaries FINAL WHERE {sentinels} AND notEmpty(counted)"
         age = f"(run_id, case_id) IN ({with_sentinel}), {NEWEST}"
-        chosen = self._chosen(selection, str(selection.metric), here, age, case_ids=list(case_ids))
+        chosen = self._chosen(selection, [str(selection.metric)], here, age, case_ids=list(case_ids))
         if chosen is None:
             return []
         own = samples_once(

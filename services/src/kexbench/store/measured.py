@@ -91,7 +91,7 @@ OF_CHOSEN = f"{KEYS_OF_CHOSEN} AND {COUNTED_OF_CHOSEN}"
 _DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
 BATCHES = "`values`, reference, `median`, kept"
 """SQL: what `batches_in` needs."""
-_SAMPLE = f"{_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
+_SAMPLE = f"metric, {_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -100,12 +100,12 @@ KEYS_FIRST = "SETTINGS optimize_move_to_prewhere_if_final = 1"
 
 
 def samples_once(columns: str, keys: str, counted: str) -> str:
-    """SQL: some samples of one metric, without the copies that repeated deliveries leave: the last one counts, as with
+    """SQL: some samples of `metrics`, without the copies that repeated deliveries leave: the last one counts, as with
     FINAL. That would compare all rows of the granules before any condition on other columns than those of the order,
     which takes two to five times as long."""
     return (
-        f"SELECT {columns} FROM samples PREWHERE metric = {{metric:String}} AND {keys} WHERE {counted}"
-        f" ORDER BY toUInt64(splitByChar('_', _part)[3]) DESC LIMIT 1 BY {INVOCATION}, reference"
+        f"SELECT {columns} FROM samples PREWHERE metric IN {{metrics:Array(String)}} AND {keys} WHERE {counted}"
+        f" ORDER BY toUInt64(splitByChar('_', _part)[3]) DESC LIMIT 1 BY metric, {INVOCATION}, reference"
     )
 
 
@@ -169,20 +169,30 @@ class MeasuredTables(HostTables, KeptTables):
 
     def samples(self, selection: Selection) -> list[SampleRow]:
         """The newest run's samples for each cell. With runs named, all samples of these runs."""
-        chosen = self._chosen(selection, str(selection.metric), all_named=True)
+        return self._samples(selection, [selection.metric])[selection.metric]
+
+    def samples_by_metric(self, selection: Selection, metrics: Collection[Metric]) -> dict[Metric, list[SampleRow]]:
+        assert selection.runs, "the newest run of a cell may be another one for each metric"
+        return self._samples(selection, metrics)
+
+    def _samples(self, selection: Selection, metrics: Collection[Metric]) -> dict[Metric, list[SampleRow]]:
+        samples: dict[Metric, list[SampleRow]] = {metric: [] for metric in metrics}
+        chosen = self._chosen(selection, list(map(str, metrics)), all_named=True)
         if chosen is None:
-            return []
+            return samples
         selected = self._query(
             f"SELECT * FROM ({samples_once(_SAMPLE, KEYS_OF_CHOSEN, COUNTED_OF_CHOSEN)})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             chosen.parameters,
         )
-        return [_sample(row, chosen.kinds) for row in selected]
+        for row in selected:
+            samples[Metric(row["metric"])].append(_sample(row, chosen.kinds))
+        return samples
 
     def _chosen(
         self,
         selection: Selection,
-        metric: str,
+        metrics: Sequence[str],
         where: str = "true",
         age: str = NEWEST,
         *,
@@ -190,18 +200,18 @@ class MeasuredTables(HostTables, KeptTables):
         **bound: Any,
     ) -> "_Chosen | None":
         """The newest run of each cell by `age`, with `all_named` all runs that are named. None if there are no such
-        runs. An empty metric stands for outcomes."""
+        runs. An empty metric stands for outcomes. Several metrics need named runs."""
         is_chosen = "is_newest OR notEmpty({runs:Array(String)})" if all_named else "is_newest"
         columns = ", ".join(("run_id", "host_id", *(f"`{column}`" for column in _INDEXED)))
-        given = parameters(selection) | bound
+        given = parameters(selection) | bound | {"metrics": list(metrics)}
         selected = list(
             self._query_summaries(
                 f"SELECT DISTINCT place, host_kind, {columns} FROM"
                 f" (SELECT {_PLACE} AS place, {HOST_KIND} AS host_kind, {columns},"
                 f" run_id = argMax(run_id, ({age}, run_id)) OVER (PARTITION BY {CELL}) AS is_newest"
-                f" FROM summaries FINAL WHERE metric = {{chosen_metric:String}} AND {SUMMARISED} AND {where})"
+                f" FROM summaries FINAL WHERE metric IN {{metrics:Array(String)}} AND {SUMMARISED} AND {where})"
                 f" WHERE {is_chosen}",
-                given | {"chosen_metric": metric},
+                given,
             )
         )
         if not selected:
@@ -267,7 +277,7 @@ class MeasuredTables(HostTables, KeptTables):
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """The newest run's outcomes for each cell, most frequent first; with a run named, that run's."""
-        chosen = self._chosen(selection, "")
+        chosen = self._chosen(selection, [""])
         if chosen is None:
             return []
         selected = self._query(
@@ -284,7 +294,7 @@ class MeasuredTables(HostTables, KeptTables):
             return []
         if selection.runs and not self._preempted(selection.runs):
             return []
-        chosen = self._chosen(selection, str(Metric.CPU_NS), all_named=True)
+        chosen = self._chosen(selection, [str(Metric.CPU_NS)], all_named=True)
         if chosen is None or not self._preempted(chosen.parameters["run_ids"]):
             return []
         selected = self._query(
