@@ -1,13 +1,16 @@
 """What Prometheus reads."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 
+from kexbench.api.calling import sign_role_token
 from kexbench.api.monitoring import Monitoring
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.conftest import assert_problem, put, token
+from tests.api.cluster import cluster_api
+from tests.api.conftest import SECRET, ClientOf, assert_problem, put, token
 from tests.builders import NOON, a_run, an_event, an_invocation
 
 
@@ -48,3 +51,48 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
         'kexbench_uploads_total{result="stored"} 2.0',
         'kexbench_uploads_total{result="refused"} 1.0',
     }
+
+
+OLD = {"before": (NOON + timedelta(days=1)).isoformat()}
+
+
+def measured(store: ClickHouseStore) -> None:
+    run = a_run()
+    store.add_run(run)
+    store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": [10, 12], "fake@1.1": [11, 13]}))
+
+
+def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store)
+    answer = client.get("/store", params=OLD).json()
+    assert answer["size_bytes"] == sum(table["size_bytes"] for table in answer["tables"]) > 0
+    assert {name: answer["prunable"][name] for name in ("runs", "samples", "values")} == {
+        "runs": 1,
+        "samples": 6,
+        "values": 12,
+    }
+    assert client.get("/store").json()["prunable"] is None
+    assert 'kexbench_store_bytes{table="samples"}' in client.get("http://localhost/metrics").text
+    assert_problem(client.get("/store", params={"before": "2026-01-01T00:00:00"}), 422)
+
+
+def test_batches_are_removed_by_submitters_of_this_machine_only(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store)
+    assert_problem(client.post("/store/prune", json=OLD), 401)
+    assert_problem(client.post("/store/prune", json=OLD, headers=token("run")), 403)
+    submitter = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
+    answers = []
+    while not (answers and answers[-1]["is_last"]):
+        headers = {"Authorization": f"Bearer {submitter}"}
+        answers.append(client.post("/store/prune", json=OLD, headers=headers).json())
+    assert sum(answer["removed_values"] for answer in answers) == 12
+    assert client.get("/store", params=OLD).json()["prunable"]["values"] == 0
+
+
+def test_on_a_cluster_only_the_setting_removes_batches(
+    empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path
+) -> None:
+    cluster = cluster_api(empty_store, client_of, tmp_path)
+    assert_problem(cluster.ask("submitter", "POST", "/store/prune", OLD), 409, "by its setting")
