@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -83,7 +84,7 @@ def test_batches_are_removed_by_submitters_of_this_machine_only(
     assert_problem(client.post("/store/prune", json=OLD), 401)
     assert_problem(client.post("/store/prune", json=OLD, headers=token("run")), 403)
     submitter = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
-    answers = []
+    answers: list[dict[str, Any]] = []
     while not (answers and answers[-1]["is_last"]):
         headers = {"Authorization": f"Bearer {submitter}"}
         answers.append(client.post("/store/prune", json=OLD, headers=headers).json())
