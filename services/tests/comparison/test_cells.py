@@ -98,6 +98,10 @@ class Rows:
             and (not selection.subjects or row.subject.name in selection.subjects)
         ]
 
+    def samples_by_metric(self, selection: Selection, metrics: Collection[Metric]) -> dict[Metric, list[SampleRow]]:
+        rows = self.sentinels(selection) if selection.sentinel else self.samples(selection)
+        return dict.fromkeys(metrics, rows)
+
     def sentinels(self, selection: Selection) -> list[SampleRow]:
         return [row for row in self.frozen if row.run_id in selection.runs]
 
