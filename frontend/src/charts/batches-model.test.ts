@@ -49,7 +49,7 @@ describe("batches by invocation", () => {
     expect(batchesText(aDistribution(lacking))).toBe(
       "1 batch in 1 invocation. 1 batch was left out, since another program interrupted it. " +
         "1 invocation has no numbers: too few of the batches were undisturbed. " +
-        "The batches of 2 invocations were removed because of their age: only the cost is kept. 3 later invocations not shown.",
+        "The batches of 2 invocations were removed because of their age. Their levels are kept. 3 later invocations not shown.",
     );
   });
 });

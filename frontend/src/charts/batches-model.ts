@@ -43,7 +43,7 @@ export function batchesText({ invocations, left_out, disturbed, removed }: Distr
     disturbed > 0 &&
       `${count(disturbed, "invocation has", "invocations have")} no numbers: too few of the batches were undisturbed.`,
     removed > 0 &&
-      `The batches of ${count(removed, "invocation")} were removed because of their age: only the cost is kept.`,
+      `The batches of ${count(removed, "invocation")} were removed because of their age. Their levels are kept.`,
     left_out > 0 && `${count(left_out, "later invocation")} not shown.`,
   ];
   return sentences.filter(Boolean).join(" ");

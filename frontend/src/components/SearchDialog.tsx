@@ -1,7 +1,7 @@
 // Finds a page, case, upgrade, alert or run by a few words. Arrow keys walk the results, Enter opens one.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, useDeferredValue, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { searchOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { navigation } from "@/components/navigation";
 import { hitLink, KINDS, pagesFor } from "@/components/search-model";
@@ -9,12 +9,14 @@ import { site } from "@/published";
 import { Dialog } from "@/ui/Dialog";
 import { Failed } from "@/ui/Notes";
 
+/** From the last key until the service is asked. */
+const PAUSE_MS = 150;
 const pages = navigation.flatMap(({ destinations }) => destinations);
 
 export function SearchDialog({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
-  const asked = useDeferredValue(text.trim());
+  const asked = useAfterPause(text.trim());
   const found = useQuery({
     ...searchOptions({ query: { q: asked } }),
     enabled: asked !== "" && !site,
@@ -44,7 +46,7 @@ export function SearchDialog({ close }: { close: () => void }) {
   const openFirst = (event: FormEvent) => {
     event.preventDefault();
     const [first] = results;
-    if (!first) return;
+    if (!first || asked !== text.trim() || found.isPlaceholderData) return; // those are for other words
     close();
     void navigate(first.link);
   };
@@ -63,7 +65,7 @@ export function SearchDialog({ close }: { close: () => void }) {
       <div onKeyDown={walk}>
         <form onSubmit={openFirst}>
           <label className="field">
-            <span>Case, version, run, alert or page</span>
+            <span>Case, upgrade, alert, run or page</span>
             <input
               ref={field}
               type="search"
@@ -100,4 +102,13 @@ export function SearchDialog({ close }: { close: () => void }) {
       </p>
     </Dialog>
   );
+}
+
+function useAfterPause(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

@@ -25,7 +25,8 @@ export function ComparePage() {
     placeholderData: keepPreviousData,
   });
   const title = comparison.data ? compareTitle(comparison.data) : "Compare";
-  useTitle(title === "Compare" ? title : `Compare ${title}`);
+  const isChosen = comparison.data?.base && comparison.data.other;
+  useTitle(isChosen ? `Compare ${title}` : title);
   return (
     <>
       <h1>Compare</h1>

@@ -57,6 +57,10 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
 OLD = {"before": (NOON + timedelta(days=1)).isoformat()}
 
 
+def submitter() -> dict[str, str]:
+    return {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
+
+
 def measured(store: ClickHouseStore) -> None:
     run = a_run()
     store.add_run(run)
@@ -65,16 +69,15 @@ def measured(store: ClickHouseStore) -> None:
 
 def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store)
-    answer = client.get("/store", params=OLD).json()
+    answer = client.get("/store").json()
     assert answer["size_bytes"] == sum(table["size_bytes"] for table in answer["tables"]) > 0
-    assert {name: answer["prunable"][name] for name in ("runs", "samples", "values")} == {
-        "runs": 1,
-        "samples": 6,
-        "values": 12,
-    }
-    assert client.get("/store").json()["prunable"] is None
     assert 'kexbench_store_bytes{table="samples"}' in client.get("http://localhost/metrics").text
-    assert_problem(client.get("/store", params={"before": "2026-01-01T00:00:00"}), 422)
+    assert_problem(client.get("/store/prunable", params=OLD), 401)
+    assert_problem(client.get("/store/prunable", params=OLD, headers=token("run")), 403)
+    prunable = client.get("/store/prunable", params=OLD, headers=submitter()).json()
+    assert {name: prunable[name] for name in ("runs", "samples", "values")} == {"runs": 1, "samples": 6, "values": 12}
+    no_zone = {"before": "2026-01-01T00:00:00"}
+    assert_problem(client.get("/store/prunable", params=no_zone, headers=submitter()), 422)
 
 
 def test_batches_are_removed_by_submitters_of_this_machine_only(
@@ -83,13 +86,23 @@ def test_batches_are_removed_by_submitters_of_this_machine_only(
     measured(empty_store)
     assert_problem(client.post("/store/prune", json=OLD), 401)
     assert_problem(client.post("/store/prune", json=OLD, headers=token("run")), 403)
-    submitter = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
     answers: list[dict[str, Any]] = []
     while not (answers and answers[-1]["is_last"]):
-        headers = {"Authorization": f"Bearer {submitter}"}
-        answers.append(client.post("/store/prune", json=OLD, headers=headers).json())
+        answers.append(client.post("/store/prune", json=OLD, headers=submitter()).json())
     assert sum(answer["removed_values"] for answer in answers) == 12
-    assert client.get("/store", params=OLD).json()["prunable"]["values"] == 0
+    assert client.get("/store/prunable", params=OLD, headers=submitter()).json()["values"] == 0
+
+
+def test_batches_stay_while_this_machine_measures(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store)
+    run = a_run("another")
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run, RunState.RUNNING))
+    refused = client.post("/store/prune", json=OLD, headers=submitter())
+    assert_problem(refused, 409, "a run is measured on this machine")
+    assert client.get("/store/prunable", params=OLD, headers=submitter()).json()["values"] == 12
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    assert client.post("/store/prune", json=OLD, headers=submitter()).json()["removed_values"] == 12
 
 
 def test_on_a_cluster_only_the_setting_removes_batches(

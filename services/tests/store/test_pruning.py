@@ -1,5 +1,6 @@
 """Removed batches: what readers see, repeated deliveries, kills, and the freed space."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,8 +12,9 @@ from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, Trigger
 from kexbench.domain.samples import Metric
+from kexbench.store import pruning
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import Selection
+from kexbench.store.port import Selection, StoreError
 from tests.builders import ECDSA, NOON, a_kit, a_run, an_invocation
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, Killed, started
@@ -190,3 +192,54 @@ def test_the_sizes_of_all_tables_are_known(store: ClickHouseStore) -> None:
     sizes = {size.table: size for size in store.sizes()}
     assert sizes["samples"].rows == 3 * 2 * 3 * 3
     assert sizes["samples"].size_bytes > 0
+
+
+def test_what_was_computed_before_a_removal_is_computed_again(store: ClickHouseStore) -> None:
+    measured(store)
+    evidence = store.evidence()
+    assert pruned(store) > 0
+    later = store.evidence()
+    assert later.of_case(ECDSA) != evidence.of_case(ECDSA)
+    assert later.of_run(a_run().run_id) != evidence.of_run(a_run().run_id)
+
+
+def test_a_part_of_an_invocation_that_comes_again_leaves_what_is_kept_of_the_rest(
+    store: ClickHouseStore,
+) -> None:
+    run = measured(store)
+    assert pruned(store) > 0
+    kept = kept_of_all(store)
+    costs = {ONE: [1009.0, 1010, 1011, 1012, 1013]}
+    store.add_invocation(run, an_invocation(run, 0, cpu_ns=costs, case_id=ECDSA))
+    assert pruned(store) == 0
+    assert {**kept, **kept_of_all(store)} == kept
+    assert kept_of_all(store)
+
+
+def test_a_partition_that_cannot_be_merged_is_a_fault_and_no_endless_loop(
+    store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(store)
+    monkeypatch.setattr(pruning, "_MERGING_S", 0.0)
+    command, tried = store._command, []
+
+    def refused(sql: str, *given: Any, **named: Any) -> None:
+        if "OPTIMIZE" not in sql:
+            return command(sql, *given, **named)
+        tried.append(sql)
+        raise StoreError("no space")
+
+    monkeypatch.setattr(store, "_command", refused)
+    with pytest.raises(StoreError, match="no space"):
+        pruned(store)
+    assert 1 <= len(tried) <= 2
+    assert all("optimize_throw_if_noop = 1" in sql for sql in tried)
+
+
+def kept_of_all(store: ClickHouseStore) -> dict[tuple[str, str, str], Any]:
+    """What is kept of the batches of each removed row."""
+    return {
+        (row.case.case_id, row.unit, row.subject.name): dict(row.values.ratios)
+        for row in store.samples(replace(CPU, run_id=a_run().run_id))
+        if isinstance(row.values, RemovedBatches) and row.values.ratios
+    }

@@ -104,7 +104,6 @@ class PrunableView(Frozen):
 class StoreView(Frozen):
     tables: list[StoreTable] = Field(description="the largest first")
     size_bytes: int = Field(description="of all tables")
-    prunable: PrunableView | None = Field(description="null unless a time was given")
 
 
 class PruneWanted(Frozen):

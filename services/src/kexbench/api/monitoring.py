@@ -4,7 +4,7 @@ health, and the removal of old batch values."""
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -28,7 +28,7 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles
-from kexbench.comparison.pruning import prune_step
+from kexbench.comparison.pruning import is_measuring, prune_step
 from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
 from kexbench.store.port import RunStore, Store, StoreError, Upkeep
@@ -130,44 +130,54 @@ async def health(request: Request) -> Health:
 
 
 @router.get("/store", operation_id="store")
-def sizes_of_store(
-    request: Request,
-    before: Annotated[
-        AwareDatetime | None, Query(description="also count the batch values of invocations before this time")
-    ] = None,
-) -> StoreView:
+def sizes_of_store(request: Request) -> StoreView:
     """The size of the store by table."""
     store: Store = request.app.state.store
     tables = [StoreTable(**vars(size)) for size in store.sizes()]
-    prunable = None
-    if before is not None:
-        found = store.prunable(before)
-        prunable = PrunableView(
-            runs=len(found),
-            samples=sum(each.samples for each in found),
-            values=sum(each.values for each in found),
-            size_bytes=store.prunable_bytes(before),
-        )
-    return StoreView(tables=tables, size_bytes=sum(table.size_bytes for table in tables), prunable=prunable)
+    return StoreView(tables=tables, size_bytes=sum(table.size_bytes for table in tables))
+
+
+_RIGHTS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem, "description": "No valid token"},
+    403: {"model": Problem, "description": "The token may not do this"},
+}
+
+
+@router.get("/store/prunable", operation_id="prunable", tags=["control"], responses=_RIGHTS)
+def prunable(
+    request: Request,
+    caller: TheCaller,
+    before: Annotated[AwareDatetime, Query(description="count the batch values of invocations before this time")],
+) -> PrunableView:
+    """What could be removed. Counting reads the whole store."""
+    admit(caller, "submitter")
+    store: Store = request.app.state.store
+    runs = store.prunable(before)
+    return PrunableView(
+        runs=len(runs),
+        samples=sum(each.samples for each in runs),
+        values=sum(each.values for each in runs),
+        size_bytes=store.prunable_bytes(before),
+    )
 
 
 @router.post(
     "/store/prune",
     operation_id="prune",
     tags=["control"],
-    responses={
-        401: {"model": Problem, "description": "No valid token"},
-        403: {"model": Problem, "description": "The token may not do this"},
-        409: {"model": Problem, "description": "A cluster does this by its setting"},
-    },
+    responses=_RIGHTS
+    | {409: {"model": Problem, "description": "A cluster does this by its setting, or this machine measures"}},
 )
 def prune(request: Request, caller: TheCaller, wanted: PruneWanted) -> PrunedView:
-    """Remove batch values of old invocations for some seconds. What comparisons need of them is kept, so no answer
-    changes except exports. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them."""
+    """Remove batch values of old invocations for some seconds. What comparisons need of them is kept, so only
+    exports and the distribution change. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them."""
     admit(caller, "submitter")
     if isinstance(request.app.state.supplies, Supplies):
         detail = "a cluster removes batch values only by its setting"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "set the chart's value store.keepBatchesDays")
+    if is_measuring(request.app.state.store):
+        detail = "a run is measured on this machine, which removing would disturb"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, "try again when the run has ended")
     step = prune_step(request.app.state.store, wanted.before, datetime.now(UTC))
     return PrunedView(
         removed_values=step.removed_values,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from kexbench.api.models import PrunedView, PruneWanted, StoreView
+from kexbench.api.models import PrunableView, PrunedView, PruneWanted, StoreView
 from kexbench.cli.console import out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
@@ -36,8 +36,8 @@ def prune(
     """Remove the batch values of old results, so that the store stays small.
 
     Medians, levels, percentiles and the ratios of all pairs of subjects stay for ever, so trends, verdicts, upgrade
-    reports and alerts do not change. Only exports lose the values, and say when they were removed. Batches of
-    bisections stay. This cannot be undone, except from a backup.
+    reports and alerts do not change. Exports and the page Batches lose the values, and say so. Batches of bisections
+    stay. This cannot be undone, except from a backup.
 
     Works on this machine. A cluster removes them by the chart's value `store.keepBatchesDays`. After an interruption,
     the same command continues. Exit status: 0 removed, 1 failed, 2 wrong usage.
@@ -50,8 +50,8 @@ def prune(
     """
     before = datetime.now(UTC) - older_than
     with reach_api() as api:
-        first = api.get(StoreView, f"/store?before={quote(before.isoformat())}")
-        assert first.prunable is not None
+        prunable = api.get(PrunableView, f"/store/prunable?before={quote(before.isoformat())}")
+        first = api.get(StoreView, "/store")
         removed, last = 0, first
         if not dry_run:
             pruned = None
@@ -64,13 +64,12 @@ def prune(
     freed_bytes = first.size_bytes - last.size_bytes
     if as_json:
         result = {"removed_values": removed, "freed_bytes": freed_bytes, "store": last.model_dump(mode="json")}
-        print_json({"before": before.isoformat(), "prunable": first.prunable.model_dump(), **result})
+        print_json({"before": before.isoformat(), "prunable": prunable.model_dump(), **result})
         return
     if dry_run:
-        found = first.prunable
         out.print(
-            f"would remove {found.values:,} values of {found.samples:,} samples in {found.runs:,} runs, "
-            f"which take about {_megabytes(found.size_bytes)}"
+            f"would remove {prunable.values:,} values of {prunable.samples:,} samples in {prunable.runs:,} runs, "
+            f"which take about {_megabytes(prunable.size_bytes)}; what is kept of them takes some of it again"
         )
     else:
         out.print(f"removed {removed:,} values and freed {_megabytes(freed_bytes)}")

@@ -70,24 +70,32 @@ def line_of(end: SubjectRow, kind: HostKindRow, measured: Collection[MeasuredSub
     return Line(kind, tuple(sorted(subjects.values(), key=version_order)[-MOST_VERSIONS:]))
 
 
+@dataclass
+class _History:
+    """The values of a case. Without a length, it counts as one cell where it is kept."""
+
+    values: list[float | None]
+
+
 def history_values(
     store: SampleStore, lines: Collection[Line], case_ids: Sequence[str]
 ) -> Mapping[tuple[Line, str], list[float | None]]:
     """The median costs of each version by line and case, kept as long as the results of the case are the same."""
 
-    def compute(keys: Sequence[tuple[Line, str]]) -> dict[tuple[Line, str], list[float | None]]:
+    def compute(keys: Sequence[tuple[Line, str]]) -> dict[tuple[Line, str], _History]:
         by_line: dict[Line, list[str]] = defaultdict(list)
         for line, case_id in keys:
             by_line[line].append(case_id)
-        values: dict[tuple[Line, str], list[float | None]] = {key: [None] * len(key[0].subjects) for key in keys}
+        histories = {key: _History([None] * len(key[0].subjects)) for key in keys}
         for line, wanted in by_line.items():
             here = Selection(Metric.CPU_NS, line.kind.pool, line.kind.cpu_model, subjects=line.names)
             for row in store.levels(here, wanted):
-                values[line, row.case_id][line.names.index(row.subject.name)] = row.level
-        return values
+                histories[line, row.case_id].values[line.names.index(row.subject.name)] = row.level
+        return histories
 
-    return store.kept(
+    kept = store.kept(
         [(line, case_id) for line in lines for case_id in case_ids],
         lambda evidence, key: evidence.of_case(key[1]),
         compute,
     )
+    return {key: history.values for key, history in kept.items()}

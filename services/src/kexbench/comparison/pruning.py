@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kexbench.analysis.removal import kept_of
-from kexbench.store.port import Upkeep
+from kexbench.domain.runs import RunState
+from kexbench.store.port import Store, Upkeep
 
 STEP_S = 5.0
 """How long a step removes batches. The last runs and partitions of a step can exceed it."""
@@ -21,6 +22,11 @@ class PruneStep:
     @property
     def is_last(self) -> bool:
         return self.left_values == 0 and self.left_partitions == 0
+
+
+def is_measuring(store: Store) -> bool:
+    """Removing takes CPU time, so a machine that measures waits with it."""
+    return any(row.state is RunState.RUNNING for row in store.run_states())
 
 
 def prune_step(store: Upkeep, before: datetime, at: datetime, duration_s: float = STEP_S) -> PruneStep:

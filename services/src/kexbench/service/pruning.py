@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
 from kexbench.api.troubles import Troubles
-from kexbench.comparison.pruning import prune_step
-from kexbench.domain.runs import RunState
+from kexbench.comparison.pruning import is_measuring, prune_step
 from kexbench.store.port import Store
 
 PAUSE_S = 3600.0
 """Between two checks for batches that became old."""
 _BUSY_S = 60.0
+"""Until it tries again, while this machine measures and after a fault."""
 
 
 class Pruner:
@@ -35,12 +35,12 @@ class Pruner:
     def once(self) -> float:
         """One step. Returns the seconds until the next one."""
         with self._troubles.guard("pruning"):
-            if self._measures_here and any(row.state is RunState.RUNNING for row in self._store.run_states()):
+            if self._measures_here and is_measuring(self._store):
                 return _BUSY_S
             now = self._clock()
-            if not prune_step(self._store, now - self._keep, now).is_last:
-                return 0.0
-        return PAUSE_S
+            step = prune_step(self._store, _midnight(now - self._keep), now)
+            return PAUSE_S if step.is_last else 0.0
+        return _BUSY_S
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -57,3 +57,8 @@ class Pruner:
         finally:
             ending.set()
             thread.join()
+
+
+def _midnight(moment: datetime) -> datetime:
+    """The last one before. Each removal rewrites a part of the store, so there is one a day."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Trigger
-from kexbench.store.connection import Connection
-from kexbench.store.port import KeptOf, Prunable, TableSize
+from kexbench.store.evidence import RunCase
+from kexbench.store.kept import KeptTables
+from kexbench.store.port import KeptOf, Prunable, StoreError, TableSize
 
 _INVOCATION = ("case_id", "job_id", "invocation", "attempt")
 """Within a run."""
@@ -28,12 +29,12 @@ _PRUNABLE = (
 )
 _TO_PRUNE = "length(`values`) > 1 AND pruned_at = toDateTime64(0, 3, 'UTC')"
 _HAS_BATCHES = f"max({_TO_PRUNE}) OVER (PARTITION BY {', '.join(_INVOCATION)})"
-_DELETING_S, _POLL_S = 10.0, 0.3
+_MERGING_S, _DELETING_S, _POLL_S = 20.0, 10.0, 0.3
 _AT_ONCE = 50_000
 """Rows in one insert, of whole invocations. ClickHouse inserts up to a million at once."""
 
 
-class PruningTables(Connection):
+class PruningTables(KeptTables):
     """The part of the store's port for removed batches."""
 
     def sizes(self) -> list[TableSize]:
@@ -79,12 +80,21 @@ class PruningTables(Connection):
                     replacing.append(table)
                     removed, waiting = removed + values, waiting + len(table)
                     if waiting >= _AT_ONCE:
-                        self._insert_columns("samples", pa.concat_tables(replacing), once=False)
+                        self._replace(prunable.run_id, replacing)
                         replacing, waiting = [], 0
             if replacing:
-                self._insert_columns("samples", pa.concat_tables(replacing), once=False)
+                self._replace(prunable.run_id, replacing)
         self._delete_merged_parts()
         return removed
+
+    def _replace(self, run_id: str, tables: list[pa.Table]) -> None:
+        """What is computed meanwhile may be of batches on one side of a ratio and of what is kept on the other, so it
+        must not be kept."""
+        replaced = pa.concat_tables(tables)
+        try:
+            self._insert_columns("samples", replaced, once=False)
+        finally:
+            self._note_delivery({RunCase(run_id, case_id) for case_id in replaced["case_id"].unique().to_pylist()})
 
     def _with_batches(self, run_id: str, metric: str, before: datetime) -> pa.Table:
         """Whole invocations, one after the other, with the sentinel last."""
@@ -105,13 +115,28 @@ class PruningTables(Connection):
         return [row["partition"] for row in selected]
 
     def reclaim(self, partition: str) -> None:
-        """Merging drops the rows that were replaced."""
+        """Merging drops the rows that were replaced. Raises StoreError if they cannot be merged, such as on a full
+        disk."""
         assert partition.isalnum()
-        self._command(f"OPTIMIZE TABLE samples PARTITION ID '{partition}' FINAL")
+        end_s = time.monotonic() + _MERGING_S
+        while not self._merged(partition, is_last_try=time.monotonic() > end_s):
+            time.sleep(_POLL_S)
         end_s = time.monotonic() + _DELETING_S
         while self._has_merged_parts() and time.monotonic() < end_s:
             time.sleep(_POLL_S)
             self._delete_merged_parts()
+
+    def _merged(self, partition: str, *, is_last_try: bool) -> bool:
+        """A merge in the background can be in the way for a while. Raises StoreError at the last try."""
+        try:
+            self._command(
+                f"OPTIMIZE TABLE samples PARTITION ID '{partition}' FINAL SETTINGS optimize_throw_if_noop = 1"
+            )
+        except StoreError:
+            if is_last_try:
+                raise
+            return False
+        return True
 
     def _delete_merged_parts(self) -> None:
         """ClickHouse does it some minutes later; a command does not live so long. It also does it after it dropped a
@@ -146,7 +171,8 @@ def _is_same(samples: pa.Table, first: int, second: int) -> bool:
 
 def _without_batches(samples: pa.Table, at: datetime, kept_of: KeptOf) -> tuple[pa.Table, int]:
     """The rows that replace the samples of whole invocations, and how many values they no longer have. Batches that
-    must stay are marked, so that nobody asks again."""
+    must stay are marked, so that nobody asks again. So are those that were delivered after others of their invocation
+    had been removed: what is kept of these stays."""
     lists, medians = samples["values"].chunk(0), samples["median"].to_pylist()
     offsets, values = lists.offsets.to_numpy(), lists.values.to_numpy()
     stay = np.ones(len(samples), dtype=bool)
@@ -169,12 +195,14 @@ def _without_batches(samples: pa.Table, at: datetime, kept_of: KeptOf) -> tuple[
         "mean": pa.array(means_and_medians[:, 0]),
         "median": pa.array(means_and_medians[:, 1]),
     }
+    kept_pairs = pa.ListArray.from_arrays(
+        pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int32()),
+        pa.StructArray.from_arrays(list(pairs.values()), names=list(pairs)),
+    )
+    before = samples["kept"].chunk(0)
     columns = {
         "values": left,
-        "kept": pa.ListArray.from_arrays(
-            pa.array(np.concatenate(([0], np.cumsum(lengths))), pa.int32()),
-            pa.StructArray.from_arrays(list(pairs.values()), names=list(pairs)),
-        ),
+        "kept": pc.if_else(pa.array(stay), before.cast(kept_pairs.type), kept_pairs),
         "pruned_at": pa.array([at] * len(samples), pa.timestamp("ms", "UTC")),
     }
     for name, column in columns.items():
