@@ -37,7 +37,7 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
 
 
 def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path) -> None:
-    extent = replace(SMALL, versions=3)
+    extent = replace(SMALL, versions=3, groups=2)
     make_large_store(tmp_path / "store", extent).close()
     opened_s, answers, peak_bytes = measure(tmp_path / "store", extent)
     transfers = measure_transfers(tmp_path / "store", extent)

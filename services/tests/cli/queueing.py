@@ -42,15 +42,23 @@ class Serving:
     def hears(self, *beginnings: str) -> list[str]:
         """The next lines that begin so, in this order; others between them are passed over. If one does not come, the
         service is ended and the test fails."""
+        return [line for beginning in beginnings for line in self.hears_all(beginning)]
+
+    def hears_all(self, *beginnings: str) -> list[str]:
+        """The same in any order, for lines of several threads."""
         assert self.process.stderr is not None
         giving_up = Timer(TIMEOUT_S, self.process.kill)
         giving_up.start()
+        came: dict[str, str] = {}
         try:
-            lines = [next((line for line in self.process.stderr if line.startswith(start)), "") for start in beginnings]
+            while len(came) < len(beginnings) and (line := self.process.stderr.readline()):
+                for beginning in beginnings:
+                    if line.startswith(beginning):
+                        came.setdefault(beginning, line.rstrip())
         finally:
             giving_up.cancel()
-        assert all(lines), f"of {beginnings} came {lines}"
-        return [line.rstrip() for line in lines]
+        assert len(came) == len(beginnings), f"of {beginnings} came {came}"
+        return [came[beginning] for beginning in beginnings]
 
     def until_it_measures(self, run_id: str) -> None:
         """Until a run has its first results."""
