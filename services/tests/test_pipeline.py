@@ -1,5 +1,6 @@
 """Kits on the way from a spec to a run."""
 
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -13,6 +14,7 @@ from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.machine_models import QualificationRow, Qualifications
 from kexbench.api.resolving import invocations_to_resolve
+from kexbench.client import deliver_run
 from kexbench.comparison.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
@@ -185,6 +187,32 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
         signal.signal(signal.SIGINT, before)
     assert end.state is RunState.CANCELLED
     assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_between_two_jobs_is_not_lost_where_python_ignores_its_exception(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+
+    class Freed:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def deliver(*given: Any) -> None:
+        Freed()
+        deliver_run(*given)
+
+    monkeypatch.setattr(pipeline, "deliver_run", deliver)
+    monkeypatch.setattr(pipeline, "run_job", lambda *_: pytest.fail("the run goes on"))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        end = execute_run(one, folder, Silent())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert end.state is RunState.CANCELLED
 
 
 def _without_time(job_input: JobInput) -> str:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from kexbench.api.machine_models import Qualifications
@@ -21,7 +22,7 @@ from kexbench.domain.runs import Purpose, Run, RunReason, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
-from kexbench.execution.measuring import MeasuringLock
+from kexbench.execution.measuring import MeasuringLock, noting_interrupts
 from kexbench.kits import KitError, KitStore, raise_all
 from kexbench.kits.git import GitOrigin
 from kexbench.planning.compose import quick_text
@@ -237,7 +238,8 @@ def execute_run(
     places = places_of(installation, run)
     folder.reopen()
     folder.add_event(run_event(run.run_id, RunState.RUNNING, reason=None if queued else RunReason.BY_COMMAND))
-    state, detail, reason = _measure(installation, folder, run, places, report, lock)
+    with noting_interrupts() as interrupted:
+        state, detail, reason = _measure(installation, folder, run, places, report, lock, interrupted)
     if not (queued and state is RunState.CANCELLED):
         folder.add_event(run_event(run.run_id, state, detail, reason))
     try:
@@ -322,6 +324,7 @@ def _measure(
     places: Places,
     report: Reporter,
     lock: MeasuringLock | None,
+    interrupted: Event,
 ) -> tuple[RunState, str, RunReason | None]:
     """Run all jobs in turn. Returns the state of the run afterwards, with its detail and reason.
 
@@ -337,6 +340,8 @@ def _measure(
             with suppress(*DELIVERY_ERRORS):
                 deliver_run(installation, folder)
         except KeyboardInterrupt:
+            return cancelled
+        if interrupted.is_set():
             return cancelled
         end = run_job(folder, run, job, places, partial(_report_job, report, done, total), lock)
         if end is JobEnd.CANCELLED:

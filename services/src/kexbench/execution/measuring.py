@@ -83,6 +83,27 @@ def _thread_on(cpus: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+@contextmanager
+def noting_interrupts() -> Iterator[threading.Event]:
+    """Set by Ctrl-C, which raises KeyboardInterrupt as usual. Python ignores that exception where it frees an object,
+    so whoever must not miss it asks here too. In other threads than the main one it stays unset."""
+    noted = threading.Event()
+
+    def note(*_: object) -> None:
+        noted.set()
+        raise KeyboardInterrupt
+
+    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_usual or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def end_with_standard_input() -> None:
     """In a measuring process: once the other end of standard input is closed, this process and its runner are
     interrupted as by Ctrl-C."""
