@@ -6,15 +6,16 @@ import { chromium } from "@playwright/test";
 
 const service = process.env.KEXBENCH_URL ?? "http://127.0.0.1:8350";
 const [folder] = process.argv.slice(2);
-const PICTURES = [{ name: "dashboard", path: "/", width: 1200, height: 770 }];
+const PICTURES = [{ name: "dashboard", path: "/", width: 1360, height: 1180 }];
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
 for (const { name, path, width, height } of PICTURES) {
-  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.5 });
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: 1.25 });
   await page.goto(service + path, { waitUntil: "networkidle" });
+  await page.locator("table.heatmap").waitFor();
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await page.close();
 }
