@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -113,6 +115,16 @@ def test_every_kit_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     assert [kit.source for kit in one.kits().list()] == ["1.3"]
 
 
+@contextmanager
+def hearing_ctrl_c() -> Iterator[None]:
+    """As a command does; a worker of the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class Silent:
     """Nobody listens."""
 
@@ -180,11 +192,8 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
     starting.write_text("#!/bin/sh\nkill -INT $PPID $$\n")
     starting.chmod(0o700)
     monkeypatch.setattr("kexbench.execution.local.sys.executable", str(starting))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    with hearing_ctrl_c():
         end = execute_run(one, folder, Silent())
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert end.state is RunState.CANCELLED
     assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
 
@@ -207,11 +216,8 @@ def test_ctrl_c_between_two_jobs_is_not_lost_where_python_ignores_its_exception(
 
     monkeypatch.setattr(pipeline, "deliver_run", deliver)
     monkeypatch.setattr(pipeline, "run_job", lambda *_: pytest.fail("the run goes on"))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    with hearing_ctrl_c():
         end = execute_run(one, folder, Silent())
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert end.state is RunState.CANCELLED
 
 

@@ -171,22 +171,22 @@ function QuantileTable({ label, metric, invocations }: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {invocations.map((one, index) => {
-            const absent = one.batches.filter((value) => value === null).length;
+          {invocations.map((invocation, index) => {
+            const absent = invocation.batches.filter((value) => value === null).length;
             return (
-              <tr key={`${one.job_id} ${one.invocation}`}>
+              <tr key={`${invocation.job_id} ${invocation.invocation}`}>
                 <th scope="row">
-                  {index + 1} <small>{dateTime(one.measured_at)}</small>
+                  {index + 1} <small>{dateTime(invocation.measured_at)}</small>
                 </th>
-                <td className="number">{cost(one.level, metric)}</td>
+                <td className="number">{cost(invocation.level, metric)}</td>
                 {QUANTILES.map(([key]) => (
                   <td key={key} className="number">
-                    {cost(one[key], metric)}
+                    {cost(invocation[key], metric)}
                   </td>
                 ))}
-                <td className="number">{one.batches.length - absent}</td>
+                <td className="number">{invocation.batches.length - absent}</td>
                 <td className="number">{absent}</td>
-                <td className="whole">{one.job_id}</td>
+                <td className="whole">{invocation.job_id}</td>
               </tr>
             );
           })}

@@ -10,14 +10,14 @@ from typing import TypeAlias
 import numpy as np
 
 from kexbench.analysis.estimates import Matrix
-from kexbench.analysis.rounds import Vector, by_round, interquartile_mean, median_of
+from kexbench.analysis.rounds import Vector, by_round, cut_at_each_end, interquartile_mean, median_of
 from kexbench.domain.batches import LOG_STEPS
 
 Steps: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 Places: TypeAlias = np.ndarray[tuple[int], np.dtype[np.intp]]
 _NEAR_TIE = 1e-5
-"""In steps. The last digits of a logarithm differ between the database and Python, and with the order of a sum. That
-near to a tie, they could decide how it is rounded."""
+"""In steps. The last digits of a logarithm differ between the database and Python, and with the order of a sum. So
+close to the middle between two steps, they could decide which way it is rounded."""
 _MOST_STEPS = 2**31 - 1
 
 
@@ -44,7 +44,7 @@ def _of_equal_rounds(subjects: Sequence[Vector], medians: Sequence[float]) -> Ma
     logs = np.log(batches)
     firsts, seconds = _pairs(len(batches))
     ordered = np.sort(logs[firsts] - logs[seconds], axis=1)
-    cut = max(count // 4, int(count > 2))
+    cut = cut_at_each_end(count)
     ratios: Matrix = np.stack((ordered[:, cut : count - cut].mean(axis=1), _middle(ordered)), axis=1)
     return ratios
 

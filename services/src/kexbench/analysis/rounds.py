@@ -84,8 +84,13 @@ def _kept_ratio(subject: Values, against: Values) -> RoundRatio:
 def interquartile_mean(values: Vector) -> float:
     """The mean without a quarter of the values at each end, rounded down, but at least one if there are
     three. Slow batches do not count, and it uses more values than the median."""
-    cut = max(len(values) // 4, int(len(values) > 2))
+    cut = cut_at_each_end(len(values))
     return float(np.sort(values)[cut : len(values) - cut].mean())
+
+
+def cut_at_each_end(count: int) -> int:
+    """How many of so many values an interquartile mean leaves out at each end."""
+    return max(count // 4, int(count > 2))
 
 
 def by_round(subject: Sequence[float], against: Sequence[float]) -> Vector:

@@ -68,9 +68,9 @@ def alert_hit(alert: Alert) -> Hit:
 def best_hits(hits: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
     """Those with all words, by kind; of each kind first those in which most words begin a word of the title, at most
     MOST_OF_A_KIND."""
-    found = [hit for hit in hits if all(word in _text(hit) for word in words)]
-    found.sort(key=lambda hit: -_begun(hit, words))
-    return [hit for kind in HitKind for hit in [each for each in found if each.kind is kind][:MOST_OF_A_KIND]]
+    matching = [hit for hit in hits if all(word in _text(hit) for word in words)]
+    matching.sort(key=lambda hit: -_begun(hit, words))
+    return [hit for kind in HitKind for hit in [each for each in matching if each.kind is kind][:MOST_OF_A_KIND]]
 
 
 def _text(hit: Hit) -> str:

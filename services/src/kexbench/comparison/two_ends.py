@@ -174,12 +174,12 @@ def _cells(
     store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float
 ) -> list[tuple[Case, ComparedCell]]:
     first, second = kinds[0]
-    found = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
-    numbers = _numbers(store, ends, found)
+    judged = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
+    numbers = _numbers(store, ends, judged)
     ranks = {pair: rank for rank, pair in enumerate(kinds)}
     compared = [
         (cell, _compared(cell, ends, *(numbers[kind][place] for kind, place in cell.places(ends))))
-        for cell in found
+        for cell in judged
         if all("both" in numbers[kind].get(place, {}) for kind, place in cell.places(ends))
     ]
     compared.sort(key=lambda pair: (case_order(pair[0].case), ranks[pair[0].kinds]))
@@ -228,9 +228,11 @@ def _numbers(
     numbers: dict[HostKindRow, dict[Place, Sides]] = {kind: defaultdict(dict) for kind in places}
     if not run_ids:
         return numbers
+    names = tuple(sorted(set(_step(*ends))))
+    here = Selection(SIDES["both"], subjects=names, runs=tuple(sorted(run_ids)), asides=True)
+    rows_by_metric = store.samples_by_metric(here, SIDES.values())
     for side, metric in SIDES.items():
-        here = Selection(metric, subjects=tuple(sorted(set(_step(*ends)))), runs=tuple(sorted(run_ids)), asides=True)
-        rows_by_kind = by_kind(store.samples(here))
+        rows_by_kind = by_kind(rows_by_metric[metric])
         for kind, wanted in places.items():
             for place, own in numbers_of(rows_by_kind.get(kind, ()), wanted).items():
                 numbers[kind][place][side] = own

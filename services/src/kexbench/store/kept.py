@@ -14,7 +14,7 @@ from typing import Any
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.port import HostKindRow, Key, Value
-from kexbench.store.summaries import COUNTS, IS_SHOWN, SUBJECT, SummaryTables
+from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, SummaryTables
 
 MOST_KEPT = 40_000
 """Cells and other parts of kept values. A cell takes about two kilobytes."""
@@ -28,7 +28,7 @@ _RESULTS = (
     " max(reference = 'sentinel') AS is_sentinel, min(arrayMin(counted.measured_at)) AS oldest,"
     " max(measured_at) AS newest"
     f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
-    " GROUP BY run_id, case_id, pool, host_kind SETTINGS optimize_move_to_prewhere_if_final = 1"
+    f" GROUP BY run_id, case_id, pool, host_kind {KEYS_FIRST}"
 )
 
 

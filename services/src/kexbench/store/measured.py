@@ -37,7 +37,7 @@ from kexbench.store.port import (
     Selection,
     SubjectRow,
 )
-from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, SUBJECT, UNIT, counted_in
+from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SUBJECT, UNIT, counted_in
 
 _DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
 """SQL: the metrics of which every counted invocation with numbers has one."""
@@ -93,10 +93,6 @@ BATCHES = "`values`, reference, `median`, kept"
 """SQL: what `batches_in` needs."""
 _SAMPLE = f"metric, {_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
 _TIMERS = TypeAdapter(dict[str, Timer])
-
-
-KEYS_FIRST = "SETTINGS optimize_move_to_prewhere_if_final = 1"
-"""SQL: reads values only of rows whose keys are selected. FINAL is not affected: it compares rows with equal keys."""
 
 
 def samples_once(columns: str, keys: str, counted: str) -> str:

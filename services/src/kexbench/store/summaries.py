@@ -16,6 +16,8 @@ from kexbench.store.port import StoreError
 INVOCATION = "run_id, job_id, case_id, invocation, attempt"
 COUNTS = "measured_at > toDateTime64(0, 3, 'UTC')"
 """SQL: whether a summary has a counted invocation, without reading which."""
+KEYS_FIRST = "SETTINGS optimize_move_to_prewhere_if_final = 1"
+"""SQL: reads values only of rows whose keys are selected. FINAL is not affected: it compares rows with equal keys."""
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
 """SQL for SubjectRow.name."""
 IS_SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
@@ -76,10 +78,9 @@ class SummaryTables(Connection):
         return int(next(self._query("SELECT count() AS total FROM summaries FINAL WHERE notEmpty(counted)"))["total"])
 
     def _query_summaries(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """As `_query`, with the summaries of everything stored. Columns outside of the key are read only where the key
-        is selected."""
+        """As `_query`, with the summaries of everything stored."""
         self._summarise_stored()
-        return self._query(f"{sql} SETTINGS optimize_move_to_prewhere_if_final = 1, max_threads = 1", parameters)
+        return self._query(f"{sql} {KEYS_FIRST}, max_threads = 1", parameters)
 
     def _summarise_stored(self) -> None:
         """Compute the summaries of what was stored since the last time."""
