@@ -23,6 +23,7 @@ from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
 from tests.agent.conftest import SHARED, Pod, Service
 
+pytestmark = pytest.mark.thorough
 CONFINED = Found(Isolation.EXCLUSIVE, "the pod has exclusive CPUs 1")
 AMONG_OTHERS = Found(Isolation.BEST_EFFORT, "the pod requested 1 of 2 CPUs and may run on 2: they are shared")
 

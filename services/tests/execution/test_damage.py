@@ -137,6 +137,7 @@ def stored_costs(client: ApiClient, run_id: str) -> dict[str, tuple[float, int]]
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", [1, 2])
 def test_the_remedy_for_a_damaged_line_works(tmp_path: Path, line: int) -> None:
     installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))

@@ -430,6 +430,7 @@ def test_a_host_on_which_nothing_is_supported_is_known_all_the_same(store: Store
     assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model]
 
 
+@pytest.mark.thorough
 def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
