@@ -3,6 +3,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { client } from "./api/generated/client.gen";
+import { acceptOutdated } from "./api/outdated";
 import { publishedFetch, site } from "./published";
 import { router } from "./router";
 import "./styles.css";
@@ -13,6 +14,7 @@ const queries = new QueryClient({
 });
 
 if (site) client.setConfig({ fetch: publishedFetch(site) });
+else acceptOutdated(client, queries);
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");

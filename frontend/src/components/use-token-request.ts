@@ -1,6 +1,7 @@
 // Sends a request that requires a token: shows the dialog first, then the result.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { wantNewest } from "@/api/outdated";
 import { isRefusedCaller } from "@/api/problem";
 import { forgetToken, knownToken } from "@/api/token";
 
@@ -15,6 +16,7 @@ export function useTokenRequest<Input, Answer>(
   const mutation = useMutation({
     mutationFn: send,
     onSuccess: async (answer) => {
+      wantNewest();
       await queries.invalidateQueries();
       show(undefined);
       done(answer);
@@ -25,6 +27,7 @@ export function useTokenRequest<Input, Answer>(
         show({ request, needsToken: true });
       } else {
         if (!stays) show(undefined);
+        wantNewest();
         await queries.invalidateQueries();
       }
     },

@@ -118,9 +118,10 @@ WRITERS_AT_ONCE = 4
 
 
 @asynccontextmanager
-async def _bounded(_: FastAPI) -> AsyncIterator[None]:
+async def _serving(app: FastAPI) -> AsyncIterator[None]:
     to_thread.current_default_thread_limiter().total_tokens = READERS_AT_ONCE + WRITERS_AT_ONCE
     yield
+    await app.state.answers.end()
 
 
 def _no_catalogue() -> Catalogue:
@@ -152,7 +153,7 @@ def create_app(
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
-        lifespan=_bounded,
+        lifespan=_serving,
         redirect_slashes=False,
     )
     install_problem_handlers(app)
@@ -163,7 +164,7 @@ def create_app(
     app.state.troubles = troubles or Troubles()
     app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
-    app.state.answers = Answers()
+    app.state.answers = Answers(app)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)

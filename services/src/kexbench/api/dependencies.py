@@ -1,15 +1,21 @@
 """The dependencies of routes, and answers that are kept until something is stored."""
 
 import asyncio
+import math
+import re
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, cast
 
+import httpx
 from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
 
 from kexbench.api.gate import CountedRoute
 from kexbench.api.monitoring import Monitoring
@@ -95,17 +101,37 @@ TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]
 
 
+MOST_OUTDATED_S = 5.0
+"""However old an answer a request accepts."""
+_MAX_STALE = re.compile(r"(?:^|[\s,])max-stale=(\d{1,9})\b")
+
+
+@dataclass
+class _Kept:
+    tag: str
+    answer: Response
+    version: str
+    """Of the store, before the answer was computed."""
+    newest_at: float
+    """When it was last known to be the newest one, by the clock of `Answers`."""
+
+
 class Answers:
-    """The newest answers of one application, by their tags."""
+    """The newest answer of an application to each address."""
 
     most_bytes = 64 << 20
 
-    def __init__(self) -> None:
+    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         self.started = secrets.token_hex(8)
         """Part of every tag, since another release may answer otherwise."""
-        self._kept: OrderedDict[str, Response] = OrderedDict()
+        self._app = app
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._bytes = 0
         self._being_computed: dict[str, asyncio.Lock] = {}
+        self._outdated: dict[str, None] = {}
+        """The addresses to ask again, in this order."""
+        self._renewing: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def computing(self, tag: str) -> AsyncIterator[None]:
@@ -116,20 +142,56 @@ class Answers:
         finally:
             self._being_computed.pop(tag, None)
 
-    def of(self, tag: str) -> Response | None:
-        return self._kept.get(tag)
+    def of(self, address: str, tag: str) -> _Kept | None:
+        kept = self._kept.get(address)
+        if kept is None or kept.tag != tag:
+            return None
+        self._kept.move_to_end(address)
+        kept.newest_at = self.clock()
+        return kept
 
-    def keep(self, tag: str, answer: Response) -> None:
-        if tag not in self._kept:
-            self._kept[tag] = answer
-            self._bytes += len(answer.body)
+    def recent(self, address: str, seconds: float) -> _Kept | None:
+        """The answer that was the newest one some seconds ago, and maybe still is."""
+        kept = self._kept.get(address)
+        return kept if kept and kept.newest_at >= self.clock() - seconds else None
+
+    def keep(self, address: str, kept: _Kept) -> None:
+        if before := self._kept.pop(address, None):
+            self._bytes -= len(before.answer.body)
+        self._kept[address] = kept
+        self._bytes += len(kept.answer.body)
         while self._bytes > self.most_bytes:
-            self._bytes -= len(self._kept.popitem(last=False)[1].body)
+            self._bytes -= len(self._kept.popitem(last=False)[1].answer.body)
+
+    def renew(self, address: str) -> None:
+        """Have an answer computed anew. This is done one after the other, so that it delays readers little."""
+        self._outdated[address] = None
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._renew())
+
+    async def end(self) -> None:
+        """Wait for the answer that is being renewed. Call it before the store is closed."""
+        self._outdated.clear()
+        if self._renewing:
+            await self._renewing
+
+    async def _renew(self) -> None:
+        """Ask as a reader does who accepts no outdated answer."""
+        transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            while self._outdated:
+                address = next(iter(self._outdated))
+                with suppress(httpx.HTTPError):
+                    await client.get(address)
+                self._outdated.pop(address, None)
 
 
 class KeptRoute(CountedRoute):
     """A route whose answer depends only on its address, the store and the catalogue. Its ETag names these, so a page
-    that has the newest answer gets 304, and others get the same answer again without a query."""
+    that has the newest answer gets 304, and others get the same answer again without a query.
+
+    A request with `Cache-Control: max-stale` (RFC 9111) gets an answer that lacks what was stored in the last seconds,
+    if there is one, and the new one is computed for the next request. `Age` is 0 if an answer lacks nothing."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         if "GET" in named["methods"]:
@@ -143,25 +205,55 @@ class KeptRoute(CountedRoute):
 
         needs_catalogue = any(child.call is _catalogue for child in self.dependant.dependencies)
 
-        def tag_of(request: Request, answers: Answers) -> str:
-            """Taken before the answer is computed: what is stored in between makes another tag."""
-            parts = [answers.started, request.url.path, request.url.query, _store(request).content_version()]
+        def tag_of(request: Request, answers: Answers) -> tuple[str, str]:
+            """The tag and the store's version, taken before the answer is computed: what is stored in between makes
+            another tag."""
+            version = _store(request).content_version()
+            parts = [answers.started, request.url.path, request.url.query, version]
             if needs_catalogue:
                 parts.append(_catalogue(request).model_dump_json())
-            return f'"{content_hash(parts, length=32)}"'
+            return f'"{content_hash(parts, length=32)}"', version
 
         async def answering(request: Request) -> Response:
             answers: Answers = request.app.state.answers
-            tag = await run_in_threadpool(tag_of, request, answers)
-            if tag in request.headers.get("If-None-Match", ""):
-                return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
+            address = f"{request.url.path}?{request.url.query}"
+            if recent := answers.recent(address, _accepted_s(request)):
+                if await run_in_threadpool(_store(request).newest_write) == recent.version:
+                    return _sent(request, recent)
+                answers.renew(address)
+                return _sent(request, recent, age_s=math.ceil(answers.clock() - recent.newest_at))
+            tag, version = await run_in_threadpool(tag_of, request, answers)
+            if _is_known(request, tag):
+                return _unchanged(tag)
             async with answers.computing(tag):
-                kept = answers.of(tag)
+                kept = answers.of(address, tag)
                 if kept is None:
-                    kept = await handler(request)
-                    kept.headers["ETag"] = tag
-                    kept.headers["Cache-Control"] = "no-cache"
-                    answers.keep(tag, kept)
-            return Response(kept.body, kept.status_code, dict(kept.headers))
+                    answer = await handler(request)
+                    answer.headers["ETag"] = tag
+                    answer.headers["Cache-Control"] = "no-cache"
+                    kept = _Kept(tag, answer, version, answers.clock())
+                    answers.keep(address, kept)
+            return _sent(request, kept)
 
         return answering
+
+
+def _accepted_s(request: Request) -> float:
+    """How many seconds ago an answer may have been the newest one. Negative if it must be the newest one now."""
+    asked = _MAX_STALE.search(request.headers.get("Cache-Control", ""))
+    return min(float(asked[1]), MOST_OUTDATED_S) if asked else -1.0
+
+
+def _sent(request: Request, kept: _Kept, age_s: int = 0) -> Response:
+    if _is_known(request, kept.tag):
+        return _unchanged(kept.tag, age_s)
+    return Response(kept.answer.body, kept.answer.status_code, {**kept.answer.headers, "Age": str(age_s)})
+
+
+def _is_known(request: Request, tag: str) -> bool:
+    return tag in request.headers.get("If-None-Match", "")
+
+
+def _unchanged(tag: str, age_s: int = 0) -> Response:
+    """Browsers keep the headers that an answer had before, except for those that they get again."""
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag, "Age": str(age_s)})

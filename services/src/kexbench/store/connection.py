@@ -130,7 +130,7 @@ class Connection:
             text = text.replace(secret, "…")
         return _USER_IN_URL.sub("…@", text)
 
-    def content_version(self) -> str:
+    def newest_write(self) -> str:
         if self._embedded:
             return str(_writes[self._dsn, self._database])
         newest = (

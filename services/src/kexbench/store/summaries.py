@@ -68,7 +68,7 @@ class SummaryTables(Connection):
     def content_version(self) -> str:
         """As the port says. Summaries are content too, so the version is that of a store with all of them."""
         self._summarise_stored()
-        return super().content_version()
+        return self.newest_write()
 
     def summarise(self) -> int:
         """Compute all summaries anew. Returns their number. After a kill, the next start completes it."""

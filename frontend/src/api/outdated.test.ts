@@ -1,0 +1,50 @@
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createClient } from "./generated/client";
+import { acceptOutdated, wantNewest } from "./outdated";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A client whose service answers with these ages, one after the other, and the requests that it sent. */
+function asking(...ages_s: number[]) {
+  const requests: Request[] = [];
+  const queries = new QueryClient();
+  const again = vi.spyOn(queries, "invalidateQueries");
+  const client = createClient({
+    baseUrl: "http://service",
+    fetch: async (input) => {
+      requests.push(new Request(input));
+      return Response.json({}, { headers: { Age: String(ages_s.shift() ?? 0) } });
+    },
+  });
+  acceptOutdated(client, queries);
+  const accepts = () => requests.map(({ headers }) => headers.get("Cache-Control"));
+  return { client, again, accepts };
+}
+
+test("a page that gets outdated answers asks for all of them again, once", async () => {
+  const { client, again, accepts } = asking(1, 2);
+  await Promise.all([client.get({ url: "/matrix" }), client.get({ url: "/runs" })]);
+  expect(accepts()).toEqual(["max-stale=5", "max-stale=5"]);
+  expect(again).not.toHaveBeenCalled();
+  await vi.runAllTimersAsync();
+  expect(again).toHaveBeenCalledTimes(1);
+});
+
+test("a page that gets the newest answer does not ask again", async () => {
+  const { client, again } = asking(0);
+  await client.get({ url: "/matrix" });
+  await vi.runAllTimersAsync();
+  expect(again).not.toHaveBeenCalled();
+});
+
+test("after a change made here, the newest answers are wanted for some seconds", async () => {
+  const { client, accepts } = asking();
+  wantNewest();
+  await client.get({ url: "/alerts" });
+  await client.post({ url: "/alerts" });
+  vi.advanceTimersByTime(6_000);
+  await client.get({ url: "/alerts" });
+  expect(accepts()).toEqual([null, null, "max-stale=5"]);
+});
