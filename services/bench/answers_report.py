@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bench.answers import Answers
-from bench.load import CONNECTIONS, DELIVERY_S, RATE, Load
+from bench.load import DELIVERY_S, RATE, Load
 from bench.tables import markdown_table
 from bench.transfers import Upload
 
@@ -53,8 +53,9 @@ def load_text(load: Load) -> str:
         for name, waits in ((name, load.waits[name]) for name in names)
     ]
     about = (
-        f"{RATE} requests in a second for {load.seconds:.0f} s over {CONNECTIONS} connections, {load.delivered}"
-        f" invocations delivered meanwhile, one every {DELIVERY_S:.0f} s. Requests without an answer: {load.refused}."
+        f"{RATE} requests in a second for {load.seconds:.0f} s, {load.delivered} invocations delivered meanwhile, one"
+        f" every {DELIVERY_S:.0f} s. Requests without an answer: {load.refused}. Answers that lacked what was stored"
+        f" in the last seconds: {load.outdated / load.waits[''].requests:.0%}."
     )
     return f"{about}\n\n{markdown_table(('answer', 'requests', 'median', '99%', 'longest'), rows)}"
 

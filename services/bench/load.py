@@ -1,34 +1,43 @@
 """Many readers of one service, while a run is delivered to it: how long they wait."""
 
-import asyncio
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import httpx
 import numpy as np
 
 from bench.large_store import EXTENTS, Extent, in_a_process, invocations_of, make_large_store, run_of, runs_of
+from bench.machine import BenchError
 from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunReason, RunState
 from kexbench.queue.runs import run_event
+from kexbench.settings import Settings
 from kexbench.store.lock import ServiceAddress, StoreLock
 
 RATE = 200
 """Requests in a second."""
 DELIVERY_S = 5.0
 """From one delivered invocation to the next."""
-CONNECTIONS = 40
+READER = {"Cache-Control": ["max-stale=5"]}
+"""What pages ask with."""
+PATIENCE_S = 30
+VEGETA = "github.com/tsenart/vegeta/v12@v12.13.0"
 _START_S = 60
 Request = tuple[str, str, Mapping[str, str]]
 """The name of the answer, and its path and parameters."""
@@ -51,6 +60,8 @@ class Load:
     """Invocations."""
     refused: int
     """Requests without the answer."""
+    outdated: int
+    """Answers that lacked what was stored in the last seconds."""
     waits: Mapping[str, Waits]
     """By answer; those of all are under the empty name."""
 
@@ -60,7 +71,7 @@ def measure_load(millions: int, seconds: float) -> Load:
     with TemporaryDirectory() as home:
         in_a_process(_make, Path(home) / "store", extent)
         with _serving(Path(home)) as address:
-            return asyncio.run(_loaded(address, extent, seconds))
+            return _loaded(address, extent, seconds)
 
 
 def _make(folder: Path, extent: Extent) -> None:
@@ -88,40 +99,62 @@ def _serving(home: Path) -> Iterator[ServiceAddress]:
         service.wait()
 
 
-async def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
+def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
     """Requests begin at their times, whether or not earlier ones were answered."""
     random, ended = np.random.default_rng(1), threading.Event()
-    waits: dict[str, list[float]] = defaultdict(list)
-    refused = 0
-    limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
-    async with httpx.AsyncClient(
-        base_url=address.url + API_PREFIX, limits=limits, timeout=60, trust_env=False
-    ) as client:
+    choices = {_url(address, path, parameters): name for name, path, parameters in _choices(extent)}
+    with httpx.Client(timeout=60, trust_env=False) as client:
+        for url in choices:  # a service that has just been started computes what pages share
+            client.get(url).raise_for_status()
+    targets = random.choice(list(choices), int(seconds * RATE))
+    with ThreadPoolExecutor() as pool:
+        delivered = pool.submit(_deliver, address, extent, ended)
+        try:
+            asked = _attack(targets, seconds)
+        finally:
+            ended.set()
+        waits: dict[str, list[float]] = defaultdict(list)
+        for each in asked:
+            for name in ("", choices[each["url"]]):
+                waits[name].append(each["latency"] / 1e9)
+        return Load(
+            seconds,
+            delivered.result(),
+            refused=sum(each["code"] != HTTPStatus.OK for each in asked),
+            outdated=sum(each["headers"].get("Age", ["0"]) != ["0"] for each in asked),
+            waits={name: _summary(of_name) for name, of_name in waits.items()},
+        )
 
-        async def ask(name: str, path: str, parameters: Mapping[str, str]) -> None:
-            nonlocal refused
-            began = time.perf_counter()
-            try:
-                answered = (await client.get(path, params=parameters)).is_success
-            except httpx.HTTPError:
-                answered = False
-            waits[name].append(time.perf_counter() - began)
-            refused += not answered
 
-        choices = _choices(extent)
-        for choice in choices:  # a service that has just been started computes what pages share
-            await ask(*choice)
-        waits.clear()
-        delivery = asyncio.create_task(asyncio.to_thread(_deliver, address, extent, ended))
-        began, requests = time.perf_counter(), []
-        for number in range(int(seconds * RATE)):
-            await asyncio.sleep(max(0.0, began + number / RATE - time.perf_counter()))
-            requests.append(asyncio.create_task(ask(*choices[random.integers(len(choices))])))
-        await asyncio.gather(*requests)
-        ended.set()
-        delivered = await delivery
-    waits[""] = [wait for of_name in list(waits.values()) for wait in of_name]
-    return Load(seconds, delivered, refused, {name: _summary(of_name) for name, of_name in waits.items()})
+def _attack(urls: Iterable[str], seconds: float) -> list[dict[str, Any]]:
+    """Vegeta's records of the requests. It keeps their rate whatever the service does, and needs little of the CPU."""
+    targets = "".join(json.dumps({"method": "GET", "url": url, "header": READER}) + "\n" for url in urls)
+    rate = ("-rate", str(RATE), "-duration", f"{seconds}s", "-timeout", f"{PATIENCE_S}s", "-max-body", "0")
+    with TemporaryDirectory() as folder:
+        results = Path(folder) / "results"
+        for arguments, given in (
+            (("attack", "-format", "json", *rate, "-output", str(results)), targets),
+            (("encode", "-to", "json", "-output", f"{results}.json", str(results)), ""),
+        ):
+            subprocess.run([_vegeta(), *arguments], input=given, text=True, check=True)
+        return [json.loads(line) for line in Path(f"{results}.json").read_text().splitlines()]
+
+
+def _vegeta() -> Path:
+    """The load generator, built into the cache first where it is missing. Raises BenchError."""
+    folder = Settings().cache / "bench" / VEGETA
+    program = folder / "vegeta"
+    if not program.exists():
+        go = shutil.which("go")
+        if go is None:
+            raise BenchError("the load generator needs Go 1.26 or newer in PATH: https://go.dev/doc/install")
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([go, "install", VEGETA], env={**os.environ, "GOBIN": str(folder)}, check=True)
+    return program
+
+
+def _url(address: ServiceAddress, path: str, parameters: Mapping[str, str]) -> str:
+    return str(httpx.URL(f"{address.url}{API_PREFIX}{path}", params=parameters))
 
 
 def _deliver(address: ServiceAddress, extent: Extent, ended: threading.Event) -> int:
