@@ -27,6 +27,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.job_input import JobInput, JobInputKit
+from kexbench.store.port import RunStore
 
 BENCH_SPECS = Path(__file__).parents[2] / "bench-specs"
 EXAMPLES = BENCH_SPECS / "schema" / "examples"
@@ -476,3 +477,7 @@ def a_job_input(run: Run, job: int = 0) -> JobInput:
         material=run.material,
         results=folder / "runs" / run.run_id / "results" / "job.ndjson",
     )
+
+
+def newest_runs(store: RunStore, limit: int, before: datetime | None = None) -> list[Run]:
+    return store.runs_named([key.run_id for key in store.run_keys(limit, before)])

@@ -25,7 +25,7 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow, StoreError
 from kexbench.wiring import Installation
-from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event
+from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event, newest_runs
 from tests.kits.repositories import a_repository
 
 PATIENCE_S = 120.0
@@ -311,7 +311,7 @@ def test_the_time_of_a_schedule_begins_one_run(one: Executor, empty_store: Click
     empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
     for _ in range(2):
         one._once()
-    (run,) = empty_store.runs(10)
+    (run,) = newest_runs(empty_store, 10)
     assert (run.trigger, run.plan.spec_name) == (Trigger.SCHEDULE, "nightly")
     assert empty_store.events(run.run_id)[0].detail == "schedule nightly, 2026-01-02T03:00:00Z"
 
@@ -323,7 +323,7 @@ def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_o
     empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
     for _ in range(2):
         one._once()
-    assert [run.plan.spec_name for run in empty_store.runs(10)] == ["nightly"]
+    assert [run.plan.spec_name for run in newest_runs(empty_store, 10)] == ["nightly"]
     (told,) = (line for line in said if line.startswith("schedule gone"))
     assert "there is no pool 'pool-z'" in told
 
@@ -343,7 +343,9 @@ def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its
     assert newest(empty_store, bisection.run_id(0))[0] is RunState.FAILED
     assert f"measuring run {bisection.run_id(0)} of bisect-fake-bbbbbbbb" in said
     one._once()
-    assert [run.run_id for run in empty_store.runs(5)] == [bisection.run_id(0)], "it waits for somebody to resume it"
+    assert [run.run_id for run in newest_runs(empty_store, 5)] == [bisection.run_id(0)], (
+        "it waits for somebody to resume it"
+    )
 
 
 def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(

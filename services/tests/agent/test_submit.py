@@ -6,6 +6,7 @@ from kexbench.agent.environment import SchedulePod
 from kexbench.agent.submit import submit
 from kexbench.client import ApiClient, Refused, token_in
 from tests.agent.conftest import EXCLUSIVE, Service
+from tests.builders import newest_runs
 
 NIGHTLY = EXCLUSIVE.replace("name: example", "name: nightly") + 'schedule: "0 3 * * *"\n'
 
@@ -28,12 +29,12 @@ def submitted(service: Service, name: str, *, day: int = 1, schedule: str = "nig
 def test_pods_for_the_same_time_ask_for_one_run_and_the_next_time_waits_for_its_end(service: Service) -> None:
     service.post("submitter", "/schedules", {"spec_text": NIGHTLY})
     first, again = submitted(service, "pod-1"), submitted(service, "pod-2")
-    (run,) = service.store.runs(10)
+    (run,) = newest_runs(service.store, 10)
     assert first == again == [f"run {run.run_id}"]
     assert submitted(service, "pod-3", day=2) == [
         f"run {run.run_id} of the schedule has not finished: starting no other"
     ]
-    assert service.store.runs(10) == [run]
+    assert newest_runs(service.store, 10) == [run]
 
 
 def test_a_schedule_that_is_not_there_is_refused(service: Service) -> None:
@@ -45,4 +46,4 @@ def test_a_pod_of_another_schedule_is_refused(service: Service) -> None:
     service.post("submitter", "/schedules", {"spec_text": NIGHTLY})
     with pytest.raises(Refused, match="the token is for schedule hourly, not nightly"):
         submitted(service, "pod-1", schedule="hourly")
-    assert service.store.runs(10) == []
+    assert newest_runs(service.store, 10) == []

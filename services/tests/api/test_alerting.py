@@ -18,7 +18,7 @@ from kexbench.planning.plan import fault_in
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.api.analysing import Fragile, Killed, Stage, a_spec
-from tests.builders import HOST, a_kit
+from tests.builders import HOST, a_kit, newest_runs
 
 STEP = {"1.1": {"_dhe-rsa": 1.05}, "1.2": {}}
 """Version 1.1 costs 5% more in DHE-RSA."""
@@ -58,7 +58,7 @@ def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_told_once(stage: 
     stage.settle()
     stage.measured(a_spec(), Trigger.SCHEDULE)
     stage.settle()
-    confirmations = [run for run in stage.store.runs(100) if run.trigger is Trigger.CONFIRMATION]
+    confirmations = [run for run in newest_runs(stage.store, 100) if run.trigger is Trigger.CONFIRMATION]
     assert confirmations == [stage.store.run(confirming.run_id)], "what was told is not confirmed again"
     assert [event.action for event in stage.store.alert_events(alert.alert_id)] == [AlertAction.RAISED]
 
@@ -164,7 +164,7 @@ def test_what_is_not_relevantly_slower_by_a_rule_is_not_confirmed_at_all(
     stage.costs = costs
     run = stage.measured(a_spec(rule=rule))
     stage.settle()
-    assert (stage.alerts(), len(stage.store.runs(9))) == ([], 1)
+    assert (stage.alerts(), len(newest_runs(stage.store, 9))) == ([], 1)
     screening = stage.store.screening(run.run_id)
     assert [one.outcome for one in screening.upgrades] == ["quiet"] if screening and screening.upgrades else True
     assert stage.store.unjudged_runs() == []
@@ -330,7 +330,7 @@ def test_whoever_is_killed_before_any_write_leaves_what_the_next_one_mends(stage
     assert (alert.status, alert.fixed_in, stale.cause.kind) == ("fixed", "1.2", "stale")
     actions = [event.action for one in (alert, stale) for event in stage.store.alert_events(one.alert_id)]
     assert actions == [AlertAction.RAISED, AlertAction.FIXED, AlertAction.RAISED]
-    assert sum(one.trigger is Trigger.CONFIRMATION for one in stage.store.runs(99)) == 1
+    assert sum(one.trigger is Trigger.CONFIRMATION for one in newest_runs(stage.store, 99)) == 1
 
 
 def test_two_that_advance_at_once_tell_everything_once(stage: Stage) -> None:
@@ -344,7 +344,7 @@ def test_two_that_advance_at_once_tell_everything_once(stage: Stage) -> None:
             stage.measure(run)
     (alert,) = stage.alerts()
     assert len(stage.store.alert_events(alert.alert_id)) == 1
-    assert sum(run.trigger is Trigger.CONFIRMATION for run in stage.store.runs(99)) == 1
+    assert sum(run.trigger is Trigger.CONFIRMATION for run in newest_runs(stage.store, 99)) == 1
 
 
 def test_an_analyst_with_nothing_to_do_reads_no_run_and_writes_nothing(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from kexbench.domain.runs import RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem
-from tests.builders import NOON, a_commit, a_handled_commit, an_event, an_invocation
+from tests.builders import NOON, a_commit, a_handled_commit, an_event, an_invocation, newest_runs
 
 QUICK = "bench-specs/quick.yaml"
 BROKEN = CLUSTER_SPEC.replace("pool-b", "pool-c")
@@ -56,14 +56,14 @@ def test_nobody_but_the_dispatcher_asks_for_runs_of_commits_and_tells_of_them(ap
     assert_problem(asked(api, who), 403)
     assert_problem(noted(api, a_handled_commit(), who), 403)
     assert_problem(api.ask(who, "GET", "/repositories/benchmarks/heads"), 403)
-    assert (api.store.runs(10), page(api)["commits"]) == ([], [])
+    assert (newest_runs(api.store, 10), page(api)["commits"]) == ([], [])
 
 
 def test_the_repository_of_a_commit_is_the_one_that_is_spoken_of(api: ClusterApi) -> None:
     said = "the body is of repository benchmarks, not another"
     assert_problem(asked(api, name="another"), 422, said)
     assert_problem(noted(api, a_handled_commit(), name="another"), 422, said)
-    assert (api.store.runs(10), page(api)["commits"]) == ([], [])
+    assert (newest_runs(api.store, 10), page(api)["commits"]) == ([], [])
 
 
 @pytest.mark.parametrize("wrong", ["main", "0" * 39, "0" * 41, "A" * 40, "../" + "0" * 37])
@@ -76,7 +76,7 @@ def test_a_spec_of_a_commit_is_one_run_however_often_and_of_whatever_branch_it_i
     first, again = asked(api), asked(api)
     assert (first.status_code, first.json()) == (200, again.json())
     assert asked(api, commit={"branch": "next"}).json() == first.json()
-    (run,) = api.store.runs(10)
+    (run,) = newest_runs(api.store, 10)
     assert first.json() == {"path": QUICK, "reason": "spec", "run_id": run.run_id, "faults": [], "dry_run": None}
     others = [asked(api, path="bench-specs/other.yaml"), asked(api, commit={"commit": "b" * 40})]
     assert len({answer.json()["run_id"] for answer in [first, *others]}) == 3
@@ -85,7 +85,7 @@ def test_a_spec_of_a_commit_is_one_run_however_often_and_of_whatever_branch_it_i
 def test_the_run_of_a_pull_requests_head_says_so_and_its_newer_head_stands_in_its_line(api: ClusterApi) -> None:
     for commit in ("a" * 40, "b" * 40):
         asked(api, commit={"branch": branch_of(7), "commit": commit})
-    assert {run.trigger for run in api.store.runs(10)} == {Trigger.PULL_REQUEST}
+    assert {run.trigger for run in newest_runs(api.store, 10)} == {Trigger.PULL_REQUEST}
     first, second = api.http.get("/queue").json()["runs"]
     assert (first["priority"], first["superseded_by"]) == (1, second["run_id"])
 
@@ -97,7 +97,7 @@ def test_a_spec_with_faults_has_no_run_and_tells_them_all_with_their_places(api:
         (QUICK, 6, 17),
         (QUICK, 10, 37),
     ]
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None:

@@ -11,7 +11,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
-from tests.builders import HOST, a_run, an_event, an_invocation
+from tests.builders import HOST, a_run, an_event, an_invocation, newest_runs
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_without_a_key_each_is_a_run_of_its_own(api: ClusterApi) -> None:
 def test_a_spec_with_faults_names_them_with_their_places(api: ClusterApi) -> None:
     answer = api.ask("submitter", "POST", "/runs", {"spec_text": CLUSTER_SPEC.replace("pool-b", "pool-c")})
     assert_problem(answer, 422, "spec.yaml:6:", "there is no pool 'pool-c'")
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 def test_pools_of_two_architectures_need_two_specs(api: ClusterApi) -> None:

@@ -19,7 +19,7 @@ from tests.api.cluster import CLUSTER_SPEC, ClusterApi, an_attempt, cluster_api,
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_local_queue import asks
 from tests.api.test_qualifications import COPY, NOISE, ONE, qualified
-from tests.builders import HOST, SPEC, a_catalogue, a_commit
+from tests.builders import HOST, SPEC, a_catalogue, a_commit, newest_runs
 
 QUICK = "bench-specs/quick.yaml"
 OPENSSL = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
@@ -63,7 +63,7 @@ def test_a_dry_run_is_what_a_run_would_be_and_leaves_nothing(api: ClusterApi) ->
     assert told == {"plan": None, "run_id": None, "faults": []}
     plan = asked(api, "submitter", with_plan=True).json()["plan"]
     assert plan == planner()(CLUSTER_SPEC, QUICK).model_dump(mode="json")
-    assert (api.store.runs(10), api.store.open_runs(), api.store.heads("benchmarks")) == ([], [], {})
+    assert (newest_runs(api.store, 10), api.store.open_runs(), api.store.heads("benchmarks")) == ([], [], {})
     run = api.queued()
     assert (dry["cases"], dry["jobs"], dry["detects"]) == (len(run.plan.cases), len(run.plan.jobs), None)
     assert dry["minutes"].keys() == {"pool-a", "pool-b"}

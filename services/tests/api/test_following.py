@@ -20,7 +20,7 @@ from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api, planner
 from tests.api.conftest import ClientOf, assert_problem
-from tests.builders import NOON, RSA, SPEC, a_commit, a_kit, a_run, an_invocation
+from tests.builders import NOON, RSA, SPEC, a_commit, a_kit, a_run, an_invocation, newest_runs
 
 BRANCH = LibraryBranch(library="fake", address="/src/library.git", branch="master")
 FOLLOWS = following_text(CLUSTER_SPEC, "spec.yaml", BRANCH, 1)
@@ -56,12 +56,12 @@ def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **
 def test_nobody_but_the_dispatcher_asks_for_followed_commits(api: ClusterApi, who: str) -> None:
     assert_problem(asked(api, who), 403)
     assert_problem(api.ask(who, "GET", "/repositories/benchmarks/followed"), 403)
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 def test_a_followed_commit_is_one_run_however_often_it_is_asked_for(api: ClusterApi) -> None:
     answers = [asked(api).json() for _ in range(2)]
-    (run,) = api.store.runs(10)
+    (run,) = newest_runs(api.store, 10)
     assert [answer["run_id"] for answer in answers] == [run.run_id] * 2
     assert run.trigger is Trigger.LIBRARY
     assert [one.reference for one in run.plan.subjects] == [BRANCH.reference(A), BRANCH.reference(B)]
@@ -74,7 +74,7 @@ def test_a_repository_that_the_catalogue_does_not_name_is_a_fault(api: ClusterAp
     assert answer["run_id"] is None
     assert "is not among the catalogue's repositories of fake" in answer["faults"][0]["text"]
     assert_problem(asked(api, name="another"), 422)
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 def test_on_a_cluster_a_backfill_takes_only_what_the_catalogue_names(api: ClusterApi) -> None:
@@ -98,10 +98,10 @@ def test_a_backfill_is_told_before_it_is_queued_and_queued_once(
 ) -> None:
     body = {"spec_text": FOLLOWS, "commits": [A, B]}
     found = here.post("/backfills", json=body | {"queue": False}).json()
-    assert (found["state"], found["estimated_s"] > 0, empty_store.runs(10)) == (None, True, [])
+    assert (found["state"], found["estimated_s"] > 0, newest_runs(empty_store, 10)) == (None, True, [])
     for _ in range(2):
         assert here.post("/backfills", json=body).json() == found | {"state": "queued", "detail": DETAIL}
-    (run,) = empty_store.runs(10)
+    (run,) = newest_runs(empty_store, 10)
     assert (run.run_id, run.trigger) == (found["run_id"], Trigger.BACKFILL)
     record(empty_store, run.run_id, RunState.FAILED, "no")
     again = here.post("/backfills", json=body).json()

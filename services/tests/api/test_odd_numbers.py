@@ -14,7 +14,7 @@ from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import put, token
-from tests.builders import a_run, an_invocation
+from tests.builders import a_run, an_invocation, newest_runs
 
 pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 ONE = "fake@1.0"
@@ -129,7 +129,7 @@ def test_what_was_stored_of_numbers_that_are_not_finite_is_read_again(
         slow = timer.model_copy(update={"tick_cost_ns": float("inf")})
         store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [5.0]}, timers={ONE: slow}))
     store.migrate()
-    (found,) = store.runs(5)
+    (found,) = newest_runs(store, 5)
     assert (found.plan.estimated_s, found.plan.cases) == (0, run.plan.cases)
     assert store.timers(run.run_id)[ONE] == timer.model_copy(update={"tick_cost_ns": 0})
     store.close()

@@ -11,8 +11,8 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import MOST_OUTDATED_S, Answers
-from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import RunKey
 from tests.api.conftest import SECRET, ClientOf
 from tests.builders import a_run, an_invocation
 from tests.serving import serving
@@ -96,18 +96,18 @@ def test_a_service_ends_after_the_answer_that_is_being_renewed(
 ) -> None:
     """Its store is closed next, which no query survives."""
     begun, allowed, ended = Event(), Event(), Event()
-    runs = empty_store.runs
+    run_keys = empty_store.run_keys
 
-    def slowly(limit: int, before: datetime | None) -> list[Run]:
+    def slowly(limit: int, before: datetime | None) -> list[RunKey]:
         begun.set()
         assert allowed.wait(60)
         ended.set()
-        return runs(limit, before)
+        return run_keys(limit, before)
 
     with serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url:
         httpx.get(f"{url}{API_PREFIX}/runs")
         empty_store.add_run(a_run())
-        monkeypatch.setattr(empty_store, "runs", slowly)
+        monkeypatch.setattr(empty_store, "run_keys", slowly)
         assert age_s(httpx.get(f"{url}{API_PREFIX}/runs", headers=LENIENT)) > 0
         assert begun.wait(60)
         Timer(0.2, allowed.set).start()

@@ -21,7 +21,7 @@ from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind, Sample
 from kexbench.service.serving import ask_first
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import EXPORT_COLUMNS
+from kexbench.store.port import EXPORT_COLUMNS, RunKey
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
 from tests.builders import (
     ECDSA,
@@ -165,12 +165,12 @@ def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_w
     under_way: list[int] = []
     release = Event()
 
-    def slow_runs(*_: object) -> list[Run]:
+    def slow_keys(*_: object) -> list[RunKey]:
         under_way.append(1)
         release.wait(60)
         return []
 
-    monkeypatch.setattr(empty_store, "runs", slow_runs)
+    monkeypatch.setattr(empty_store, "run_keys", slow_keys)
     run = a_run()
     get = partial(httpx.get, trust_env=False, timeout=60)
     headers = {**token(run.run_id), "Content-Type": "application/json"}
@@ -199,7 +199,7 @@ def test_readers_who_want_the_same_at_once_wait_for_one_answer(
     release = Event()
     content_version = empty_store.content_version
 
-    def slow_runs(*_: object) -> list[Run]:
+    def slow_keys(*_: object) -> list[RunKey]:
         asked.append("runs")
         release.wait(60)
         return []
@@ -208,7 +208,7 @@ def test_readers_who_want_the_same_at_once_wait_for_one_answer(
         asked.append("version")
         return content_version()
 
-    monkeypatch.setattr(empty_store, "runs", slow_runs)
+    monkeypatch.setattr(empty_store, "run_keys", slow_keys)
     monkeypatch.setattr(empty_store, "content_version", known_version)
     get = partial(httpx.get, trust_env=False, timeout=60)
     with (

@@ -10,6 +10,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
+from tests.builders import newest_runs
 
 NIGHTLY = CLUSTER_SPEC.replace("name: example", "name: nightly") + 'schedule: "0 3 * * *"\n'
 TIME, NEXT = "2026-01-01T03:00:00Z", "2026-01-02T03:00:00Z"
@@ -47,7 +48,7 @@ def test_a_schedule_is_named_as_its_spec_and_everybody_may_read_it(api: ClusterA
     assert add(api, NIGHTLY.replace("nightly", "hourly").replace("0 3", "0  *")).status_code == 201
     assert listed(api) == [("hourly", "0 * * * *"), ("nightly", "0 3 * * *")]
     assert api.http.get("/schedules").json()[1] == answer.json()
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 def test_adding_a_schedule_again_changes_nothing_and_another_spec_of_the_name_replaces_it(api: ClusterApi) -> None:
@@ -88,7 +89,7 @@ def test_the_run_of_a_time_is_queued_once_and_its_page_names_the_schedule(api: C
     add(api)
     first, again = asked(api), asked(api)
     assert (first.status_code, first.json()) == (201, again.json())
-    (run,) = api.store.runs(10)
+    (run,) = newest_runs(api.store, 10)
     assert first.json() == {"run_id": run.run_id, "begun": True}
     summary = api.http.get(f"/runs/{run.run_id}").json()["summary"]
     assert (summary["trigger"], summary["spec_name"], summary["state"]) == ("schedule", "nightly", "queued")
@@ -99,7 +100,7 @@ def test_the_run_of_a_time_is_queued_once_and_its_page_names_the_schedule(api: C
 def test_the_next_time_begins_no_run_while_one_is_open_and_another_once_it_has_ended(api: ClusterApi) -> None:
     add(api)
     asked(api)
-    (run,) = api.store.runs(10)
+    (run,) = newest_runs(api.store, 10)
     api.submit(NIGHTLY)
     skipped = asked(api, NEXT)
     assert (skipped.status_code, skipped.json()) == (200, {"run_id": run.run_id, "begun": False})
@@ -136,7 +137,7 @@ def test_a_schedule_whose_pool_is_gone_says_so_when_its_time_has_come(api: Clust
     )
     api.store.add_schedule(gone)
     assert_problem(asked(api), 422, "schedule nightly:6:", "there is no pool 'pool-z'")
-    assert api.store.runs(10) == []
+    assert newest_runs(api.store, 10) == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from bench.sample_rows import measure_sample_rows
 from bench.transfers import measure_transfers
 from kexbench.domain.runs import RunState
 from kexbench.store.port import Selection
+from tests.builders import newest_runs
 
 SMALL = Extent(runs=2, groups=1, versions=2, hosts=2)
 
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 
 def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None:
     store = make_large_store(tmp_path, SMALL)
-    runs = store.runs(10)
+    runs = newest_runs(store, 10)
     progress = store.progress([run.run_id for run in runs])
     assert len(runs) == len({run.run_id for run in runs}) == SMALL.runs * SMALL.hosts
     for run in runs:

@@ -17,7 +17,20 @@ from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
-from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
+from tests.builders import (
+    ECDSA,
+    HOST,
+    NOON,
+    RSA,
+    SPEC,
+    a_kit,
+    a_profile,
+    a_run,
+    an_event,
+    an_invocation,
+    an_outcome,
+    newest_runs,
+)
 from tests.exported import exported_rows
 
 pytestmark = pytest.mark.xdist_group("store")
@@ -43,7 +56,7 @@ HOSTILE = [
 def whole_state(store: Store, run: Run) -> dict[str, Any]:
     """All that a reader can learn of a store that holds one run."""
     return {
-        "runs": store.runs(10),
+        "runs": newest_runs(store, 10),
         "run": store.run(run.run_id),
         "progress": store.progress([run.run_id]),
         "invocations": store.invocations(run.run_id),
@@ -85,7 +98,7 @@ def test_a_run_comes_back_as_it_was(store: Store) -> None:
     run = a_run(spec=SPEC.replace("Two versions", "Zwei «Versionen» und 'keine' \\\\n"))
     store.add_run(run)
     assert store.run(run.run_id) == run
-    assert store.runs(10) == [run]
+    assert newest_runs(store, 10) == [run]
     assert store.run("another") is None
 
 
@@ -500,18 +513,18 @@ def test_runs_are_listed_newest_first_and_page_by_page_without_gaps(store: Store
     for run in runs:
         store.add_run(run)
     seen: list[str] = []
-    page = store.runs(2)
+    page = newest_runs(store, 2)
     while page:
         assert len(page) >= 2
         seen += [run.run_id for run in page]
-        page = store.runs(2, page[-1].created_at)
+        page = newest_runs(store, 2, page[-1].created_at)
     assert seen == [run.run_id for run in sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)]
 
 
 def test_runs_before_the_beginning_of_time_are_none(store: Store) -> None:
     store.add_run(a_run())
-    assert store.runs(5, NOON.replace(year=1)) == []
-    assert len(store.runs(5, NOON.replace(year=9999))) == 1
+    assert newest_runs(store, 5, NOON.replace(year=1)) == []
+    assert len(newest_runs(store, 5, NOON.replace(year=9999))) == 1
 
 
 def test_threads_may_read_and_write_at_once(store: Store) -> None:

@@ -18,7 +18,7 @@ from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
-from tests.builders import a_kit
+from tests.builders import a_kit, newest_runs
 from tests.serving import serving
 from tests.watch.library import Library
 from tests.watch.repositories import Shared
@@ -67,7 +67,7 @@ class Stage:
 
     def runs(self) -> list[Run]:
         """In the order they were queued."""
-        return sorted(self.store.runs(100), key=lambda run: self.store.events(run.run_id)[0].at)
+        return sorted(newest_runs(self.store, 100), key=lambda run: self.store.events(run.run_id)[0].at)
 
     def compared(self) -> list[tuple[str, ...]]:
         """The commits of each run."""

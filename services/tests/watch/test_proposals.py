@@ -23,7 +23,7 @@ from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from kexbench.watch.telling import SHORT_HASH
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
-from tests.builders import HOST, a_run, an_invocation
+from tests.builders import HOST, a_run, an_invocation, newest_runs
 from tests.forges.fake import FakeForge
 from tests.forges.fake_gitea import FakeGitea
 from tests.forges.fake_github import FakeGitHub
@@ -144,7 +144,7 @@ def test_a_pull_request_is_planned_once_and_told_once_and_nothing_of_it_is_run(s
         assert stage.another_announcer().once()
     assert stage.fake.written() == written
     assert len([line for line in stage.said if commit[:12] in line]) == 1
-    assert (stage.store.runs(10), len(stage.told())) == ([], 1)
+    assert (newest_runs(stage.store, 10), len(stage.told())) == ([], 1)
 
 
 def test_another_push_edits_the_comment_until_nothing_is_left_of_it(stage: Stage) -> None:
@@ -176,7 +176,7 @@ def test_the_run_of_a_measured_pull_request_comes_first_and_its_verdict_is_told(
     stage.propose(8, {QUICK: OTHER}, is_own=False)
     stage.propose(9, {QUICK: OTHER.replace("batches: 5", "batches: 6")}, message="[skip bench] please")
     stage.once()
-    (run,) = stage.store.runs(10)
+    (run,) = newest_runs(stage.store, 10)
     assert (run.trigger, run.commit and run.commit.commit, run.spec_path) == (Trigger.PULL_REQUEST, own, QUICK)
     assert stage.pages.get("/queue").json()["runs"][0]["priority"] == 1
     assert stage.fake.shown(own)[CONTEXT][:1] == ("pending",)
@@ -232,7 +232,7 @@ def test_a_merged_pull_request_is_told_by_status_alone(github: Stage) -> None:
     github.fake.pulls = []
     github.shared.push()
     github.once()
-    (run,) = github.store.runs(10)
+    (run,) = newest_runs(github.store, 10)
     assert run.trigger is Trigger.COMMIT
     assert github.fake.shown(commit)[CONTEXT][0] == "pending"
     github.measure(run)
@@ -250,7 +250,7 @@ def test_a_commit_that_is_measured_already_is_not_told_as_if_it_were_not(github:
     github.fake.pulls = [github.fake.pull(7, commit=commit)]
     git(github.shared.clone, "push", "--quiet", "origin", "HEAD:refs/pull/7/head")
     github.once()
-    (run,) = [run for run in github.store.runs(10) if run.spec_path == QUICK]
+    (run,) = [run for run in newest_runs(github.store, 10) if run.spec_path == QUICK]
     (check,) = github.told()[0]["checks"]
     assert (check["run_id"], check["dry_run"]) == (run.run_id, None)
     assert github.fake.shown(commit)[CONTEXT][0] == "pending"
@@ -266,7 +266,7 @@ def test_a_planned_branch_is_planned_from_where_it_left_a_watched_one(github: St
     (check,) = told["checks"]
     assert (check["path"], check["reason"], check["run_id"]) == (QUICK, "spec", None)
     assert check["dry_run"]["minutes"].keys() == {"pool-a", "pool-b"}
-    assert (github.store.runs(10), list(github.fake.shown(commit))) == ([], [CONTEXT])
+    assert (newest_runs(github.store, 10), list(github.fake.shown(commit))) == ([], [CONTEXT])
     assert github.fake.comments == {}
 
 
@@ -292,7 +292,7 @@ def test_a_forge_that_is_away_holds_up_no_branch_and_is_told_once(github: Stage)
     assert not watcher.once()
     assert watcher.once(), "it is asked again when it may be back"
     assert github.told()[0]["commit"]["branch"] == "main"
-    assert [run.trigger for run in github.store.runs(10)] == [Trigger.COMMIT]
+    assert [run.trigger for run in newest_runs(github.store, 10)] == [Trigger.COMMIT]
     assert len([line for line in github.said if "503" in line]) == 1
     github.once()
     assert len(github.comments(7)) == 1

@@ -19,6 +19,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
+from tests.builders import newest_runs
 from tests.serving import serving
 from tests.watch.repositories import Shared, git
 
@@ -71,7 +72,7 @@ class Stage:
 
     def runs(self) -> list[Run]:
         """In the order they were queued."""
-        return self.store.runs(100)[::-1]
+        return newest_runs(self.store, 100)[::-1]
 
     def measured(self) -> list[tuple[str, str | None]]:
         """Commit and path of each run."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench.api.connection import connection_view
-from kexbench.api.dependencies import HasQueue, KeptRoute, TheRunStore, TheSampleStore, TheStore
+from kexbench.api.dependencies import HasQueue, KeptRoute, TheSampleStore, TheStore
 from kexbench.api.models import Filters, HostKind, Matrix, Problem, RunChoice, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
@@ -19,6 +19,7 @@ from kexbench.api.run_models import (
     HostMoveView,
     HostView,
     RunDetail,
+    RunFacts,
     RunPage,
     RunSummary,
     SentinelView,
@@ -39,7 +40,16 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import AppearanceRow, MeanLoad, RunProgress, RunStore, SampleStore, ScreeningStore, Selection
+from kexbench.store.port import (
+    AppearanceRow,
+    MeanLoad,
+    RunKey,
+    RunProgress,
+    RunStore,
+    SampleStore,
+    ScreeningStore,
+    Selection,
+)
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -141,17 +151,25 @@ def _of_spec(store: ScreeningStore, spec: str, shown: ShownCells) -> ShownCells:
 
 @router.get("/runs", operation_id="runs")
 def runs(
-    store: TheRunStore,
+    store: TheStore,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> RunPage:
     """Runs, newest first."""
-    page = store.runs(limit, before)
-    progress = store.progress([run.run_id for run in page])
+    page = store.run_keys(limit, before)
+    facts = store.kept(page, lambda _evidence, _key: None, lambda keys: _facts_of_runs(store, keys))
+    readable = [each for key in page if (each := facts[key])]
+    progress = store.progress([each.run_id for each in readable])
     return RunPage(
-        runs=[summary(run, progress.get(run.run_id)) for run in page],
+        runs=[_summary(each, progress.get(each.run_id)) for each in readable],
         next_before=page[-1].created_at if len(page) >= limit else None,
     )
+
+
+def _facts_of_runs(store: RunStore, keys: Collection[RunKey]) -> dict[RunKey, RunFacts | None]:
+    """None for runs that cannot be read: they must not hide the others."""
+    runs = {run.run_id: run for run in store.runs_named([key.run_id for key in keys])}
+    return {key: facts_of(read) if (read := runs.get(key.run_id)) else None for key in keys}
 
 
 @router.get("/runs/{run_id}", operation_id="run")
@@ -269,18 +287,29 @@ def known_run(store: RunStore, run_id: str) -> Run:
 
 
 def summary(run: Run, progress: RunProgress | None) -> RunSummary:
-    """The summary of a run. A run without events was just announced."""
-    event = progress.event if progress else RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING)
+    return _summary(facts_of(run), progress)
+
+
+def _summary(facts: RunFacts, progress: RunProgress | None) -> RunSummary:
+    """A run without events was just announced."""
+    event = progress.event if progress else RunEvent(run_id=facts.run_id, at=facts.created_at, state=RunState.RUNNING)
     return RunSummary(
+        **vars(facts),
+        state=event.state,
+        state_at=event.at,
+        detail=event.detail,
+        invocations_stored=progress.invocations_stored if progress else 0,
+    )
+
+
+def facts_of(run: Run) -> RunFacts:
+    return RunFacts(
         run_id=run.run_id,
         plan_id=run.plan.plan_id,
         spec_name=run.plan.spec_name,
         description=run.plan.description,
         created_at=run.created_at,
         trigger=run.trigger,
-        state=event.state,
-        state_at=event.at,
-        detail=event.detail,
         cpu_model=kind_of(run.host) if run.host else None,
         pools=list(run.plan.pools),
         subjects=[f"{kit.library} {version_text(kit.version, kit.commit)}" for kit in measured_kits(run)]
@@ -289,7 +318,6 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         spec_path=run.spec_path,
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
-        invocations_stored=progress.invocations_stored if progress else 0,
     )
 
 

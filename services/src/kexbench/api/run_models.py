@@ -22,16 +22,15 @@ from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 from kexbench.queue.controls import Control
 
 
-class RunSummary(Frozen):
+class RunFacts(Frozen):
+    """What a run's plan and kits say."""
+
     run_id: str
     plan_id: str
     spec_name: str
     description: str
     created_at: datetime
     trigger: Trigger
-    state: RunState
-    state_at: datetime
-    detail: str
     cpu_model: str | None = Field(description="null on a cluster, where attempts have different machines")
     pools: list[str]
     subjects: list[str] = Field(
@@ -41,6 +40,12 @@ class RunSummary(Frozen):
     spec_path: str | None = Field(description="path of the spec in the commit")
     cases: int
     invocations_planned: int
+
+
+class RunSummary(RunFacts):
+    state: RunState
+    state_at: datetime
+    detail: str
     invocations_stored: int
 
 

@@ -74,6 +74,8 @@ class KeptTables(SummaryTables):
         token_of: Callable[[Evidence, Key], Token],
         compute: Callable[[list[Key]], Mapping[Key, Value]],
     ) -> dict[Key, Value]:
+        if not keys:
+            return {}
         evidence = self.evidence()
         tokens = {key: token_of(evidence, key) for key in keys}
         with self._keeping:

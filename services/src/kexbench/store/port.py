@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.batches import Values
@@ -63,6 +63,13 @@ class RunProgress:
     invocations_stored: int
     discarded_batches: int
     preempted_batches: int
+
+
+class RunKey(NamedTuple):
+    run_id: str
+    created_at: datetime
+    content: int
+    """A checksum of the run, which changes when it starts."""
 
 
 @dataclass(frozen=True)
@@ -401,8 +408,12 @@ class RunStore(Protocol):
         """The ids of all stored runs."""
         ...
 
-    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
+    def run_keys(self, limit: int, before: datetime | None = None) -> list[RunKey]:
         """Newest first. More than `limit` if the last ones were created at the same time."""
+        ...
+
+    def runs_named(self, run_ids: Sequence[str]) -> list[Run]:
+        """Those that can be read, in this order."""
         ...
 
     def events(self, run_id: str) -> list[RunEvent]:

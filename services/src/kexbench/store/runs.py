@@ -7,8 +7,9 @@ from typing import Any
 
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
-from kexbench.store.connection import Connection, page_of, page_parameters
-from kexbench.store.port import OpenRunRow, RunNameRow, RunProgress, RunStateRow
+from kexbench.store.connection import page_of, page_parameters
+from kexbench.store.kept import KeptTables
+from kexbench.store.port import OpenRunRow, RunKey, RunNameRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
 from kexbench.store.summaries import counted_in
 
@@ -29,7 +30,7 @@ RUNS_KEPT = 4
 plan takes a second to parse."""
 
 
-class RunTables(Connection):
+class RunTables(KeptTables):
     """The part of the store's port for runs."""
 
     def __init__(self, dsn: str, database: str) -> None:
@@ -75,12 +76,20 @@ class RunTables(Connection):
             raise _NotStartedError(run)
         return run
 
-    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
-        """Newest first; more than `limit` if the last ones have the same time."""
+    def run_keys(self, limit: int, before: datetime | None = None) -> list[RunKey]:
         selected = self._query(
-            f"SELECT run_id, run FROM runs FINAL {page_of('created_at')}", page_parameters(limit, before)
+            f"SELECT run_id, created_at, cityHash64(run) AS content FROM runs FINAL {page_of('created_at')}",
+            page_parameters(limit, before),
         )
-        return sorted(rows.runs_of(selected), key=lambda run: (run.created_at, run.run_id), reverse=True)
+        return sorted((RunKey(**row) for row in selected), key=lambda key: (key.created_at, key.run_id), reverse=True)
+
+    def runs_named(self, run_ids: Sequence[str]) -> list[Run]:
+        selected = self._query(
+            "SELECT run_id, run FROM runs FINAL WHERE run_id IN {run_ids:Array(String)}"
+            " ORDER BY indexOf({run_ids:Array(String)}, run_id)",
+            {"run_ids": list(run_ids)},
+        )
+        return rows.runs_of(selected)
 
     def events(self, run_id: str) -> list[RunEvent]:
         selected = self._query(
@@ -149,32 +158,32 @@ class RunTables(Connection):
         return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in selected]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
-        parameters = {"run_ids": run_ids}
-        events = self._query(
+        selected = self._query(
             f"SELECT run_id, {_NEWEST} FROM run_events WHERE run_id IN {{run_ids:Array(String)}} GROUP BY run_id",
-            parameters,
+            {"run_ids": run_ids},
         )
-        counts = {
-            row["run_id"]: row
-            for row in self._query(
-                "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
-                " sum(preempted_batches) AS preempted FROM invocations FINAL"
-                " WHERE run_id IN {run_ids:Array(String)}"
-                f" AND {counted_in('{run_ids:Array(String)}')} GROUP BY run_id",
-                parameters,
-            )
+        events = {row["run_id"]: _last_event(row) for row in selected}
+        of_ended = self.kept(
+            [("stored", run_id) for run_id, event in events.items() if not event.state.is_open],
+            lambda evidence, key: evidence.of_run(key[1]),
+            lambda keys: {("stored", run_id): each for run_id, each in self._stored([key[1] for key in keys]).items()},
+        )
+        stored = self._stored([run_id for run_id, event in events.items() if event.state.is_open]) | {
+            run_id: each for (_, run_id), each in of_ended.items()
         }
-        nothing = {"stored": 0, "discarded": 0, "preempted": 0}
-        return {
-            row["run_id"]: RunProgress(
-                event=_last_event(row),
-                invocations_stored=count["stored"],
-                discarded_batches=count["discarded"],
-                preempted_batches=count["preempted"],
-            )
-            for row in events
-            for count in [counts.get(row["run_id"], nothing)]
-        }
+        return {run_id: RunProgress(event, *stored[run_id]) for run_id, event in events.items()}
+
+    def _stored(self, run_ids: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+        """The number of stored invocations, and of their discarded and preempted batches."""
+        selected = self._query(
+            "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
+            " sum(preempted_batches) AS preempted FROM invocations FINAL"
+            " WHERE run_id IN {run_ids:Array(String)}"
+            f" AND {counted_in('{run_ids:Array(String)}')} GROUP BY run_id",
+            {"run_ids": run_ids},
+        )
+        nothing = dict.fromkeys(run_ids, (0, 0, 0))
+        return nothing | {row["run_id"]: (row["stored"], row["discarded"], row["preempted"]) for row in selected}
 
 
 def _event(row: Mapping[str, Any]) -> RunEvent:
