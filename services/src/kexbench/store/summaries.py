@@ -39,6 +39,11 @@ _IN_CASES = " AND ".join(
     f"`{field}` IN {{{field}:Array({'UInt16' if field == 'rsa_bits' else 'String'})}}" for field in FIRST_FIELDS
 )
 """SQL: implied by _OF_CASES, but the order of samples has only these."""
+_IN_TIME = " AND ".join(
+    f"measured_at {sign} (SELECT {end}(measured_at) FROM invocations WHERE {_OF_CASES})"
+    for sign, end in ((">=", "min"), ("<=", "max"))
+)
+"""SQL: implied too, and leaves only a few parts of the table to read."""
 
 
 def counted_in(runs: str) -> str:
@@ -102,7 +107,7 @@ class SummaryTables(Connection):
             parameters[field] = sorted({getattr(case, field) for case in cases})
         done = list(self._query(_CHECKSUMS.format(where=f"WHERE {_OF_CASES}"), parameters))
         counted = counted_in("({run_id:String})")
-        samples = _summaries("samples", f"{_IN_CASES} AND {_OF_CASES}", counted)
+        samples = _summaries("samples", f"{_IN_TIME} AND {_IN_CASES} AND {_OF_CASES}", counted)
         self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
         self._insert("summarised", done)
 
