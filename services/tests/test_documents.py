@@ -111,6 +111,18 @@ def test_the_index_names_every_page() -> None:
     assert [str(page.relative_to(ROOT)) for page in sorted(pages) if not {page, page.parent} & named] == []
 
 
+def test_the_tests_that_show_guarantees_exist() -> None:
+    lines = [
+        line for line in (DOCS / "guarantees.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")
+    ]
+    guarantees = [line for line in lines if not line.startswith(("| guarantee |", "|---"))]
+    for line in guarantees:
+        named = re.search(r"`(tests/\S+\.py)::(test_\w+)` \|$", line)
+        assert named, line
+        assert f"def {named[2]}(" in (ROOT / "services" / named[1]).read_text(encoding="utf-8"), line
+    assert len(guarantees) > 30
+
+
 def test_the_page_on_settings_has_every_setting_with_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
