@@ -48,7 +48,7 @@ class Injection:
 
 @dataclass(frozen=True)
 class Kill:
-    """A process is killed so long after the service listens."""
+    """A process is killed so long after the service listens, or after the kill before."""
 
     role: str
     after_s: float
@@ -62,6 +62,8 @@ class Kill:
 
 
 Fault = Injection | Kill
+MOST_FURTHER = 5
+"""Further kills in a round. They happen one after the other to what measures, which the service starts again."""
 
 
 def draw_fault(random: Random) -> Fault:
@@ -72,6 +74,14 @@ def draw_fault(random: Random) -> Fault:
         calls, highest = random.choice(tuple(WRITING.items()))
         return Injection(calls, random.randint(1, highest))
     return Injection("write,pwrite64,writev", random.randint(1, WRITING["write,pwrite64,writev"]), ENOSPC)
+
+
+def draw_further(random: Random) -> list[Kill]:
+    measuring = [role for role in ROLES if role != "service"]
+    return [
+        Kill(random.choice(measuring), random.uniform(0.1, LONGEST_S / 2))
+        for _ in range(random.randint(0, MOST_FURTHER))
+    ]
 
 
 def _cut(content: bytes, random: Random) -> bytes:

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -67,6 +67,7 @@ class Scene:
     submitted: dict[str, int] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
     happened: list[str] = field(default_factory=list)
+    failed_requests: int = 0
     damaged: bool = False
     """Whether a file was damaged: then a run may fail, if it says why."""
 
@@ -121,13 +122,14 @@ class Scene:
             for path in ("/filters", "/matrix", "/upgrades", "/runs"):
                 service.ask("GET", path)
 
-    def suffer(self, service: Service, fault: Fault) -> None:
+    def suffer(self, service: Service, kills: Sequence[Kill]) -> None:
         """Until the service has nothing to do, has died, or the time of a round is over."""
-        if isinstance(fault, Kill):
-            time.sleep(fault.after_s)
-            for pid in self._processes(*ROLES[fault.role]):
+        for kill in kills:
+            time.sleep(kill.after_s)
+            for pid in self._processes(*ROLES[kill.role]):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+                    self.happened.append(str(kill))
         with suppress(NeverCame):
             until(lambda: not service.is_alive() or service.is_idle(), ROUND_S, "the end of a round")
 
