@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,7 +32,7 @@ def main() -> int:
         print(f"not counted: {error}", file=sys.stderr)
         return 1
     print("; ".join(line_of(side) for side in sides))
-    return 0 if all(MORE in functions_of(side) for side in sides) else 1
+    return 0 if named_in(sides) == {"client", "server"} else 1
 
 
 def _why(folder: Path, ends: tuple[str, str]) -> list[dict[str, Any]]:
@@ -43,6 +44,11 @@ def _why(folder: Path, ends: tuple[str, str]) -> list[dict[str, Any]]:
         raise BenchError(f"kexbench why ended with status {process.returncode}")
     sides: list[dict[str, Any]] = json.loads(process.stdout)
     return sides
+
+
+def named_in(sides: Iterable[dict[str, Any]]) -> set[str]:
+    """The sides for which the planted function is named. Objects are made without it."""
+    return {side["side"] for side in sides if MORE in functions_of(side)}
 
 
 def functions_of(side: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from bench.bisection import Searched, faults_of, line_of
 from bench.machine import BenchError
 from bench.planted import BRANCH, GOOD, MORE, Planted, plant, plant_small_step, plant_triplets
-from bench.small_step import functions_of
+from bench.small_step import functions_of, named_in
 from bench.small_step import line_of as line_of_side
 from tests.watch.repositories import git
 
@@ -94,6 +94,9 @@ def test_a_small_step_is_named_by_the_path_of_each_side() -> None:
     assert functions_of(side) == ["finish", MORE]
     assert line_of_side(side) == "server +0.100% (+1 instructions), finish > hash_once_more"
     assert line_of_side(side | {"path": []}).endswith("no function")
+    objects = side | {"side": "objects", "path": []}
+    assert named_in([side | {"side": "client"}, side, objects]) == {"client", "server"}
+    assert named_in([side | {"side": "client", "path": []}, side, objects]) == {"server"}
 
 
 def test_sources_that_are_not_as_expected_are_told(planted: Plant) -> None:
