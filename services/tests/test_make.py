@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
         ("format", "clang-format", "workers/handshake format"),
         ("test", "chromium", "-m browser"),
         ("test-all", "qemu-user-static", "builds or thorough"),
+        ("test-all", "perl", "builds or thorough"),
         ("bench", "gnutls-bin", "-m bench"),
         ("bench", "perl", "-m bench"),
         ("kits", "perl", "kits add"),
@@ -23,6 +24,14 @@ ROOT = Path(__file__).parents[2]
         ("scorecard", "perl", "-m bench.scorecard"),
         ("articles", "perl", "kexbench run"),
         ("python", "libgmp-dev", "sync"),
+        ("install", "libgmp-dev", "installed; next"),
+        ("generate", "libssl-dev", "kexbench schema"),
+        ("screenshots", "chromium", "screenshots.mjs"),
+        ("screenshots", "perl", "kexbench run"),
+        ("devcluster", "debootstrap", "devcluster up"),
+        ("test-cluster", "debootstrap", "-m cluster"),
+        ("test-charts", "libgmp-dev", "-m charts"),
+        ("test-infra", "libgmp-dev", "-m infra"),
     ],
 )
 def test_a_target_installs_what_it_needs_first(target: str, package: str, needed_by: str) -> None:

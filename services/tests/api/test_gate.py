@@ -17,7 +17,7 @@ from kexbench.api import gate
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, sign_role_token
-from kexbench.api.gate import MAX_QUESTION_BYTES, Gate, Reading
+from kexbench.api.gate import MAX_QUESTION_BYTES, MAX_UPLOAD_BYTES, Gate, Reading
 from kexbench.api.problems import ProblemError, problem_response
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
@@ -89,6 +89,21 @@ def test_a_body_that_stops_arriving_is_not_waited_for(monkeypatch: pytest.Monkey
         asyncio.run(Gate(whole_body)(SCOPE, receive, no_answer))
     assert raised.value.status_code == HTTPStatus.REQUEST_TIMEOUT
     assert raised.value.headers == {"Connection": "close"}
+
+
+def test_nothing_is_read_of_a_body_that_is_announced_as_too_large() -> None:
+    """No part of it is held in memory, whoever sends it."""
+    headers = [*SCOPE["headers"], (b"content-length", str(MAX_UPLOAD_BYTES + 1).encode())]
+    answers: list[Message] = []
+
+    async def receive() -> Message:
+        raise AssertionError("it was read")
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    asyncio.run(Gate(whole_body)({**SCOPE, "headers": headers}, receive, send))
+    assert answers[0]["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 def asked_in_pieces(monkeypatch: pytest.MonkeyPatch, piece: bytes, pieces: int) -> int:

@@ -271,6 +271,16 @@ def test_a_token_file_without_a_token_is_told_with_the_remedy(
     wants_the_cluster(cli, done)
 
 
+def test_a_cluster_without_a_token_file_is_told_with_the_remedy(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEXBENCH_API_URL", "http://127.0.0.1:1")
+    monkeypatch.delenv("KEXBENCH_TOKEN_FILE", raising=False)
+    done = cli("runs", "list")
+    assert (done.status, done.out) == (2, "")
+    assert "KEXBENCH_TOKEN_FILE is not set" in done.err
+    assert "remedy: set KEXBENCH_TOKEN_FILE to a file with a token" in done.err
+    wants_the_cluster(cli, done)
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -86,6 +86,11 @@ def test_a_shared_core_is_a_warning_and_unseen_ones_are_unknown(siblings: str, h
     assert ("cpu1/online" in found.advice) == (verdict == "warning")
 
 
+def test_the_other_thread_of_the_measuring_core_is_read_from_the_machine(tree: MakeTree) -> None:
+    machine = read_machine(tree({f"{CPU}/cpu3/topology/thread_siblings_list": "1,3"}), ALLOWED)
+    assert check("SMT", machine).verdict == "warning"
+
+
 @pytest.mark.parametrize("governor", ["powersave", "schedutil", "ondemand"])
 def test_a_governor_that_slows_down_is_a_warning(governor: str, tree: MakeTree) -> None:
     machine = read_machine(tree({f"{CPU}/cpu3/cpufreq/scaling_governor": governor}), ALLOWED)

@@ -1,0 +1,33 @@
+"""`kexbench serve`, by its sockets and by what it prints."""
+
+import socket
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import httpx
+
+from kexbench.service.connections import MOST_CONNECTIONS
+from tests.cli.conftest import TIMEOUT_S, Cli
+
+
+def test_one_connection_more_than_a_service_may_have_gets_no_answer(cli: Cli) -> None:
+    with cli.serving() as (_, url), ExitStack() as opened:
+        address = (urlsplit(url).hostname, urlsplit(url).port)
+        *_, last = (
+            opened.enter_context(socket.create_connection(address, timeout=TIMEOUT_S))
+            for _ in range(MOST_CONNECTIONS + 1)
+        )
+        try:
+            last.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = last.recv(12)
+        except ConnectionError:
+            answer = b""
+    assert answer == b""
+
+
+def test_a_service_prints_no_request(cli: Cli) -> None:
+    with cli.serving() as (service, url):
+        assert httpx.get(f"{url}/api/v1/health", trust_env=False).status_code == 200
+        service.terminate()
+        printed = service.communicate(timeout=TIMEOUT_S)
+    assert "/api/v1/health" not in "".join(printed)
