@@ -80,8 +80,8 @@ def compare_kits(before: tuple[KitManifest, KitProbe | None], after: tuple[KitMa
     return KitChanges(
         before=old.kit_id,
         after=new.kit_id,
-        build=_changes(_build(old), _build(new)),
-        packages=_changes(_packages(old), _packages(new)),
+        build=changes_between(_build(old), _build(new)),
+        packages=changes_between(_packages(old), _packages(new)),
         probe=compare_probes(*both) if both else None,
         setup=tuple(_setup_costs(*both)) if both else (),
     )
@@ -106,7 +106,7 @@ def _pairs(before: KitProbe, after: KitProbe) -> list[tuple[DefaultHandshake, De
 
 
 def _default_changes(then: DefaultHandshake, now: DefaultHandshake) -> Iterable[DefaultChange]:
-    changes = list(_changes(_comparable(then), _comparable(now)))
+    changes = list(changes_between(_comparable(then), _comparable(now)))
     for name in ("client_bytes", "server_bytes"):
         old, new = getattr(then, name), getattr(now, name)
         if None not in (old, new) and abs(old - new) > BYTES_TOLERANCE:
@@ -149,7 +149,8 @@ def _packages(kit: KitManifest) -> dict[str, str]:
     return {package.name: package.version for package in kit.packages}
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+def changes_between(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+    """The names whose values differ, in their order."""
     return tuple(
         Change(what=name, before=before.get(name), after=after.get(name))
         for name in dict.fromkeys([*before, *after])
