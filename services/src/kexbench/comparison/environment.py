@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, HostTrait, kind_of, trait_of
-from kexbench.domain.kit_changes import Change, changes_between, compare_kits
+from kexbench.domain.kit_changes import Difference, compare_kits, differences
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.store.port import HostKindRow, Store
@@ -17,9 +17,9 @@ _RUNS_TRIED = 5
 """Earlier runs of the spec, of which one is on the same pool and CPU."""
 
 
-class KitDifference(Frozen):
+class KitDifferences(Frozen):
     reference: str
-    changes: tuple[Change, ...] = Field(min_length=1)
+    differences: tuple[Difference, ...] = Field(min_length=1)
 
 
 class EnvironmentChanges(Frozen):
@@ -27,9 +27,9 @@ class EnvironmentChanges(Frozen):
 
     since_run: str
     since: datetime
-    host: tuple[Change, ...] = Field(description="recorded facts of the machines")
-    kits: tuple[KitDifference, ...] = Field(description="library, build, packages and worker")
-    measure: tuple[Change, ...] = Field(description="how it is measured")
+    host: tuple[Difference, ...] = Field(description="recorded facts of the machines")
+    kits: tuple[KitDifferences, ...] = Field(description="library, build, packages and worker")
+    measure: tuple[Difference, ...] = Field(description="how it is measured")
 
 
 def environment_changes(
@@ -49,9 +49,9 @@ def environment_changes(
             return EnvironmentChanges(
                 since_run=earlier.run_id,
                 since=earlier.created_at,
-                host=host_changes(comparable_hosts, hosts),
+                host=host_differences(comparable_hosts, hosts),
                 kits=tuple(_kit_differences(earlier.kits, run.kits)),
-                measure=changes_between(_measure(earlier), _measure(run)),
+                measure=differences(_measure(earlier), _measure(run)),
             )
     return None
 
@@ -63,16 +63,16 @@ def _hosts_in(run: Run, attempts: Iterable[JobAttempt], pool: str) -> list[HostF
     return [attempt.host for attempt in attempts if attempt.job_id in job_ids]
 
 
-def host_changes(before: Collection[HostFacts], after: Collection[HostFacts]) -> tuple[Change, ...]:
+def host_differences(before: Collection[HostFacts], after: Collection[HostFacts]) -> tuple[Difference, ...]:
     """Facts that differ; several machines of one run have several values."""
     flags_before, flags_after = ({flag for host in hosts for flag in host.cpu_flags} for hosts in (before, after))
-    flags = Change(
+    flags = Difference(
         what="CPU flags",
         before=", ".join(sorted(flags_before - flags_after)) or None,
         after=", ".join(sorted(flags_after - flags_before)) or None,
     )
     known = flags_before and flags_after and flags_before != flags_after
-    return (*changes_between(_facts(before), _facts(after)), *((flags,) if known else ()))
+    return (*differences(_facts(before), _facts(after)), *((flags,) if known else ()))
 
 
 def _facts(hosts: Iterable[HostFacts]) -> dict[str, str]:
@@ -86,18 +86,18 @@ def _facts(hosts: Iterable[HostFacts]) -> dict[str, str]:
     return {name: ", ".join(sorted(several)) for name, several in values.items()}
 
 
-def _kit_differences(before: Mapping[str, KitManifest], after: Mapping[str, KitManifest]) -> Iterator[KitDifference]:
+def _kit_differences(before: Mapping[str, KitManifest], after: Mapping[str, KitManifest]) -> Iterator[KitDifferences]:
     for reference in dict.fromkeys([*before, *after]):
         old, new = before.get(reference), after.get(reference)
         if old and new:
             compared = compare_kits((old, None), (new, None))
             changes = (*compared.build, *compared.packages)
             if not changes and old.kit_id != new.kit_id:
-                changes = (Change(what="kit", before=old.kit_id, after=new.kit_id),)
+                changes = (Difference(what="kit", before=old.kit_id, after=new.kit_id),)
         else:
-            changes = (Change(what="version", before=old and old.version, after=new and new.version),)
+            changes = (Difference(what="version", before=old and old.version, after=new and new.version),)
         if changes:
-            yield KitDifference(reference=reference, changes=changes)
+            yield KitDifferences(reference=reference, differences=changes)
 
 
 def _measure(run: Run) -> dict[str, str]:
