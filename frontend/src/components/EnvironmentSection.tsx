@@ -43,8 +43,8 @@ function Differences({
         <table className="numbers">
           <thead>
             <tr>
-              <th scope="col">Of</th>
-              <th scope="col">What</th>
+              <th scope="col">Part</th>
+              <th scope="col">Fact</th>
               <th scope="col">Before</th>
               <th scope="col">Now</th>
             </tr>

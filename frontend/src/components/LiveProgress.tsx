@@ -27,7 +27,7 @@ export function ProgressBar({ run }: { run: RunProgressView | RunUnderWay }) {
     <span className="progress">
       <progress value={shareOf(run, now)} max={1} aria-label="Progress" />
       <span>
-        {run.invocations_stored} of {count(run.invocations_planned, "invocation")}
+        {run.invocations_stored} of {count(run.invocations_planned, "invocation")} stored
         {left && `, ${left}`}
       </span>
     </span>
@@ -52,17 +52,16 @@ export function LiveSection({ progress }: { progress: RunProgressView }) {
           The run waits in the <Link {...paths.queue()}>queue</Link>.
         </p>
       ) : (
-        <p>{jobsText(job_states)}.</p>
+        <p>
+          {jobsText(job_states)}. {!onCluster && isOpen(state) && "A job is stored when it is done."}
+        </p>
       )}
       {state !== "queued" && (jobs.length > 1 || onCluster) && <JobTable jobs={jobs} onCluster={onCluster} />}
       {onCluster && <p>The logs of the runners are in their pods. The commands above show them.</p>}
       {log.length > 0 && (
         <details open={isOpen(state) || state === "failed"}>
           <summary>Last lines of its log</summary>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-          <pre tabIndex={0} className="log">
-            {log.join("\n")}
-          </pre>
+          <pre className="log">{log.join("\n")}</pre>
         </details>
       )}
     </section>

@@ -29,7 +29,7 @@ import { triggerText } from "@/components/queue-model";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
-import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
+import { isOpen, RunNote, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
@@ -178,7 +178,7 @@ function RunFacts({ run }: { run: RunDetail }) {
         ...ended,
         ["Trigger", triggerText(summary.trigger)],
         ["Pools", summary.pools.join(", ")],
-        ["Progress", <RunProgress key="progress" summary={summary} />],
+        ["Invocations", `${summary.invocations_stored} of ${summary.invocations_planned}`],
         [
           summary.pools.length > 1 ? "Per case and pool" : "Per case",
           counts
