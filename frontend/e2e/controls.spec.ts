@@ -94,6 +94,38 @@ test("an open run’s page grows by what happens", async ({ page, request }) => 
   await expect(heading).toHaveText("nightly building");
 });
 
+test("a page that follows its run does not poll, and one without a stream does", async ({
+  page,
+  request,
+}) => {
+  const runId = await queued(request);
+  const { heading } = parts(page);
+  let polls = 0;
+  page.on("request", (asked) => {
+    if (asked.url().endsWith("/progress")) polls += 1;
+  });
+  await page.clock.install();
+  await page.goto(`/runs/${runId}`);
+  await report(request, runId, "building", NODELESS);
+  await expect(heading).toHaveText("nightly building");
+  const before = polls;
+  await page.clock.runFor(60_000);
+  expect(polls).toBe(before);
+  await page.route("**/stream", (route) => route.abort());
+  await page.reload();
+  await expect(heading).toHaveText("nightly building");
+  await report(request, runId, "running", "");
+  await page.clock.runFor(10_000);
+  await expect(heading).toHaveText("nightly running");
+});
+
+test("the jobs of a run have pods, and the commands that show their logs", async ({ page, request }) => {
+  const runId = await queued(request);
+  await report(request, runId, "running", "");
+  await page.goto(`/runs/${runId}`);
+  await expect(page.getByText(/^\d+ jobs? waiting/)).toBeVisible();
+});
+
 test("cancelling takes a token that the service lets in", async ({ page, request }) => {
   const runId = await queued(request);
   const { heading, log, cancel, dialog, token } = parts(page);

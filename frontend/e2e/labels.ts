@@ -1,5 +1,12 @@
 // The texts of the pages that browser tests use. A wording that changes in the source is changed here, and nowhere else in e2e/.
 export const LABELS = {
+  pages: "Pages",
+  commitsPage: "Commits",
+  noResults: "No results yet",
+  progress: "Progress",
+  noEarlierRun: "No earlier run of this spec",
+  onAllCpus: "On all CPUs",
+  publish: "kexbench publish site",
   token: "Access token",
   back: "Back",
   cancelRun: "Cancel run",

@@ -94,7 +94,8 @@ function ServiceState() {
       <>
         <p>
           kexbench {version}. Store: {engine ?? "unreachable"}. Status: {status}.{" "}
-          <a href="/api/v1/openapi.json">API</a>
+          <a href="/api/v1/openapi.json">API</a>. To publish these results as a static site, run{" "}
+          <code>kexbench publish site</code>.
         </p>
         {troubles.map(({ part, since, reason }) => (
           <p key={part} role="alert">

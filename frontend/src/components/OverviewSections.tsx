@@ -7,6 +7,7 @@ import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { AlertStatus } from "./AlertStatus";
 import { mostOf, statusesOf, subjectOf } from "./alert-model";
+import { ProgressBar } from "./LiveProgress";
 import { libraryTitle } from "./libraries";
 import { ago, staleReasons, worstOf } from "./overview-model";
 import { RunState } from "./RunState";
@@ -130,7 +131,7 @@ export function MeasuredNow({ overview: { under_way, waiting } }: { overview: Ov
         {under_way.map((run) => (
           <li key={run.run_id}>
             <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />{" "}
-            {run.invocations_stored} of {run.invocations_planned} invocations
+            <ProgressBar run={run} />
           </li>
         ))}
       </ul>

@@ -1,9 +1,10 @@
 // Commits: pushes to the watched repositories, and the runs of their specs.
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CheckView, CommitPage, CommitView, SpecFault } from "@/api/generated";
-import { commitsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { commitsOptions, commitsQueryKey } from "@/api/generated/@tanstack/react-query.gen";
+import { useStream } from "@/api/stream";
 import { CommitHash } from "@/components/CommitLine";
 import {
   dryRunInWords,
@@ -33,10 +34,15 @@ repositories:
 
 export function CommitsPage() {
   const { before, repository } = route.useSearch();
+  const queries = useQueryClient();
+  const query = { limit: PAGE, before, repository };
+  const isLive = useStream("overview/stream", () => {
+    void queries.invalidateQueries({ queryKey: commitsQueryKey({ query }) });
+  });
   const commits = useQuery({
-    ...commitsOptions({ query: { limit: PAGE, before, repository } }),
+    ...commitsOptions({ query }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => state.data?.commits.some(isUnderWay) && POLL_MS,
+    refetchInterval: ({ state }) => !isLive && state.data?.commits.some(isUnderWay) && POLL_MS,
   });
   useTitle("Commits");
   const next = commits.data?.next_before;

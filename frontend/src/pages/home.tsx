@@ -1,9 +1,15 @@
 // Home: what got worse, what is measured now, and every case with every version.
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Filters, Matrix, Overview } from "@/api/generated";
-import { filtersOptions, matrixOptions, overviewOptions } from "@/api/generated/@tanstack/react-query.gen";
+import {
+  filtersOptions,
+  matrixOptions,
+  overviewOptions,
+  overviewQueryKey,
+} from "@/api/generated/@tanstack/react-query.gen";
+import { useStream } from "@/api/stream";
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
@@ -23,13 +29,16 @@ import { useTitle } from "@/ui/title";
 const route = getRouteApi("/");
 const POLL_MS = 15_000;
 
+type UnderWay = Pick<Overview, "under_way" | "waiting">;
+
 export function HomePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: Partial<HomeSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const overview = useQuery({ ...overviewOptions(), refetchInterval: site ? false : POLL_MS });
+  const isLive = useUnderWay();
+  const overview = useQuery({ ...overviewOptions(), refetchInterval: !site && !isLive && POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
@@ -72,6 +81,22 @@ export function HomePage() {
       )}
     </>
   );
+}
+
+/** Keeps what is measured now up to date. When a run begins or ends, everything is asked again. Returns whether the
+ * stream is up. */
+function useUnderWay(): boolean {
+  const queries = useQueryClient();
+  return useStream<UnderWay>(site ? null : "overview/stream", (news) => {
+    const before = queries.getQueryData<Overview>(overviewQueryKey());
+    if (!before) return;
+    queries.setQueryData(overviewQueryKey(), { ...before, ...news });
+    if (idsOf(before) !== idsOf(news)) void queries.invalidateQueries();
+  });
+}
+
+function idsOf({ under_way }: UnderWay): string {
+  return under_way.map(({ run_id }) => run_id).join(" ");
 }
 
 function matrixQuery({ metric, pool, cpu, library, spec }: HomeSearch) {

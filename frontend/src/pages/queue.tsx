@@ -1,8 +1,9 @@
 // Queue: the running and waiting runs in order, and when each will run.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { QueueEntry } from "@/api/generated";
-import { queueOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { queueOptions, queueQueryKey } from "@/api/generated/@tanstack/react-query.gen";
+import { useStream } from "@/api/stream";
 import { positionReason, timingOf } from "@/components/queue-model";
 import { RunState } from "@/components/RunState";
 import { LOCAL } from "@/format";
@@ -13,7 +14,12 @@ import { useTitle } from "@/ui/title";
 const POLL_MS = 5000;
 
 export function QueuePage() {
-  const queue = useQuery({ ...queueOptions(), refetchInterval: POLL_MS });
+  const queries = useQueryClient();
+  const isUp = useStream(
+    "overview/stream",
+    () => void queries.invalidateQueries({ queryKey: queueQueryKey() }),
+  );
+  const queue = useQuery({ ...queueOptions(), refetchInterval: !isUp && POLL_MS });
   useTitle("Queue");
   return (
     <>

@@ -1,9 +1,15 @@
 // Run: its results first, then their background.
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type ReactNode, useMemo, useRef } from "react";
-import type { RunDetail } from "@/api/generated";
-import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import type { RunDetail, RunProgressView } from "@/api/generated";
+import {
+  filtersOptions,
+  runOptions,
+  runProgressOptions,
+  runProgressQueryKey,
+} from "@/api/generated/@tanstack/react-query.gen";
+import { useStream } from "@/api/stream";
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
@@ -12,16 +18,18 @@ import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { ConnectionSection } from "@/components/ConnectionSection";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
+import { EnvironmentSection } from "@/components/EnvironmentSection";
 import { EventSection } from "@/components/EventSection";
 import { FindCommits } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
+import { LiveSection } from "@/components/LiveProgress";
 import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { triggerText } from "@/components/queue-model";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
-import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
+import { isOpen, RunNote, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
@@ -46,16 +54,23 @@ export function RunPage() {
       query: { metric: search.metric, pool: search.pool, cpu_model: search.cpu },
     }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => state.data && isOpen(state.data.summary.state) && POLL_MS,
   });
+  const shown = run.data?.summary.run_id === runId ? run.data : undefined;
+  const progress = useProgress(runId, shown);
+  const shownMark = shown && markOf(shown.summary);
+  const newestMark = progress && markOf(progress);
+  const { refetch } = run;
+  useEffect(() => {
+    if (shownMark && newestMark && shownMark !== newestMark) void refetch();
+  }, [shownMark, newestMark, refetch]);
   useTitle(`Run ${runId}`);
   return (
     <>
       <p className="crumbs">
         <Link {...paths.runs()}>All runs</Link>
       </p>
-      {run.data && run.data.summary.run_id === runId ? (
-        <Results run={run.data} search={search} />
+      {shown ? (
+        <Results run={shown} progress={progress} search={search} />
       ) : run.isError ? (
         <>
           <h1>Run {runId}</h1>
@@ -68,7 +83,34 @@ export function RunPage() {
   );
 }
 
-function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
+/** How far a run is, followed while it goes on. */
+function useProgress(runId: string, run: RunDetail | undefined): RunProgressView | undefined {
+  const queries = useQueryClient();
+  const options = { path: { run_id: runId } };
+  const goesOn = run !== undefined && isOpen(run.summary.state);
+  const isUp = useStream<RunProgressView>(goesOn ? `runs/${runId}/stream` : null, (news) =>
+    queries.setQueryData(runProgressQueryKey(options), news),
+  );
+  const { data } = useQuery({
+    ...runProgressOptions(options),
+    enabled: run !== undefined && run.summary.state !== "finished",
+    refetchInterval: goesOn && !isUp && POLL_MS,
+  });
+  return data;
+}
+
+/** Changes whenever the run has more to show. */
+function markOf({ state, state_at, invocations_stored }: RunDetail["summary"] | RunProgressView): string {
+  return `${state} ${state_at} ${invocations_stored}`;
+}
+
+interface ResultsProps {
+  run: RunDetail;
+  progress: RunProgressView | undefined;
+  search: RunSearch;
+}
+
+function Results({ run, progress, search }: ResultsProps) {
   const { summary } = run;
   const heading = useRef<HTMLHeadingElement>(null);
   return (
@@ -82,6 +124,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <CommitLine summary={summary} />
       <RunNote summary={summary} />
       <RunControls key={summary.run_id} run={run} heading={heading} />
+      {progress && <LiveSection progress={progress} />}
       <SentinelNotice sentinel={run.sentinel} />
       <DisturbanceNotices {...run} />
       {run.mixed_pools.map((mixed) => (
@@ -100,6 +143,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         <h2>Details</h2>
         <RunFacts run={run} />
       </section>
+      <EnvironmentSection environment={run.environment} />
       <HostSection hosts={run.hosts} />
       <KitSection run={run} />
       <SkippedSection skipped={run.skipped} />
@@ -134,7 +178,7 @@ function RunFacts({ run }: { run: RunDetail }) {
         ...ended,
         ["Trigger", triggerText(summary.trigger)],
         ["Pools", summary.pools.join(", ")],
-        ["Progress", <RunProgress key="progress" summary={summary} />],
+        ["Invocations", `${summary.invocations_stored} of ${summary.invocations_planned}`],
         [
           summary.pools.length > 1 ? "Per case and pool" : "Per case",
           counts

@@ -130,12 +130,19 @@ class Installation:
         from kexbench.queue.supplies import LocalSupplies, Supplies
 
         if self.settings.access == "local":
-            return LocalSupplies(partial(self._planned_here, store))
+            return LocalSupplies(partial(self._planned_here, store), lambda run_id: self.run_folder(run_id).log_tail())
         self.pools()  # reports faults of the pools when the service starts
         shared_store = SharedKitStore(
             self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256()
         )
-        return Supplies(shared_store, self.material(), self._planned, self._architectures, self._repositories)
+        return Supplies(
+            shared_store,
+            self.material(),
+            self._planned,
+            self._architectures,
+            self._repositories,
+            self.settings.cluster_namespace,
+        )
 
     def _planned(
         self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), *, anywhere: bool = False

@@ -109,6 +109,7 @@ def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
         reference=None,
         connection=None,
         sentinel=None,
+        environment=None,
         mixed_pools=[],
         steal=None,
         sibling=None,

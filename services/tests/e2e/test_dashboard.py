@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -108,13 +110,13 @@ def tried_in(run: Run) -> str:
     return run.plan.jobs[0].pool
 
 
-def is_shown(name: str, url: str, folder: Path) -> bool:
+def is_shown(name: str, url: str, folder: Path, environment: Mapping[str, str] = MappingProxyType({})) -> bool:
     """Whether all tests in a file of `frontend/e2e` pass against a service. Playwright empties the folder it writes to,
     so each call has one of its own."""
     done = subprocess.run(
         ["npm", "run", "--silent", "e2e", "--", f"{name}.spec.ts"],
         cwd=FRONTEND,
-        env={**os.environ, "KEXBENCH_URL": url, "KEXBENCH_E2E_OUTPUT": str(folder / "playwright")},
+        env={**os.environ, "KEXBENCH_URL": url, "KEXBENCH_E2E_OUTPUT": str(folder / "playwright"), **environment},
         timeout=TIMEOUT_S,
         check=False,
     )

@@ -46,6 +46,7 @@ from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.planning.spec import Catalogue
+from kexbench.queue.streams import Streams
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
@@ -162,6 +163,7 @@ def create_app(
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url = channels, pages_url
     app.state.troubles = troubles or Troubles()
+    app.state.streams = Streams(store)
     app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
     app.state.answers = Answers(app)

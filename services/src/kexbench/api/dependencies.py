@@ -44,6 +44,10 @@ def _has_queue(request: Request) -> bool:
     return request.app.state.supplies is not None
 
 
+def _supplies(request: Request) -> Supplies | LocalSupplies | None:
+    return cast(Supplies | LocalSupplies | None, request.app.state.supplies)
+
+
 def _measures_itself(request: Request) -> bool:
     return isinstance(request.app.state.supplies, LocalSupplies)
 
@@ -85,6 +89,7 @@ def _catalogue(request: Request) -> Catalogue:
 
 
 HasQueue = Annotated[bool, Depends(_has_queue)]
+MaybeSupplies = Annotated[Supplies | LocalSupplies | None, Depends(_supplies)]
 MeasuresItself = Annotated[bool, Depends(_measures_itself)]
 PagesUrl = Annotated[str, Depends(_pages_url)]
 TheCatalogue = Annotated[Catalogue, Depends(_catalogue)]

@@ -161,10 +161,11 @@ def _wrong_length(headers: Mapping[str, str], max_bytes: int) -> ProblemError | 
 
 
 def _reads(scope: Scope) -> bool:
-    """Whether a request reads from the store."""
+    """Whether a request reads from the store. Streams wait most of the time, and are limited by themselves."""
     path: str = scope["path"]
     reads = path.startswith((f"{API_PREFIX}/", "/badge/", "/feed"))
-    return scope["method"] == "GET" and reads and path != f"{API_PREFIX}/health"
+    exempt = path == f"{API_PREFIX}/health" or path.endswith("/stream")
+    return scope["method"] == "GET" and reads and not exempt
 
 
 def _size_limit(method: str, path: str) -> int:

@@ -1,21 +1,38 @@
 """The overview: what is new of each library, and which runs measure. The search. The queue: running and waiting runs,
-in the order in which they will run."""
+in the order in which they will run. How far a run is. What is measured now, as streams."""
 
+from collections.abc import AsyncIterator, Hashable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
 
 from kexbench.alerts.events import alerts_of
-from kexbench.api.dependencies import KeptRoute, MeasuresItself, TheCatalogue, TheRunStore, TheStore
-from kexbench.api.reading import PROBLEMS
-from kexbench.api.run_models import Overview, QueueEntry, QueueView, RunUnderWay, SpecView
+from kexbench.api.dependencies import KeptRoute, MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
+from kexbench.api.problems import ProblemError
+from kexbench.api.reading import PROBLEMS, known_run, newest_event
+from kexbench.api.run_models import (
+    Overview,
+    QueueEntry,
+    QueueView,
+    RunProgressView,
+    RunUnderWay,
+    SpecView,
+    UnderWay,
+)
 from kexbench.comparison.overview import library_states
 from kexbench.comparison.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
-from kexbench.domain.runs import RunState
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.runs import Run
 from kexbench.planning.queue import in_order, priority_of, superseded
+from kexbench.queue.progress import expected_end_at, jobs_progress, left_s
 from kexbench.queue.runs import as_queued, waiting_states
-from kexbench.store.port import OpenRunRow
+from kexbench.queue.streams import News, Read, Streams, TooManyStreams, Topic
+from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.store.port import OpenRunRow, RunStore, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
@@ -24,27 +41,35 @@ _kept = APIRouter(route_class=KeptRoute)
 @_kept.get("/overview", operation_id="overview")
 def overview(store: TheStore, catalogue: TheCatalogue, measures_itself: MeasuresItself) -> Overview:
     """The newest upgrade of each library with its result, which runs measure now, and which specs were measured."""
-    waits = waiting_states(measures_itself)
-    rows = store.open_run_rows()
-    under_way = [row for row in rows if row.event.state not in waits]
-    stored = store.progress([row.run_id for row in under_way]) if under_way else {}
     return Overview(
         libraries=library_states(store, catalogue),
-        under_way=[
-            RunUnderWay(
-                run_id=row.run_id,
-                spec_name=row.spec_name,
-                trigger=row.trigger,
-                state=row.event.state,
-                detail=row.event.detail,
-                state_at=row.event.at,
-                invocations_planned=row.invocations,
-                invocations_stored=stored[row.run_id].invocations_stored,
-            )
-            for row in under_way
-        ],
-        waiting=len(rows) - len(under_way),
         specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
+        **dict(under_way(store, measures_itself)),
+    )
+
+
+def under_way(store: RunStore, measures_itself: bool) -> UnderWay:
+    waits = waiting_states(measures_itself)
+    rows, now = store.open_run_rows(), datetime.now(UTC)
+    begun = [row for row in rows if row.event.state not in waits]
+    stored = store.progress([row.run_id for row in begun]) if begun else {}
+    return UnderWay(
+        under_way=[_run_under_way(row, stored[row.run_id].invocations_stored, now) for row in begun],
+        waiting=len(rows) - len(begun),
+    )
+
+
+def _run_under_way(row: OpenRunRow, stored: int, now: datetime) -> RunUnderWay:
+    return RunUnderWay(
+        run_id=row.run_id,
+        spec_name=row.spec_name,
+        trigger=row.trigger,
+        state=row.event.state,
+        detail=row.event.detail,
+        state_at=row.event.at,
+        invocations_planned=row.invocations,
+        invocations_stored=stored,
+        expected_end_at=expected_end_at(row.event, row.estimated_s, row.invocations, stored, now),
     )
 
 
@@ -77,7 +102,7 @@ def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
     entries, before_s, now = [], 0.0, datetime.now(UTC)
     for run_id in [*begun, *waiting]:
         row, done = rows[run_id], stored[run_id].invocations_stored
-        left_s = _left_s(row, done, now)
+        rest_s = left_s(row.event, row.estimated_s, row.invocations, done, now)
         entries.append(
             QueueEntry(
                 run_id=run_id,
@@ -91,20 +116,121 @@ def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
                 pools=list(row.pools),
                 invocations_planned=row.invocations,
                 invocations_stored=done,
-                left_s=left_s,
+                left_s=rest_s,
                 wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
                 superseded_by=newer.get(run_id),
             )
         )
-        before_s += left_s
+        before_s += rest_s
     return QueueView(runs=entries)
 
 
-def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
-    """A single machine stores a job only when it is done. Until then the elapsed time estimates better."""
-    elapsed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
-    remaining_s = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - elapsed_s)
-    return round(max(0.0, remaining_s), 1)
+@router.get("/runs/{run_id}/progress", operation_id="run_progress")
+def run_progress(store: TheStore, supplies: MaybeSupplies, run_id: str) -> RunProgressView:
+    """How far a run is. `/runs/{run_id}/stream` sends the same as server-sent events, whenever it changes, until the
+    run has ended."""
+    return _progress_of(store, supplies, known_run(store, run_id))
+
+
+def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: Run) -> RunProgressView:
+    progress = store.progress([run.run_id]).get(run.run_id)
+    event, done = newest_event(run, progress), progress.invocations_stored if progress else 0
+    namespace = supplies.namespace if isinstance(supplies, Supplies) else ""
+    stored, attempts = store.stored_by_job(run.run_id), store.attempts(run.run_id)
+    return RunProgressView(
+        run_id=run.run_id,
+        state=event.state,
+        state_at=event.at,
+        detail=event.detail,
+        invocations_planned=run.plan.invocations,
+        invocations_stored=done,
+        log=_log_of(supplies, run.run_id),
+        expected_end_at=expected_end_at(event, run.plan.estimated_s, run.plan.invocations, done, datetime.now(UTC)),
+        **dict(jobs_progress(run.plan, event.state, stored, attempts, namespace)),
+    )
+
+
+def _log_of(supplies: Supplies | LocalSupplies | None, run_id: str) -> list[str]:
+    return supplies.log_tail(run_id) if isinstance(supplies, LocalSupplies) else []
+
+
+class _RunNews:
+    """The news of a run. Its log grows while nothing is stored."""
+
+    def __init__(self, store: Store, supplies: Supplies | LocalSupplies | None, run: Run) -> None:
+        self._store = store
+        self._supplies = supplies
+        self._run = run
+        self._view: RunProgressView | None = None
+
+    def __call__(self, changed: bool) -> News:
+        if changed or self._view is None:
+            self._view = _progress_of(self._store, self._supplies, self._run)
+        else:
+            self._view = self._view.model_copy(update={"log": _log_of(self._supplies, self._run.run_id)})
+        return _news(self._view, is_last=not self._view.state.is_open)
+
+
+def _news(view: RunProgressView | UnderWay, *, is_last: bool = False) -> News:
+    """Its id does not change with the time."""
+    lasting = view.model_dump(
+        mode="json", exclude={"expected_end_at": True, "under_way": {"__all__": {"expected_end_at"}}}
+    )
+    return News(content_hash(lasting), view.model_dump_json(), is_last)
+
+
+async def _followed(request: Request, key: Hashable, read: Read) -> AsyncIterator[Topic]:
+    """Raises a 503 problem if all streams are taken."""
+    streams: Streams = request.app.state.streams
+    try:
+        with streams.opened(key, read) as topic:
+            await streams.begin(topic)
+            yield topic
+    except TooManyStreams as error:
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "poll, or try again later") from None
+
+
+async def _followed_run(
+    request: Request, store: TheStore, supplies: MaybeSupplies, run_id: str
+) -> AsyncIterator[Topic]:
+    run = await run_in_threadpool(known_run, store, run_id)
+    async for topic in _followed(request, run_id, _RunNews(store, supplies, run)):
+        yield topic
+
+
+async def _followed_runs(request: Request, store: TheStore, measures_itself: MeasuresItself) -> AsyncIterator[Topic]:
+    def read(changed: bool) -> News | None:
+        return _news(under_way(store, measures_itself)) if changed else None
+
+    async for topic in _followed(request, "under way", read):
+        yield topic
+
+
+async def _sent(request: Request, topic: Topic, seen: str) -> AsyncIterator[ServerSentEvent]:
+    streams: Streams = request.app.state.streams
+    async for news in streams.news_of(topic, seen):
+        yield ServerSentEvent(raw_data=news.content, id=news.news_id)
+
+
+LastEventId = Annotated[str, Header(alias="Last-Event-ID", max_length=100)]
+
+
+@router.get("/runs/{run_id}/stream", include_in_schema=False, response_class=EventSourceResponse)
+async def run_stream(
+    request: Request, topic: Annotated[Topic, Depends(_followed_run)], seen: LastEventId = ""
+) -> AsyncIterator[ServerSentEvent]:
+    """`RunProgressView` whenever it changes, until the run has ended."""
+    async for event in _sent(request, topic, seen):
+        yield event
+
+
+@router.get("/overview/stream", include_in_schema=False, response_class=EventSourceResponse)
+async def overview_stream(
+    request: Request, topic: Annotated[Topic, Depends(_followed_runs)], seen: LastEventId = ""
+) -> AsyncIterator[ServerSentEvent]:
+    """`UnderWay` whenever it changes."""
+    async for event in _sent(request, topic, seen):
+        yield event
 
 
 router.include_router(_kept)

@@ -27,6 +27,7 @@ from kexbench.api.run_models import (
     StealView,
 )
 from kexbench.comparison.cells import ShownCells, shown_cells
+from kexbench.comparison.environment import EnvironmentChanges, environment_changes
 from kexbench.comparison.host_moves import moved_since
 from kexbench.comparison.mixed import MixedPool, mixed_pool
 from kexbench.comparison.models import CaseView, SubjectView
@@ -35,6 +36,7 @@ from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
+from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
@@ -42,6 +44,7 @@ from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
 from kexbench.store.port import (
     AppearanceRow,
+    HostKindRow,
     MeanLoad,
     RunKey,
     RunProgress,
@@ -49,6 +52,7 @@ from kexbench.store.port import (
     SampleStore,
     ScreeningStore,
     Selection,
+    Store,
 )
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -218,6 +222,7 @@ def run(
         metric=shown,
         cells=list(shown_here.cells),
         sentinel=sentinel_view(store, stored, kind),
+        environment=_environment(store, stored, attempts, kind),
         steal=_steal(load),
         sibling=_sibling(load),
         timers=timers,
@@ -226,6 +231,15 @@ def run(
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
+
+
+def _environment(
+    store: Store, run: Run, attempts: list[JobAttempt], kind: HostKind | None
+) -> EnvironmentChanges | None:
+    """A single machine is known before anything is stored."""
+    if kind is None and run.host:
+        kind = HostKind(pool=LOCAL, cpu_model=kind_of(run.host))
+    return environment_changes(store, run, attempts, HostKindRow(**dict(kind))) if kind else None
 
 
 def _steal(load: MeanLoad) -> StealView | None:
@@ -286,13 +300,17 @@ def known_run(store: RunStore, run_id: str) -> Run:
     return run
 
 
+def newest_event(run: Run | RunFacts, progress: RunProgress | None) -> RunEvent:
+    """A run without events was just announced."""
+    return progress.event if progress else RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING)
+
+
 def summary(run: Run, progress: RunProgress | None) -> RunSummary:
     return _summary(facts_of(run), progress)
 
 
 def _summary(facts: RunFacts, progress: RunProgress | None) -> RunSummary:
-    """A run without events was just announced."""
-    event = progress.event if progress else RunEvent(run_id=facts.run_id, at=facts.created_at, state=RunState.RUNNING)
+    event = newest_event(facts, progress)
     return RunSummary(
         **vars(facts),
         state=event.state,

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from kexbench.analysis.connection import PartKind
 from kexbench.api.models import HostKind, ReferenceView
+from kexbench.comparison.environment import EnvironmentChanges
 from kexbench.comparison.mixed import MixedPool
 from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
 from kexbench.comparison.overview import LibraryState
@@ -20,6 +21,7 @@ from kexbench.domain.samples import Metric, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 from kexbench.queue.controls import Control
+from kexbench.queue.progress import JobsProgress
 
 
 class RunFacts(Frozen):
@@ -158,9 +160,25 @@ class RunDetail(Frozen):
     reference: ReferenceView | None
     connection: ConnectionView | None = Field(description="null if no case goes beyond its handshake")
     sentinel: SentinelView | None = Field(description="null if the run has none")
+    environment: EnvironmentChanges | None = Field(
+        description="what differs from the previous run of the spec; null without one on this pool and CPU model"
+    )
     timers: dict[str, Timer] = Field(description="cost of reading the clocks, by the subject's reference")
     discarded_batches: int
     preempted_batches: int
+
+
+class RunProgressView(JobsProgress):
+    """How far a run is."""
+
+    run_id: str
+    state: RunState
+    state_at: datetime
+    detail: str
+    invocations_planned: int
+    invocations_stored: int
+    expected_end_at: datetime | None = Field(description="estimated; null unless it is being measured")
+    log: list[str] = Field(description="the last lines of its log, on the machine that measures it")
 
 
 class QueueEntry(Frozen):
@@ -202,6 +220,7 @@ class RunUnderWay(Frozen):
     state_at: datetime = Field(description="since when it is in this state")
     invocations_planned: int
     invocations_stored: int
+    expected_end_at: datetime | None = Field(description="estimated; null unless it is being measured")
 
 
 class SpecView(Frozen):
@@ -209,12 +228,17 @@ class SpecView(Frozen):
     begun_at: datetime = Field(description="when its newest run began")
 
 
-class Overview(Frozen):
+class UnderWay(Frozen):
+    """What is measured now."""
+
+    under_way: list[RunUnderWay] = Field(description="oldest first")
+    waiting: int = Field(description="the number of runs that wait")
+
+
+class Overview(UnderWay):
     """What a maintainer looks at first."""
 
     libraries: list[LibraryState] = Field(description="the measured libraries, by name")
-    under_way: list[RunUnderWay] = Field(description="oldest first")
-    waiting: int = Field(description="the number of runs that wait")
     specs: list[SpecView] = Field(description="the specs with a run that has begun, by name")
 
 

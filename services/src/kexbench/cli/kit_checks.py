@@ -13,7 +13,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import percent
-from kexbench.domain.kit_changes import Change, KitChanges, compare_kits
+from kexbench.domain.kit_changes import Difference, KitChanges, compare_kits
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.probes import DEFAULTS, Feature, KitProbe
 from kexbench.kits import KitStore, WorkerSource, kit_ids, read_probe, verify_kit
@@ -95,7 +95,7 @@ def _print_features(title: str, features: tuple[Feature, ...]) -> None:
     _print_rows(title, [(feature.label, "" if feature.supported else feature.why) for feature in features])
 
 
-def _print_changes(title: str, changes: list[tuple[str, Change]]) -> None:
+def _print_changes(title: str, changes: list[tuple[str, Difference]]) -> None:
     _print_rows(title, [(label, change.before or "none", change.after or "none") for label, change in changes])
 
 

@@ -1,6 +1,13 @@
 """Addresses of servers. Pure."""
 
+import re
 from urllib.parse import urlsplit
+
+_USER = re.compile(r"(?<=://)[^/@\s]*@")
+_CREDENTIAL = re.compile(
+    r"(?i)(bearer\s+|\b[\w-]*(?:token|password|passwd|secret|api[_-]?key)[\w-]*[=:]\s*)(?!\s)[^\s&\"']+"
+)
+_JSON_WEB_TOKEN = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")
 
 
 def is_http_address(url: str) -> bool:
@@ -12,3 +19,13 @@ def is_http_address(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
+
+
+def without_users(text: str) -> str:
+    """A text whose addresses have neither user nor password."""
+    return _USER.sub("…@", text)
+
+
+def without_secrets(text: str) -> str:
+    """The same, and without values that look like a token or password."""
+    return _JSON_WEB_TOKEN.sub("…", _CREDENTIAL.sub(r"\1…", without_users(text)))

@@ -14,7 +14,7 @@ BYTES_TOLERANCE = 4
 probes with P-256, 0.06% differ by more than three bytes, two by more than four."""
 
 
-class Change(Frozen):
+class Difference(Frozen):
     """One difference. Null means that one of the two doesn't have it."""
 
     what: str
@@ -22,7 +22,7 @@ class Change(Frozen):
     after: str | None
 
 
-class DefaultChange(Change):
+class DefaultChange(Difference):
     """A default that differs: a negotiated field, bytes, or round trips."""
 
     case_id: str
@@ -67,8 +67,8 @@ class KitChanges(Frozen):
 
     before: str = Field(description="kit id")
     after: str = Field(description="kit id")
-    build: tuple[Change, ...] = Field(description="version, build profile, configuration and worker")
-    packages: tuple[Change, ...]
+    build: tuple[Difference, ...] = Field(description="version, build profile, configuration and worker")
+    packages: tuple[Difference, ...]
     probe: ProbeChanges | None
     setup: tuple[SetupCost, ...]
 
@@ -80,8 +80,8 @@ def compare_kits(before: tuple[KitManifest, KitProbe | None], after: tuple[KitMa
     return KitChanges(
         before=old.kit_id,
         after=new.kit_id,
-        build=_changes(_build(old), _build(new)),
-        packages=_changes(_packages(old), _packages(new)),
+        build=differences(_build(old), _build(new)),
+        packages=differences(_packages(old), _packages(new)),
         probe=compare_probes(*both) if both else None,
         setup=tuple(_setup_costs(*both)) if both else (),
     )
@@ -106,11 +106,11 @@ def _pairs(before: KitProbe, after: KitProbe) -> list[tuple[DefaultHandshake, De
 
 
 def _default_changes(then: DefaultHandshake, now: DefaultHandshake) -> Iterable[DefaultChange]:
-    changes = list(_changes(_comparable(then), _comparable(now)))
+    changes = list(differences(_comparable(then), _comparable(now)))
     for name in ("client_bytes", "server_bytes"):
         old, new = getattr(then, name), getattr(now, name)
         if None not in (old, new) and abs(old - new) > BYTES_TOLERANCE:
-            changes.append(Change(what=name, before=f"{old:.0f}", after=f"{new:.0f}"))
+            changes.append(Difference(what=name, before=f"{old:.0f}", after=f"{new:.0f}"))
     return (DefaultChange(case_id=then.case_id, **change.model_dump()) for change in changes)
 
 
@@ -149,9 +149,10 @@ def _packages(kit: KitManifest) -> dict[str, str]:
     return {package.name: package.version for package in kit.packages}
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Difference, ...]:
+    """The names whose values differ, in their order."""
     return tuple(
-        Change(what=name, before=before.get(name), after=after.get(name))
+        Difference(what=name, before=before.get(name), after=after.get(name))
         for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     )

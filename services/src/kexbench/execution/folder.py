@@ -10,10 +10,13 @@ lock                  held by the process that measures or delivers the run
 """
 
 import fcntl
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kexbench.domain.addresses import without_secrets
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
@@ -21,6 +24,9 @@ from kexbench.files import write_whole
 from kexbench.runner.results import DamagedFile, append_line, parsed_lines, read_json, read_results
 
 _REMEDY = "restore it from a backup, or move its folder out of the folder of runs"
+_TAIL_LINES, _LINE_CHARACTERS = 20, 300
+_CONTROLS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Colours of a terminal, and other characters that are no text."""
 ATTEMPT = 1
 """A resumed job continues the same attempt: its results file records what is done."""
 
@@ -32,6 +38,16 @@ class RunFolder:
     @property
     def log(self) -> Path:
         return self.path / "worker.log"
+
+    def log_tail(self) -> list[str]:
+        """The last lines of the process that measured it for the queue, as plain text without secrets."""
+        try:
+            with self.measuring_log.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_LINES * _LINE_CHARACTERS))
+                text = log.read().decode(errors="replace")
+        except FileNotFoundError:
+            return []
+        return [_plain(line) for line in text.splitlines()[-_TAIL_LINES:]]
 
     @property
     def measuring_log(self) -> Path:
@@ -113,3 +129,8 @@ def run_folders(root: Path) -> list[RunFolder]:
     """All folders under `root` that hold a run or its results, oldest first, because run ids begin with their time."""
     holding = {path.parent for name in ("run.json", "results") for path in root.glob(f"*/{name}")}
     return [RunFolder(path) for path in sorted(holding)]
+
+
+def _plain(line: str) -> str:
+    line = without_secrets(_CONTROLS.sub("", line))
+    return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…"

@@ -30,17 +30,20 @@ class Planner(Protocol):
 @dataclass(frozen=True)
 class Supplies:
     """What a service on a cluster supplies. `architectures` returns the architecture of each pool. `repositories`
-    returns a library's git repositories in the catalogue: their code is run."""
+    returns a library's git repositories in the catalogue: their code is run. `namespace` has the pods of jobs."""
 
     shared_store: SharedKitStore
     material: MaterialStore
     plan: Planner
     architectures: Callable[[], dict[str, str]]
     repositories: Callable[[Library], Collection[str]]
+    namespace: str = "kexbench-jobs"
 
 
 @dataclass(frozen=True)
 class LocalSupplies:
-    """What a service supplies to the queued runs of its own machine: a plan, made as Supplies makes it."""
+    """What a service supplies to the queued runs of its own machine: a plan, made as Supplies makes it. `log_tail`
+    returns the last lines of a run's log."""
 
     plan: Planner
+    log_tail: Callable[[str], list[str]] = lambda _: []

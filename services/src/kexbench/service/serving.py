@@ -19,6 +19,7 @@ from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
+from kexbench.queue.streams import Streams
 from kexbench.service.connections import config_of
 from kexbench.service.pruning import Pruner
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
@@ -44,6 +45,14 @@ class _Server(uvicorn.Server):
 
     _beside: Beside | None = None
     _signal: int | None = None
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._streams.end()
+        await super().shutdown(sockets)
 
     @contextmanager
     def working(self, beside: Beside | None) -> Iterator[None]:
@@ -131,7 +140,7 @@ class Service:
             pages_url=settings.pages_url,
         )
         self.reading: Reading = app.state.reading
-        self._server = _Server(config_of(app))
+        self._server = _Server(config_of(app), app.state.streams)
 
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""

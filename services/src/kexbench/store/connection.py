@@ -24,7 +24,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
 from pydantic import BaseModel
 from urllib3.exceptions import HTTPError  # raised by the client if an answer is cut off
 
-from kexbench.domain.addresses import is_http_address
+from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
 from kexbench.store.columns import as_arrow
@@ -41,7 +41,6 @@ _DOES_NOT_OPEN = "does not open"
 _REFUSED_QUERY = "refused a query"
 _UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
 """ClickHouse's messages about a part whose files exist but are damaged."""
-_USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 _writes: Counter[tuple[str, str]] = Counter()
@@ -128,7 +127,7 @@ class Connection:
         url = urlsplit(self._dsn)
         for secret in {url.netloc.rpartition("@")[0], url.password or "", unquote(url.password or "")} - {""}:
             text = text.replace(secret, "…")
-        return _USER_IN_URL.sub("…@", text)
+        return without_users(text)
 
     def newest_write(self) -> str:
         if self._embedded:

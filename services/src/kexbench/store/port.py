@@ -581,8 +581,8 @@ class ScreeningStore(Protocol):
         """By name."""
         ...
 
-    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
-        """Newest first."""
+    def runs_of_spec(self, spec_name: str, limit: int, before: datetime | None = None) -> list[Run]:
+        """Newest first. `before` limits when they were created."""
         ...
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.screenings import Screening
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.connection import Connection, page_parameters
 from kexbench.store.port import EndedRunRow, WatchedSpecRow
 from kexbench.store.rows import EVENT_ORDER
 
@@ -71,10 +71,11 @@ class ScreeningTables(Connection):
         )
         return [WatchedSpecRow(**row) for row in selected]
 
-    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
+    def runs_of_spec(self, spec_name: str, limit: int, before: datetime | None = None) -> list[Run]:
         selected = self._query(
             "SELECT run_id, run FROM runs FINAL WHERE spec_name = {spec_name:String}"
+            " AND created_at < {before:DateTime64(3, 'UTC')}"
             " ORDER BY created_at DESC, run_id DESC LIMIT {limit:UInt32}",
-            {"spec_name": spec_name, "limit": limit},
+            {"spec_name": spec_name} | page_parameters(limit, before),
         )
         return rows.runs_of(selected)

@@ -1,0 +1,106 @@
+"""How far a run is: its jobs, and the time left. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pydantic import Field
+
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.plans import Job, Plan
+from kexbench.domain.pools import LOCAL
+from kexbench.domain.runs import JobAttempt, RunEvent, RunState
+
+MOST_JOBS = 40
+"""Jobs that are listed. A plan may have thousands."""
+
+
+class JobState(StrEnum):
+    """In the order in which people look at them."""
+
+    MEASURING = "measuring"
+    INCOMPLETE = "incomplete"
+    """The run ended before the job had all its invocations."""
+    WAITING = "waiting"
+    DONE = "done"
+
+
+class JobProgress(Frozen):
+    """How far a job is, with its newest attempt on a cluster."""
+
+    job_id: str
+    pool: str
+    state: JobState
+    invocations_planned: int
+    invocations_stored: int
+    attempt: int | None = Field(None, description="on a cluster, once the pod has started")
+    node: str | None = None
+    pod: str | None = None
+    started_at: datetime | None = None
+    log_command: str | None = Field(None, description="shows the pod's log")
+
+
+class JobsProgress(Frozen):
+    jobs: list[JobProgress] = Field(description=f"at most {MOST_JOBS}; those being measured first")
+    job_states: dict[JobState, int] = Field(description="the number of jobs in each state, of all jobs")
+
+
+def jobs_progress(
+    plan: Plan, state: RunState, stored: Mapping[str, int], attempts: Iterable[JobAttempt], namespace: str
+) -> JobsProgress:
+    """`stored` are invocations by job, `attempts` in order. `namespace` has the pods of jobs."""
+    newest = {attempt.job_id: attempt for attempt in attempts}
+    jobs = [_job(job, state, stored.get(job.job_id, 0), newest.get(job.job_id), namespace) for job in plan.jobs]
+    if state is RunState.RUNNING:
+        jobs = _with_local_job(jobs)
+    order = list(JobState)
+    jobs.sort(key=lambda job: order.index(job.state))
+    return JobsProgress(jobs=jobs[:MOST_JOBS], job_states=dict(Counter(job.state for job in jobs)))
+
+
+def _job(job: Job, state: RunState, stored: int, attempt: JobAttempt | None, namespace: str) -> JobProgress:
+    return JobProgress(
+        job_id=job.job_id,
+        pool=job.pool,
+        state=_state_of(job, state, stored, attempt),
+        invocations_planned=job.count,
+        invocations_stored=stored,
+        attempt=attempt and attempt.attempt,
+        node=attempt and attempt.node,
+        pod=attempt and attempt.pod,
+        started_at=attempt and attempt.started_at,
+        log_command=attempt and f"kubectl logs {attempt.pod} --namespace {namespace}",
+    )
+
+
+def _state_of(job: Job, state: RunState, stored: int, attempt: JobAttempt | None) -> JobState:
+    if stored >= job.count:
+        return JobState.DONE
+    if not state.is_open:
+        return JobState.INCOMPLETE
+    return JobState.MEASURING if attempt and state is RunState.RUNNING else JobState.WAITING
+
+
+def _with_local_job(jobs: list[JobProgress]) -> list[JobProgress]:
+    """A single machine measures its jobs in their order, and stores each when it is done."""
+    place = next((place for place, job in enumerate(jobs) if job.pool == LOCAL and job.state is JobState.WAITING), None)
+    if place is None:
+        return jobs
+    current = jobs[place].model_copy(update={"state": JobState.MEASURING})
+    return [*jobs[:place], current, *jobs[place + 1 :]]
+
+
+def left_s(event: RunEvent, estimated_s: float, planned: int, stored: int, now: datetime) -> float:
+    """The estimated time to measure the rest of a run, by its newest event. A single machine stores a job only when it
+    is done. Until then the elapsed time estimates better."""
+    elapsed_s = (now - event.at).total_seconds() if event.state is RunState.RUNNING else 0.0
+    remaining_s = min(estimated_s * (1 - stored / planned), estimated_s - elapsed_s)
+    return round(max(0.0, remaining_s), 1)
+
+
+def expected_end_at(event: RunEvent, estimated_s: float, planned: int, stored: int, now: datetime) -> datetime | None:
+    """None unless the run is being measured."""
+    if event.state is not RunState.RUNNING:
+        return None
+    return now + timedelta(seconds=left_s(event, estimated_s, planned, stored, now))

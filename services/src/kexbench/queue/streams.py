@@ -1,0 +1,125 @@
+"""Streams of news: what the store has on a topic, sent again whenever it changes. All streams share one look at the
+store, and those of a topic share what is read."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kexbench.store.port import StoreError, Upkeep
+
+_log = logging.getLogger(__name__)
+MOST_STREAMS = 64
+"""Streams at once. Each holds a connection of the service, which has 256; pages that get none poll."""
+PAUSE_S = 1.0
+"""Between two looks at the store."""
+
+
+class TooManyStreams(Exception):
+    """All streams are taken."""
+
+
+@dataclass(frozen=True)
+class News:
+    """The whole content of a topic, so that a stream may skip some."""
+
+    news_id: str
+    """Equal for equal contents, in every process: a client that reconnects names the last one it saw."""
+    content: str
+    is_last: bool
+    """Nothing will follow."""
+
+
+Read = Callable[[bool], News | None]
+"""Reads a topic's news, in any thread; the argument is whether the store has changed since the last time. None if there
+is no reason to read. Raises StoreError."""
+
+
+class Topic:
+    """What some streams follow."""
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+        self.streams = 0
+        self.newest: News | None = None
+        self.changed = asyncio.Event()
+        """Replaced at each change, so that everybody who waits for it wakes."""
+
+    def tell(self, news: News | None) -> None:
+        if news is not None:
+            self.newest = news
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Streams:
+    """The streams of one application, used only by its event loop."""
+
+    def __init__(self, store: Upkeep, pause_s: float = PAUSE_S, most: int = MOST_STREAMS) -> None:
+        self._store = store
+        self._most = most
+        self._pause_s = pause_s
+        self._topics: dict[Hashable, Topic] = {}
+        self._ended = False
+        self._watching: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def opened(self, key: Hashable, read: Read) -> Iterator[Topic]:
+        """A stream of the topic `key`, for as long as the context lasts. Raises TooManyStreams."""
+        if sum(topic.streams for topic in self._topics.values()) >= self._most:
+            raise TooManyStreams(f"this service has {self._most} streams at once, and all are taken")
+        topic = self._topics.setdefault(key, Topic(read))
+        topic.streams += 1
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch())
+        try:
+            yield topic
+        finally:
+            topic.streams -= 1
+            if not topic.streams:
+                del self._topics[key]
+
+    async def begin(self, topic: Topic) -> None:
+        """Read the first news of a topic. Raises StoreError."""
+        if topic.newest is None:
+            topic.tell(await asyncio.to_thread(topic.read, True))
+
+    async def news_of(self, topic: Topic, seen: str = "") -> AsyncIterator[News]:
+        """The newest news, then each change, without the one with the id `seen`. Ends after the last one, and when the
+        service ends."""
+        while not self._ended:
+            changed, newest = topic.changed, topic.newest
+            if newest and newest.news_id != seen:
+                seen = newest.news_id
+                yield newest
+            elif newest and newest.is_last:
+                return
+            else:
+                await changed.wait()
+
+    def end(self) -> None:
+        """End all streams, which would otherwise hold up the end of the service."""
+        self._ended = True
+        for topic in self._topics.values():
+            topic.tell(None)
+
+    async def _watch(self) -> None:
+        version = ""
+        while self._topics and not self._ended:
+            try:
+                version = await self._look(version)
+            except StoreError as error:
+                _log.warning("streams: %s", error)  # the next look may succeed
+            except Exception:
+                _log.exception("streams")
+            await asyncio.sleep(self._pause_s)
+
+    async def _look(self, version: str) -> str:
+        """Read what changed since a version of the store; returns the version it has now."""
+        newest = await asyncio.to_thread(self._store.content_version)
+        for topic in list(self._topics.values()):
+            news = await asyncio.to_thread(topic.read, newest != version)
+            if news and (topic.newest is None or news.news_id != topic.newest.news_id):
+                topic.tell(news)
+        return newest
