@@ -1,8 +1,8 @@
 """A store as large as years of measuring leave, for benchmarks of its answers.
 
-`python -m bench.large_store FOLDER [--values MILLIONS | --matrix]` makes one. The first run is stored like any other. The
-following ones are copies of it inside the database, with other hosts, times and costs, since that is a hundred times
-faster.
+`python -m bench.large_store FOLDER [--values MILLIONS | --matrix]` makes one. The first run is stored like any other.
+The following ones are copies of it inside the database, with other hosts, times and costs, since that is a hundred
+times faster.
 """
 
 import argparse

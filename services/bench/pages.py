@@ -2,13 +2,14 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import urlencode
 
 import httpx
+import numpy as np
 from pydantic import BaseModel
 
 from bench.answers import requests
@@ -18,7 +19,7 @@ from bench.machine import BenchError
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import Trends
 
-FRONTEND = Path(__file__).parents[3] / "frontend"
+FRONTEND = Path(__file__).parents[2] / "frontend"
 CROWD_LINES = 200
 CROWD_POINTS = 200
 CHART = ".trend .u-over"
@@ -63,12 +64,21 @@ class Visit(BaseModel):
 class CrowdFigures(BaseModel):
     useful_ms: float
     frames: Mapping[str, Sequence[float]]
-    """Milliseconds that scripts took in each frame, by what the reader did."""
+    """Milliseconds of CPU time that scripts took in each frame, by what the reader did."""
 
 
-class PageFigures(BaseModel):
-    values_millions: int = 0
+class Measured(BaseModel):
+    """What the browser reports."""
+
     visits: list[Visit]
+    crowd: CrowdFigures
+
+
+@dataclass(frozen=True)
+class PageFigures:
+    millions: int
+    """The size of the store, in values."""
+    visits: Sequence[Visit]
     crowd: CrowdFigures
 
 
@@ -86,10 +96,11 @@ def measure_pages(millions: int, rounds: int) -> PageFigures:
             pages=pages_of(extent, trends),
             crowd=Crowd(path="/trends", useful=CHART, answer=answer),
         )
-        return in_a_browser(plan, Path(folder)).model_copy(update={"values_millions": millions})
+        measured = in_a_browser(plan, Path(folder))
+    return PageFigures(millions, measured.visits, measured.crowd)
 
 
-def in_a_browser(plan: PagesPlan, folder: Path) -> PageFigures:
+def in_a_browser(plan: PagesPlan, folder: Path) -> Measured:
     """Raises BenchError."""
     file = folder / "plan.json"
     file.write_text(plan.model_dump_json(), encoding="utf-8")
@@ -97,7 +108,7 @@ def in_a_browser(plan: PagesPlan, folder: Path) -> PageFigures:
     done = subprocess.run(command, cwd=FRONTEND, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"the browser failed: {done.stderr}")
-    return PageFigures.model_validate_json(done.stdout)
+    return Measured.model_validate_json(done.stdout)
 
 
 def pages_of(extent: Extent, trends: Trends) -> list[Page]:
@@ -115,20 +126,35 @@ def pages_of(extent: Extent, trends: Trends) -> list[Page]:
 
 
 def crowded(trends: Trends) -> Trends:
-    """More lines and versions than anybody measured, made of an answer's first ones."""
+    """More lines and versions than anybody measured, made of the first ones of an answer."""
     subject, line = trends.subjects[0], trends.lines[0]
-    subjects = [
-        subject.model_copy(update={"subject": f"openssl@9.{place}", "version": f"9.{place}", "version_key": f"{place:05}"})
-        for place in range(CROWD_POINTS)
-    ]
-    pools = [f"pool-{number}" for number in range(CROWD_LINES)]
-    lines = []
-    for number, pool in enumerate(pools):
-        points = [
-            line.points[0].model_copy(update={"subject": place, "value": value, "low": value * 0.99, "high": value * 1.01})
-            for place in range(CROWD_POINTS)
-            for value in [line.points[0].value * (1 + number / 100 + (place * 7919 + number * 31) % 97 / 5000)]
-        ]
-        kind = line.host_kind.model_copy(update={"pool": pool})
-        lines.append(line.model_copy(update={"host_kind": kind, "points": points, "change_points": []}))
-    return trends.model_copy(update={"subjects": subjects, "lines": lines, "releases": [], "left_out": 0})
+    point = line.points[0]
+    random = np.random.default_rng(0)
+    values = (
+        point.value * (1 + np.arange(CROWD_LINES)[:, None] / 100) * random.normal(1, 0.01, (CROWD_LINES, CROWD_POINTS))
+    )
+    names = [f"9.{place}" for place in range(CROWD_POINTS)]
+    return trends.model_copy(
+        update={
+            "subjects": [
+                subject.model_copy(update={"subject": f"openssl@{name}", "version": name, "version_key": f"{place:05}"})
+                for place, name in enumerate(names)
+            ],
+            "lines": [
+                line.model_copy(
+                    update={
+                        "host_kind": line.host_kind.model_copy(update={"pool": f"pool-{number}"}),
+                        "points": [
+                            point.model_copy(
+                                update={"subject": place, "value": value, "low": 0.99 * value, "high": 1.01 * value}
+                            )
+                            for place, value in enumerate(map(float, own))
+                        ],
+                        "change_points": [],
+                    }
+                )
+                for number, own in enumerate(values)
+            ],
+            "releases": [],
+        }
+    )
