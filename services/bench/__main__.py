@@ -211,7 +211,7 @@ def _loaded(machine: Machine, scale: Scale) -> Load:
 def _paged(machine: Machine, scale: Scale) -> PageFigures:
     _log(f"pages: {scale.page_rounds} visits of each with a store of {scale.pages_millions} million values")
     with all_cpus(machine.cpus):
-        return measure_pages(scale.pages_millions, scale.page_rounds)
+        return measure_pages(EXTENTS[scale.pages_millions], scale.page_rounds)
 
 
 def _scaled(machine: Machine, scale: Scale) -> Scaled:
@@ -251,7 +251,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
     "load": (LOAD, lambda machine, scale, _: load_text(_loaded(machine, scale))),
     "pages": (
         PAGES.format(useful_s=USEFUL_S, script_kb=SCRIPT_KB),
-        lambda machine, scale, _: pages_text(_paged(machine, scale)),
+        lambda machine, scale, _: pages_text(scale.pages_millions, _paged(machine, scale)),
     ),
     "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
 }

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -13,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from bench.answers import requests
-from bench.large_store import EXTENTS, Extent, run_of
+from bench.large_store import Extent, run_of
 from bench.load import serving_large_store
 from bench.machine import BenchError
 from kexbench.api.calling import API_PREFIX
@@ -67,24 +66,15 @@ class CrowdFigures(BaseModel):
     """Milliseconds of CPU time that scripts took in each frame, by what the reader did."""
 
 
-class Measured(BaseModel):
+class PageFigures(BaseModel):
     """What the browser reports."""
 
     visits: list[Visit]
     crowd: CrowdFigures
 
 
-@dataclass(frozen=True)
-class PageFigures:
-    millions: int
-    """The size of the store, in values."""
-    visits: Sequence[Visit]
-    crowd: CrowdFigures
-
-
-def measure_pages(millions: int, rounds: int) -> PageFigures:
+def measure_pages(extent: Extent, rounds: int) -> PageFigures:
     """Raises BenchError."""
-    extent = EXTENTS[millions]
     with serving_large_store(extent) as address, TemporaryDirectory() as folder:
         answer = Path(folder) / "trends.json"
         with httpx.Client(base_url=address.url, timeout=60, trust_env=False) as client:
@@ -96,11 +86,10 @@ def measure_pages(millions: int, rounds: int) -> PageFigures:
             pages=pages_of(extent, trends),
             crowd=Crowd(path="/trends", useful=CHART, answer=answer),
         )
-        measured = in_a_browser(plan, Path(folder))
-    return PageFigures(millions, measured.visits, measured.crowd)
+        return in_a_browser(plan, Path(folder))
 
 
-def in_a_browser(plan: PagesPlan, folder: Path) -> Measured:
+def in_a_browser(plan: PagesPlan, folder: Path) -> PageFigures:
     """Raises BenchError."""
     file = folder / "plan.json"
     file.write_text(plan.model_dump_json(), encoding="utf-8")
@@ -108,7 +97,7 @@ def in_a_browser(plan: PagesPlan, folder: Path) -> Measured:
     done = subprocess.run(command, cwd=FRONTEND, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"the browser failed: {done.stderr}")
-    return Measured.model_validate_json(done.stdout)
+    return PageFigures.model_validate_json(done.stdout)
 
 
 def pages_of(extent: Extent, trends: Trends) -> list[Page]:

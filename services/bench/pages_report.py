@@ -14,12 +14,12 @@ FRAME_MS = 8
 """Goals: from navigation to useful, JavaScript before the first paint, and scripts in a frame."""
 
 
-def pages_text(figures: PageFigures) -> str:
+def pages_text(millions: int, figures: PageFigures) -> str:
     names = list(dict.fromkeys(visit.page for visit in figures.visits))
     rows = [_row(name, [visit for visit in figures.visits if visit.page == name]) for name in names]
     table = markdown_table(("page", "first", "cold", "warm", "cold / goal", "JavaScript", "transferred"), rows)
     rounds = 1 + max(visit.round for visit in figures.visits)
-    about = f"A store of {figures.millions} million values, {rounds} cold and warm visits of each page."
+    about = f"A store of {millions} million values, {rounds} cold and warm visits of each page."
     return f"{about}\n\n{table}\n\n{_crowd_text(figures.crowd)}"
 
 

@@ -26,7 +26,8 @@ export function TrendsPage() {
   const filters = useQuery(filtersOptions()).data;
   const trends = useQuery({
     ...trendsOptions({ query: queryOf(search, filters) }),
-    enabled: filters !== undefined,
+    // The machines of the URL are named by labels, which only the filters resolve.
+    enabled: search.host === undefined || filters !== undefined,
     placeholderData: keepPreviousData,
   });
   useTitle("Trends");
