@@ -98,7 +98,7 @@ test-faults: packages-run packages-faults python
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
 
-bench: packages-run packages-kits packages-bench python
+bench: packages-run packages-kits packages-bench packages-test python frontend
 	@$(MAKE) --silent -C workers/handshake plain
 	@cd services && PYTHONPATH=../infra .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
 

@@ -11,7 +11,8 @@ export default defineConfig({
     renderBuiltUrl: (_, { hostType }) => (hostType === "html" ? undefined : { relative: true }),
   },
   resolve: { alias: { "@": fileURLToPath(new URL("src", import.meta.url)) } },
-  server: { proxy: { "/api": service } },
+  // The mock API's examples are in bench-specs.
+  server: { proxy: { "/api": service }, fs: { allow: [".."] } },
   preview: { proxy: { "/api": service } },
-  test: { include: ["src/**/*.test.ts"] },
+  test: { include: ["src/**/*.test.{ts,tsx}"] },
 });

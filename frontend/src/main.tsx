@@ -15,6 +15,10 @@ const queries = new QueryClient({
 
 if (site) client.setConfig({ fetch: publishedFetch(site) });
 else acceptOutdated(client, queries);
+if (import.meta.env.MODE === "mock") {
+  const { mockApi, mockFetch } = await import("./testing/mock-api");
+  client.setConfig({ fetch: mockFetch(mockApi("results")) });
+}
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");

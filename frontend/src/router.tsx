@@ -5,6 +5,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  type RouterHistory,
 } from "@tanstack/react-router";
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
@@ -214,14 +215,20 @@ const routeTree = root.addChildren([
 // stands behind a hash.
 if (site) routeTree.addChildren([home, series, upgrades, upgrade]);
 
-export const router = createRouter({
-  routeTree,
-  history: site && createHashHistory(),
-  parseSearch,
-  stringifySearch,
-  scrollRestoration: true,
-  defaultErrorComponent: ({ error }) => <Failed error={error} />,
-});
+export function makeRouter(history: RouterHistory | undefined) {
+  return createRouter({
+    routeTree,
+    history,
+    parseSearch,
+    stringifySearch,
+    scrollRestoration: true,
+    // The scripts of a page, not its answers: pointing at cells of a matrix must not load a machine that measures.
+    defaultPreload: "intent",
+    defaultErrorComponent: ({ error }) => <Failed error={error} />,
+  });
+}
+
+export const router = makeRouter(site && createHashHistory());
 
 declare module "@tanstack/react-router" {
   interface Register {

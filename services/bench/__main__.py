@@ -7,6 +7,7 @@ that part's old section. Other figures never cause a failure. Without a simulate
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,11 +30,14 @@ from bench.connections import (
 from bench.counts import Repeated, repeat_counts
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
+from bench.large_store import EXTENTS
 from bench.levels import Level, compare_levels
 from bench.load import Load, measure_load
 from bench.machine import FULL, QUICK, BenchError, Machine, Scale, all_cpus
 from bench.mixes import GOAL, SUBJECT, Predicted, compare_mixes
 from bench.overhead import Overhead, measure_overhead
+from bench.pages import PageFigures, measure_pages
+from bench.pages_report import SCRIPT_KB, USEFUL_S, pages_text
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
 from bench.texts import (
@@ -48,6 +52,7 @@ from bench.texts import (
     LOAD,
     MIXED,
     OVERHEAD,
+    PAGES,
     PEERS,
     SCALE,
 )
@@ -89,8 +94,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
     parser.add_argument("--only", choices=list(PARTS), help="only this part; the file keeps its other sections")
     parser.add_argument("--plain", type=Path, required=True, help="path of the compiled plain_openssl")
+    parser.add_argument("--values", type=int, choices=EXTENTS, help="of the store behind the pages, in millions")
     options = parser.parse_args(arguments)
     scale = QUICK if options.quick else FULL
+    if options.values:
+        scale = replace(scale, pages_millions=options.values)
     machine = Machine()
     about = report.machine_lines(datetime.now(UTC), read_host_facts(), calibrate(machine, ECDSA_1_3))
     sections: dict[str, str] = {}
@@ -109,7 +117,7 @@ def main(arguments: Sequence[str]) -> int:
             continue
         sections[part] = f"{heading}{about}\n\n{figures}"
         print(f"\n{sections[part]}", flush=True)
-    if scale is FULL:
+    if not options.quick:
         existing = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
         headings = {part: heading.partition("\n")[0] for part, (heading, _) in PARTS.items()}
         write_whole(REPORT, report.document(existing, HEAD, headings, sections).encode())
@@ -200,6 +208,12 @@ def _loaded(machine: Machine, scale: Scale) -> Load:
         return measure_load(scale.load_millions, scale.load_s)
 
 
+def _paged(machine: Machine, scale: Scale) -> PageFigures:
+    _log(f"pages: {scale.page_rounds} visits of each with a store of {scale.pages_millions} million values")
+    with all_cpus(machine.cpus):
+        return measure_pages(EXTENTS[scale.pages_millions], scale.page_rounds)
+
+
 def _scaled(machine: Machine, scale: Scale) -> Scaled:
     _log(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
     return measure_scale(machine.installation.catalogue(), machine.cpus, scale)
@@ -235,6 +249,10 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
     "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "answers": (ANSWERS, lambda _machine, scale, _: answers_text(list(_answers(scale)))),
     "load": (LOAD, lambda machine, scale, _: load_text(_loaded(machine, scale))),
+    "pages": (
+        PAGES.format(useful_s=USEFUL_S, script_kb=SCRIPT_KB),
+        lambda machine, scale, _: pages_text(scale.pages_millions, _paged(machine, scale)),
+    ),
     "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
 }
 """The text above each part's figures, and the function that measures them."""

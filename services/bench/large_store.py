@@ -1,8 +1,8 @@
 """A store as large as years of measuring leave, for benchmarks of its answers.
 
-`python -m bench.large_store FOLDER [--values MILLIONS]` makes one. The first run is stored like any other. The
-following ones are copies of it inside the database, with other hosts, times and costs, since that is a hundred times
-faster.
+`python -m bench.large_store FOLDER [--values MILLIONS | --matrix]` makes one. The first run is stored like any other.
+The following ones are copies of it inside the database, with other hosts, times and costs, since that is a hundred
+times faster.
 """
 
 import argparse
@@ -44,8 +44,9 @@ subjects:
   - openssl: [{sources}]
 matrix:
   protocol: [TLSv1.3]
-  keyExchange: [ECDHE-ECDSA]
-  curve: [P-256]
+  keyExchange: [{key_exchanges}]
+  curve: [{curves}]
+  rsaBits: [{rsa_bits}]
   group: [{groups}]
   cipher: [AES-128-GCM, AES-256-GCM]
   chainLength: [1, 2, 3]
@@ -59,13 +60,17 @@ class Extent:
 
     runs: int
     groups: int = len(_GROUPS)
-    """Each has six cases."""
+    """Each has six cases with each certificate."""
+    curves: tuple[str, ...] = ("P-256",)
+    rsa_bits: tuple[int, ...] = ()
     versions: int = 28
     hosts: int = 4
 
 
 EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15)}
 """By the approximate number of values, in millions."""
+MATRIX = Extent(runs=1, groups=2, curves=("P-256", "P-384"), rsa_bits=(2048, 3072, 4096))
+"""60 cases with five certificates, to look at."""
 
 
 def make_large_store(folder: Path, extent: Extent) -> ClickHouseStore:
@@ -147,6 +152,9 @@ def run_of(extent: Extent, host: int, number: int) -> Run:
     )
     spec = _SPEC.format(
         sources=", ".join(sources),
+        key_exchanges=", ".join(["ECDHE-ECDSA", *(["ECDHE-RSA"] if extent.rsa_bits else [])]),
+        curves=", ".join(extent.curves),
+        rsa_bits=", ".join(map(str, extent.rsa_bits or (2048,))),
         groups=", ".join(_GROUPS[: extent.groups]),
         invocations=INVOCATIONS,
         batches=BATCHES,
@@ -231,8 +239,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--values", type=int, choices=EXTENTS, default=14, help="in millions")
+    parser.add_argument("--matrix", action="store_true", help="28 versions in 60 cases with several certificates")
     options = parser.parse_args()
-    store = make_large_store(options.folder, EXTENTS[options.values])
+    store = make_large_store(options.folder, MATRIX if options.matrix else EXTENTS[options.values])
     print(f"{values_of(store):,} values")
     store.close()
 

@@ -68,10 +68,17 @@ class Load:
 
 def measure_load(millions: int, seconds: float) -> Load:
     extent = EXTENTS[millions]
+    with serving_large_store(extent) as address:
+        return _loaded(address, extent, seconds)
+
+
+@contextmanager
+def serving_large_store(extent: Extent) -> Iterator[ServiceAddress]:
+    """A service in a process of its own, with a store that is made for it."""
     with TemporaryDirectory() as home:
         in_a_process(_make, Path(home) / "store", extent)
         with _serving(Path(home)) as address:
-            return _loaded(address, extent, seconds)
+            yield address
 
 
 def _make(folder: Path, extent: Extent) -> None:
@@ -80,7 +87,6 @@ def _make(folder: Path, extent: Extent) -> None:
 
 @contextmanager
 def _serving(home: Path) -> Iterator[ServiceAddress]:
-    """A service in a process of its own."""
     command = [sys.executable, "-m", "kexbench.cli", "serve", "--port", "0"]
     log = home / "service.log"
     with log.open("wb") as output:

@@ -56,6 +56,9 @@ class Scale:
     load_millions: int
     """The size of the store that many readers ask at once, in values."""
     load_s: float
+    pages_millions: int
+    """The size of the store behind the pages that a browser opens, in values."""
+    page_rounds: int
     mixes: int
     """Invocations of each mix of a web server, and of its parts."""
 
@@ -74,6 +77,8 @@ FULL = Scale(
     stored_millions=(14, 99),
     load_millions=14,
     load_s=120,
+    pages_millions=14,
+    page_rounds=10,
 )
 QUICK = Scale(
     invocations=6,
@@ -89,6 +94,8 @@ QUICK = Scale(
     stored_millions=(1,),
     load_millions=1,
     load_s=10,
+    pages_millions=1,
+    page_rounds=3,
 )
 
 

@@ -190,6 +190,17 @@ earlier requests were answered. Meanwhile a run is delivered to it, and every de
 Times are wall times at the readers, which share the CPUs with the service.
 
 """
+PAGES = """\
+## Pages in a browser
+
+A headless Chromium opens pages of a service with a made-up store on the same machine, which share its CPUs. A page is
+*useful* when the element that a reader came for is painted: a cell of the matrix, the line of a chart, a row of a
+table. *First* is the first visit of each page after the service started, in the order of the table. *Cold* visits find
+nothing in the browser's cache, *warm* ones what the visit before left. Both are medians of wall times from navigation.
+*JavaScript* is what arrived before the first paint, *transferred* everything until the page was useful, both compressed
+and of cold visits. The goals are {useful_s:g} s and {script_kb:g} kB.
+
+"""
 SCALE = """\
 ## Scale, on a simulated cluster
 

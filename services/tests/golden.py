@@ -12,7 +12,7 @@ def assert_golden(path: Path, actual: str) -> None:
     if path.is_file() and path.read_text(encoding="utf-8") == actual:
         twin.unlink(missing_ok=True)
         return
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     twin.write_text(actual, encoding="utf-8")
     raise AssertionError(f"{path.name} would change; if that is meant, `make golden` moves {twin.name} over it")
 

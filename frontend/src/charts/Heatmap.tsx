@@ -2,21 +2,23 @@
 import { Link } from "@tanstack/react-router";
 import {
   type CSSProperties,
+  Fragment,
   type KeyboardEvent,
   memo,
   type SyntheticEvent,
   useEffect,
+  useMemo,
   useRef,
   useState,
 } from "react";
-import type { CaseView, Metric, SubjectView } from "@/api/generated";
+import type { Metric, SubjectView } from "@/api/generated";
 import { count } from "@/format";
 import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
 import { commitText, shortOrigin, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import type { HeatCell, HeatModel, HeatRow } from "./heatmap-model";
-import { denseGroupText, denseText, type GroupCell, groupOf, type MatrixLine } from "./matrix-view";
+import { caseLine, denseGroupText, denseText, type GroupCell, type MatrixLine } from "./matrix-view";
 
 interface Props {
   label: string;
@@ -51,7 +53,7 @@ export function Heatmap({ label, model, metric, host, lines, isDense = false, fl
     const cell = (event.target as Element).closest("a[data-place]");
     if (cell && detail.current) detail.current.textContent = cell.getAttribute("aria-label");
   };
-  const all = lines ?? model.rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: false }));
+  const all = useMemo(() => lines ?? model.rows.map(caseLine), [lines, model.rows]);
   // An open group has no cells of its own: the arrow keys pass it.
   const withCells = all.filter((line) => line.kind === "case" || !line.isOpen);
   const walk = (event: KeyboardEvent) => {
@@ -89,7 +91,7 @@ export function Heatmap({ label, model, metric, host, lines, isDense = false, fl
                 {...{ metric, isDense }}
                 {...place}
                 row={line.row}
-                inGroup={line.inGroup}
+                title={line.title}
                 pool={host.pool}
                 cpu={host.cpu}
               />
@@ -166,12 +168,22 @@ interface GroupRowProps {
 }
 
 function GroupRow({ line, index, stop, model, host, isDense, flip }: GroupRowProps) {
-  const { group, cases, isOpen, cells } = line;
+  const { group, common, cases, isOpen, cells } = line;
+  const parts = group.split(", ");
   return (
     <tr className="group">
       <th scope="row" className="name">
         <button type="button" aria-expanded={isOpen} onClick={() => flip?.(group)}>
-          <span aria-hidden>{isOpen ? "▾" : "▸"}</span> {group} <small>{count(cases, "case")}</small>
+          {parts.map((part, index) => (
+            <Fragment key={part}>
+              <span className="whole">
+                {index === 0 && <span aria-hidden>{isOpen ? "▾ " : "▸ "}</span>}
+                {part}
+                {index < parts.length - 1 && ","}
+              </span>{" "}
+            </Fragment>
+          ))}
+          <small>{[common, count(cases, "case")].filter(Boolean).join(", ")}</small>
         </button>
       </th>
       {isOpen ? (
@@ -212,14 +224,13 @@ interface RowProps extends HostChoice {
   index: number;
   metric: Metric;
   isDense: boolean;
-  /** below a line that names the key exchange and the certificate */
-  inGroup: boolean;
+  title: string[];
   /** the column that the tab key reaches, or -1 */
   stop: number;
 }
 
-const Row = memo(function Row({ row, index, metric, isDense, inGroup, pool, cpu, stop }: RowProps) {
-  const [main, ...rest] = inGroup ? titleInGroup(row.caseView) : row.caseView.title.split(", ");
+const Row = memo(function Row({ row, index, metric, isDense, title, pool, cpu, stop }: RowProps) {
+  const [main, ...rest] = title;
   const subjects = row.cells.map((cell) => cell.subject);
   return (
     <tr>
@@ -250,14 +261,6 @@ const Row = memo(function Row({ row, index, metric, isDense, inGroup, pool, cpu,
     </tr>
   );
 });
-
-/** The parts of a title that the line of its group does not have. */
-function titleInGroup(caseView: CaseView): string[] {
-  const [main = "", ...rest] = caseView.title.split(", ");
-  const key = groupOf(caseView).split(", ")[1];
-  const short = main.replace(` ${caseView.key_exchange}`, "");
-  return [short, ...(key && rest[0]?.endsWith(key.replace("RSA ", "")) ? rest.slice(1) : rest)];
-}
 
 function step(
   event: KeyboardEvent,

@@ -7,6 +7,7 @@ import { versionText } from "@/subjects";
 import { readPalette, useScheme } from "./palette";
 import type { TrendsModel, TrendsPanel } from "./trends-model";
 import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
+import { zoomByKey } from "./zoom";
 
 interface Props {
   panel: TrendsPanel;
@@ -18,6 +19,7 @@ interface Props {
 
 export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, isLog }: Props) {
   const target = useRef<HTMLDivElement>(null);
+  const zoomBy = useRef<(key: string) => boolean>(undefined);
   const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<TrendsHover>(null);
   const scheme = useScheme();
@@ -32,7 +34,7 @@ export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, i
   useEffect(() => {
     if (!target.current || width === 0) return;
     const palette = readPalette(scheme);
-    const { options, data } = trendsPlot({
+    const { options, data, whole } = trendsPlot({
       lines,
       slots,
       markers,
@@ -43,6 +45,7 @@ export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, i
       hover: setHover,
     });
     const plot = new uPlot(options, data, target.current);
+    zoomBy.current = (key) => zoomByKey(plot, whole, key);
     return () => plot.destroy();
   }, [lines, slots, markers, scheme, width, yLabel, isLog]);
 
@@ -75,6 +78,12 @@ export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, i
         <div
           ref={target}
           role="img"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: keys zoom it
+          tabIndex={0}
+          onKeyDown={(event) => {
+            const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+            if (isPlain && zoomBy.current?.(event.key)) event.preventDefault();
+          }}
           aria-label={`${title || `${lines.length} trends`}: ${yLabel}. The table lists the values.`}
         />
         {hover && (

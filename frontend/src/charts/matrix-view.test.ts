@@ -58,6 +58,20 @@ describe("the view of a matrix", () => {
     expect(cell?.sentence).toBe("RSA, RSA 2048, openssl 2: 1 slower, 1 faster; 10.0% more time.");
   });
 
+  it("says once what the titles of a group's cases have in common", () => {
+    const titlesOf = (...titles: string[]) => {
+      const cases = titles.map((title, index) => ({
+        ...aCase(String(index), `TLS 1.2 RSA, RSA 2048${title}`),
+      }));
+      const cells = cases.map(({ id }) => aCell(id, older, { estimate: anEstimate(1e6) }));
+      const all = heatModel({ metric: "cpu_ns", cases: [...cases, ecdsa], subjects: [older], cells });
+      const { lines = [] } = matrixView(all, { open: ["RSA, RSA 2048"], empty: "shown" }, "cpu_ns");
+      return lines.slice(0, -1).map((line) => (line.kind === "case" ? line.title : line.common));
+    };
+    expect(titlesOf(", chain of 2", ", chain of 3")).toEqual(["TLS 1.2", ["chain of 2"], ["chain of 3"]]);
+    expect(titlesOf("", ", chain of 3")).toEqual(["", ["TLS 1.2"], ["TLS 1.2", "chain of 3"]]);
+  });
+
   it("shows a spec's cases, and costs relative to a case, without groups", () => {
     expect(matrixView(model, { spec: "quick" }, "cpu_ns").lines).toBeUndefined();
     expect(matrixView(model, { versus: "rsa" }, "cpu_ns").lines).toBeUndefined();

@@ -17,8 +17,21 @@ export interface GroupCell {
 }
 
 export type MatrixLine =
-  | { kind: "group"; group: string; cases: number; isOpen: boolean; cells: GroupCell[] }
-  | { kind: "case"; row: HeatRow; inGroup: boolean };
+  | {
+      kind: "group";
+      group: string;
+      /** what the titles of its cases have in common besides its name, such as "TLS 1.3" */
+      common: string;
+      cases: number;
+      isOpen: boolean;
+      cells: GroupCell[];
+    }
+  | {
+      kind: "case";
+      row: HeatRow;
+      /** the parts of the title that the line of its group does not have */
+      title: string[];
+    };
 
 export interface MatrixView {
   model: HeatModel;
@@ -117,7 +130,7 @@ function narrowed(model: HeatModel, rows: HeatRow[], subjects: SubjectView[]): H
 function linesOf(model: HeatModel, groups: string[], open: string[], metric: Metric): MatrixLine[] {
   return groups.flatMap((group): MatrixLine[] => {
     const rows = model.rows.filter((row) => groupOf(row.caseView) === group);
-    if (rows.length === 1) return rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: false }));
+    if (rows.length === 1) return rows.map(caseLine);
     const isOpen = open.includes(group);
     const cells = model.subjects.map((subject, column) =>
       groupCell(
@@ -127,9 +140,33 @@ function linesOf(model: HeatModel, groups: string[], open: string[], metric: Met
         metric,
       ),
     );
-    const head: MatrixLine = { kind: "group", group, cases: rows.length, isOpen, cells };
-    return isOpen ? [head, ...rows.map((row): MatrixLine => ({ kind: "case", row, inGroup: true }))] : [head];
+    const { common, titles } = titlesInGroup(rows);
+    const head: MatrixLine = { kind: "group", group, common, cases: rows.length, isOpen, cells };
+    if (!isOpen) return [head];
+    return [
+      head,
+      ...rows.map((row, index): MatrixLine => ({ kind: "case", row, title: titles[index] ?? [] })),
+    ];
   });
+}
+
+export function caseLine(row: HeatRow): MatrixLine {
+  return { kind: "case", row, title: row.caseView.title.split(", ") };
+}
+
+function titlesInGroup(rows: HeatRow[]): { common: string; titles: string[][] } {
+  const titles = rows.map((row) => titleInGroup(row.caseView));
+  const [common = ""] = titles[0] ?? [];
+  const isCommon = titles.every((title) => title.length > 1 && title[0] === common);
+  return isCommon ? { common, titles: titles.map((title) => title.slice(1)) } : { common: "", titles };
+}
+
+/** The parts of a title that the name of its group does not have. */
+function titleInGroup(caseView: CaseView): string[] {
+  const [main = "", ...rest] = caseView.title.split(", ");
+  const key = groupOf(caseView).split(", ")[1];
+  const short = main.replace(` ${caseView.key_exchange}`, "");
+  return [short, ...(key && rest[0]?.endsWith(key.replace("RSA ", "")) ? rest.slice(1) : rest)];
 }
 
 /** The order of the words, and whose colour a cell of several cases has: what got worse first. */

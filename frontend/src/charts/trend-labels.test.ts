@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type TrendLabels, trendLabels } from "./trend-labels";
+import { labelsInSight, type TrendLabels, trendLabels } from "./trend-labels";
 
 const LETTER = 7;
 const LINE = 12;
@@ -60,5 +60,21 @@ describe("labels below a trend", () => {
     expect(close.texts).toEqual(["3.0 openssl", "3.0 gnutls"]);
     expect(close.rotate).toBeGreaterThan(0);
     expect(close.size).toBeGreaterThan(77 * Math.sin((close.rotate * Math.PI) / 180));
+  });
+});
+
+describe("labels of a part of the axis", () => {
+  const all = slots(200, (index) => `3.${index}.0`);
+
+  it("name more versions the smaller the part is, and none twice", () => {
+    const shown = [200, 50, 10].map((amount) => labelsInSight(all, [-0.5, amount - 0.5], 900));
+    for (const { xs, texts } of shown) expect(texts).toEqual(xs.map((x) => `3.${x}.0`));
+    const share = shown.map(({ xs }, index) => xs.length / ([200, 50, 10][index] ?? 1));
+    expect(share).toEqual([...share].sort((a, b) => a - b));
+    expect(shown[2]).toMatchObject({ xs: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], rotate: 0 });
+  });
+
+  it("are none between two versions", () => {
+    expect(labelsInSight(all, [3.2, 3.8], 900).texts).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 // The positions of version names below a trend, without overlaps. Pure.
 import type { SeriesModel } from "./series-model";
+import type { Range } from "./zoom";
 
 const LETTER_WIDTH = 7;
 const LABEL_GAP = 12;
@@ -34,4 +35,20 @@ export function trendLabels(slots: readonly Named[], width: number): TrendLabels
     rotate: ASLANT,
     size: 24 + longest * Math.sin((ASLANT * Math.PI) / 180),
   };
+}
+
+/** The labels of a part of the axis, without empty ones. */
+export function labelsInSight(
+  slots: readonly Named[],
+  [from, to]: Range,
+  width: number,
+): { xs: number[]; texts: string[]; rotate: number } {
+  const within = slots.filter(({ x }) => x >= from && x <= to);
+  const start = within[0]?.x ?? 0;
+  const { texts, rotate } = trendLabels(
+    within.map((slot) => ({ ...slot, x: slot.x - start })),
+    width,
+  );
+  const labelled = within.flatMap(({ x }, index) => (texts[index] ? [{ x, text: texts[index] }] : []));
+  return { xs: labelled.map(({ x }) => x), texts: labelled.map(({ text }) => text), rotate };
 }

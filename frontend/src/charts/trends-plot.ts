@@ -1,11 +1,13 @@
-// The uPlot options of a chart with many trends: uPlot draws all lines on one canvas, which thousands of points need.
+// The uPlot options of a chart with many trends, all on one canvas, which thousands of points need.
 import uPlot from "uplot";
 import { dateTime, day } from "@/format";
 import { changePointText } from "./change-points";
+import { crowdPainter, firstFrom } from "./crowd";
 import type { Palette } from "./palette";
-import { trendLabels } from "./trend-labels";
+import { labelsInSight, trendLabels } from "./trend-labels";
 import { FONT, stroke } from "./trend-plot";
 import type { DrawnLine, Marker, TrendPlace, TrendsModel } from "./trends-model";
+import { type Range, zoomByWheel } from "./zoom";
 
 export type TrendsHover = { line: DrawnLine; place: TrendPlace; left: number; top: number } | null;
 
@@ -27,23 +29,38 @@ const DAY_S = 24 * 60 * 60;
 export const FEW = 12;
 export const DASHES: number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
-export function trendsPlot(settings: Settings): { options: uPlot.Options; data: uPlot.AlignedData } {
+interface TrendsPlot {
+  options: uPlot.Options;
+  data: uPlot.AlignedData;
+  /** of the horizontal axis, without zoom */
+  whole: Range;
+}
+
+export function trendsPlot(settings: Settings): TrendsPlot {
   const { lines, slots, markers, palette, width, yLabel, isLog, hover } = settings;
   const xs = [...new Set(lines.flatMap((line) => line.points.map((place) => place.x)))].sort((a, b) => a - b);
   const hasBands = lines.length <= FEW;
   const hue = (line: DrawnLine) => palette.hues[line.hue % palette.hues.length] ?? palette.text;
   const [least, greatest] = [xs[0] ?? 0, xs.at(-1) ?? 0];
   const room = slots ? 0.5 : Math.max((greatest - least) * 0.03, DAY_S / 2);
+  const whole: Range = [least - room, greatest + room];
   const labels = slots && trendLabels(slots, width - 80);
+  let sight = labelsInSight(slots ?? [], whole, width - 80);
+  const dash = (line: DrawnLine) => DASHES[line.dash % DASHES.length] ?? [];
+  const drawCrowd = hasBands
+    ? undefined
+    : crowdPainter(lines, isLog, (line) => ({ stroke: hue(line), dash: dash(line) }));
+  const [steps, ends] = [stepsOf(lines), extent(lines, hasBands)];
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
     width,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
+    cursor: { drag: { x: true, y: false }, y: false, points: { show: false } },
     scales: {
-      x: { time: !slots, range: [least - room, greatest + room] },
-      y: isLog ? { distr: 3 } : { range: () => extent(lines, hasBands) },
+      // uPlot names the ends of the data when it shows everything.
+      x: { time: !slots, range: (_, min, max) => (min === least && max === greatest ? whole : [min, max]) },
+      y: isLog ? { distr: 3 } : { range: () => ends },
     },
     axes: [
       {
@@ -52,10 +69,13 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
         ticks: { show: false },
         ...(labels && slots
           ? {
-              splits: () => slots.map((slot) => slot.x),
-              values: () => labels.texts,
-              rotate: labels.rotate,
-              size: labels.size,
+              splits: (_: uPlot, __: number, from: number, to: number) => {
+                sight = labelsInSight(slots, [from, to], width - 80);
+                return sight.xs;
+              },
+              values: () => sight.texts,
+              rotate: () => sight.rotate,
+              size: labels.size, // of all: a chart whose height changes would jump
             }
           : {
               space: 130,
@@ -79,8 +99,9 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
       ...lines.flatMap((line): uPlot.Series[] => [
         {
           stroke: hue(line),
-          width: hasBands ? 2 : 1,
-          dash: DASHES[line.dash % DASHES.length] ?? [],
+          width: 2,
+          dash: dash(line),
+          ...(drawCrowd && { paths: () => null }),
           points: { show: hasBands || line.points.length === 1, size: 6, fill: hue(line) },
         },
         ...(hasBands
@@ -98,9 +119,11 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
         }))
       : [],
     hooks: {
+      ready: [(plot) => zoomByWheel(plot, whole)],
       draw: [
+        (plot) => drawCrowd?.(plot),
         (plot) => drawMarkers(plot, markers, palette),
-        (plot) => drawSteps(plot, lines, { palette, hue }),
+        (plot) => drawSteps(plot, steps, { lines: lines.length, palette, hue }),
       ],
       setCursor: [(plot) => hover(nearest(plot, lines))],
     },
@@ -110,7 +133,7 @@ export function trendsPlot(settings: Settings): { options: uPlot.Options; data: 
     const values = [xs.map((x) => at.get(x)?.y)];
     return hasBands ? [...values, xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)] : values;
   });
-  return { options, data: [xs, ...columns] as uPlot.AlignedData };
+  return { options, data: [xs, ...columns] as uPlot.AlignedData, whole };
 }
 
 function dateText(at: number, span: number): string {
@@ -141,20 +164,21 @@ function drawMarkers({ ctx, bbox, valToPos }: uPlot, markers: Marker[], palette:
   ctx.textAlign = "left";
   for (const marker of markers) {
     const x = valToPos(marker.x, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
     stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
     upright(ctx, marker.text, x - 3 * ratio, bbox.top + bbox.height - 4 * ratio);
   }
   ctx.restore();
 }
 
-/** A dotted line for each place at which series changed. Words of several would hide each other, so they are counted. */
-function drawSteps(
-  { ctx, bbox, valToPos }: uPlot,
-  lines: DrawnLine[],
-  { palette, hue }: { palette: Palette; hue: (line: DrawnLine) => string },
-): void {
-  const ratio = uPlot.pxRatio;
-  const steps = new Map<number, { line: DrawnLine; text: string }[]>();
+interface Step {
+  line: DrawnLine;
+  text: string;
+}
+
+/** By the place at which series changed. */
+function stepsOf(lines: DrawnLine[]): Map<number, Step[]> {
+  const steps = new Map<number, Step[]>();
   for (const line of lines) {
     for (const change of line.trend.change_points) {
       const [before, after] = [change.index - 1, change.index].map((index) => {
@@ -167,17 +191,35 @@ function drawSteps(
       steps.set(x, [...(steps.get(x) ?? []), { line, text }]);
     }
   }
+  return steps;
+}
+
+interface StepInk {
+  /** their number in the chart */
+  lines: number;
+  palette: Palette;
+  hue: (line: DrawnLine) => string;
+}
+
+/** A dotted line for each place at which series changed. Words of several would hide each other, so they are counted. */
+function drawSteps(
+  { ctx, bbox, valToPos }: uPlot,
+  steps: Map<number, Step[]>,
+  { lines, palette, hue }: StepInk,
+): void {
+  const ratio = uPlot.pxRatio;
   ctx.save();
   ctx.lineWidth = 1.5 * ratio;
   ctx.setLineDash([1.5 * ratio, 3 * ratio]);
   ctx.font = FONT.replace("12", String(12 * ratio));
   ctx.textAlign = "right";
   for (const [at, changes] of steps) {
-    const only = changes.length === 1 ? changes[0] : undefined;
     const x = valToPos(at, "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    const only = changes.length === 1 ? changes[0] : undefined;
     ctx.strokeStyle = ctx.fillStyle = only ? hue(only.line) : palette.text;
     stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
-    upright(ctx, only ? only.text : `${changes.length} of ${lines.length} changed`, x - 4 * ratio, bbox.top);
+    upright(ctx, only ? only.text : `${changes.length} of ${lines} changed`, x - 4 * ratio, bbox.top);
   }
   ctx.restore();
 }
@@ -195,10 +237,13 @@ function nearest(plot: uPlot, lines: DrawnLine[]): TrendsHover {
   if (left < 0 || top < 0) return null;
   let best: TrendsHover = null;
   let distance = REACH_PX;
+  const from = plot.posToVal(left - distance, "x");
+  const to = plot.posToVal(left + distance, "x");
   for (const line of lines) {
-    for (const place of line.points) {
+    const { points } = line;
+    for (let index = firstFrom(points, from); (points[index]?.x ?? Infinity) <= to; index++) {
+      const place = points[index] as TrendPlace;
       const px = plot.valToPos(place.x, "x");
-      if (Math.abs(px - left) > distance) continue;
       const py = plot.valToPos(place.y, "y");
       const away = Math.hypot(px - left, py - top);
       if (away < distance) {

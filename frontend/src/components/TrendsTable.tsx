@@ -1,5 +1,6 @@
 // The trends as a table: where each begins and ends, and its change points with their judged sizes.
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { changePointText } from "@/charts/change-points";
 import type { DrawnLine, TrendPlace } from "@/charts/trends-model";
 import * as format from "@/format";
@@ -11,36 +12,39 @@ import { Frame } from "@/ui/Frame";
 const LONG = 40;
 
 export function TrendsTable({ lines }: { lines: DrawnLine[] }) {
+  const [isOpen, setOpen] = useState(lines.length <= LONG);
   return (
     <section>
       <h2>Series</h2>
       <p>Select a series to see the numbers of each version, or a number to see its batches.</p>
-      <details open={lines.length <= LONG}>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Table of {format.count(lines.length, "series", "series")}</summary>
-        <Frame label="Series">
-          <table className="numbers history">
-            <thead>
-              <tr>
-                <th scope="col">Series</th>
-                <th scope="col" className="number">
-                  First
-                </th>
-                <th scope="col" className="number">
-                  Newest
-                </th>
-                <th scope="col" className="number">
-                  95% confidence interval
-                </th>
-                <th scope="col">Change points</th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.map((line) => (
-                <Row key={line.key} line={line} />
-              ))}
-            </tbody>
-          </table>
-        </Frame>
+        {isOpen && (
+          <Frame label="Series">
+            <table className="numbers history">
+              <thead>
+                <tr>
+                  <th scope="col">Series</th>
+                  <th scope="col" className="number">
+                    First
+                  </th>
+                  <th scope="col" className="number">
+                    Newest
+                  </th>
+                  <th scope="col" className="number">
+                    95% confidence interval
+                  </th>
+                  <th scope="col">Change points</th>
+                </tr>
+              </thead>
+              <tbody>
+                {lines.map((line) => (
+                  <Row key={line.key} line={line} />
+                ))}
+              </tbody>
+            </table>
+          </Frame>
+        )}
       </details>
     </section>
   );

@@ -26,7 +26,8 @@ export function TrendsPage() {
   const filters = useQuery(filtersOptions()).data;
   const trends = useQuery({
     ...trendsOptions({ query: queryOf(search, filters) }),
-    enabled: filters !== undefined,
+    // The machines of the URL are named by labels, which only the filters resolve.
+    enabled: search.host === undefined || filters !== undefined,
     placeholderData: keepPreviousData,
   });
   useTitle("Trends");
@@ -104,6 +105,11 @@ function Reading({ search, trends, model }: ReadingProps) {
         {isCrowded
           ? `Bands are drawn for up to ${FEW} series in a chart. Point to a line to see its interval.`
           : "Bands: 95% confidence intervals. Dotted vertical lines: change points, with the change between the two versions as the table has it."}
+      </li>
+      <li>
+        Drag over a chart to zoom, and double-click to see everything. Keys: <kbd>+</kbd> and <kbd>-</kbd>{" "}
+        zoom, the arrow keys pan, <kbd>0</kbd> shows everything. Ctrl with the wheel zooms, Shift with it
+        pans.
       </li>
       {search.show === "relative" && (
         <li>

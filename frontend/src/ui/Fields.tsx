@@ -24,7 +24,7 @@ export function Select<T extends string>({ label, value, choices, choose }: Sele
         {!choices.some((choice) => choice.value === value) && <option value={value}>–</option>}
         {[...new Set(choices.map((choice) => choice.group))].map((group) => {
           const options = (
-            <Options key={group} choices={choices.filter((choice) => choice.group === group)} />
+            <Options key={group ?? ""} choices={choices.filter((choice) => choice.group === group)} />
           );
           return group ? (
             <optgroup key={group} label={group}>

@@ -19,11 +19,13 @@ export function Frame({ label, children, note, rows }: Props) {
   };
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <section ref={frame} className="frame" aria-label={label} tabIndex={0}>
-        {children}
-      </section>
-      {note}
+      <div>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+        <section ref={frame} className="frame" aria-label={label} tabIndex={0}>
+          {children}
+        </section>
+        {note}
+      </div>
       <p className="save">
         <button type="button" aria-label={`${label}: Save table as CSV`} onClick={save}>
           Save table as CSV

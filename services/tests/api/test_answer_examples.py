@@ -1,0 +1,130 @@
+"""The answers that the pages are developed and tested with, without a service: of a store with fake libraries. They are
+checked in, valid by the OpenAPI document, and what a service answers."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.comparison.why import culprits_of, explained
+from kexbench.domain.alerts import AlertAction
+from kexbench.domain.runs import RunState
+from kexbench.domain.samples import Metric
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import Selection
+from tests.api.conftest import SECRET, ClientOf
+from tests.api.documented import document
+from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, counted, measured
+from tests.builders import EXAMPLES, RSA, a_cause, a_finding, a_screening, an_alert_event, an_event
+from tests.golden import assert_golden
+
+ANSWERS = EXAMPLES / "answers"
+UPGRADE = {"library": "fake", "before": "1.0", "after": "1.1"}
+REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
+    "alert": (f"/alerts/{a_cause().alert_id}", {}),
+    "alerts": ("/alerts", {}),
+    "bisections": ("/bisections", {}),
+    "compare": ("/compare", {}),
+    "commits": ("/commits", {}),
+    "cpus": ("/cpus", {}),
+    "distribution": ("/distribution", {"subject": "fake@1.1~1.1~697eadce", "case_id": RSA}),
+    "filters": ("/filters", {}),
+    "matrix": ("/matrix", {}),
+    "notifications": ("/notifications", {}),
+    "overview": ("/overview", {}),
+    "qualifications": ("/qualifications", {}),
+    "queue": ("/queue", {}),
+    "run": ("/runs/measuring", {}),
+    "runs": ("/runs", {}),
+    "scaling": ("/scaling", {}),
+    "screenings": ("/screenings", {}),
+    "series": ("/series", {"case_id": RSA}),
+    "trends": ("/trends", {}),
+    "upgrade_report": ("/upgrades/report", UPGRADE),
+    "upgrade_why": ("/upgrades/why", UPGRADE),
+    "upgrades": ("/upgrades", {}),
+    "verdict": ("/runs/measuring/verdict", {}),
+}
+"""By operation: the address and its parameters."""
+
+
+EMPTY = ("alerts", "compare", "filters", "matrix", "overview", "runs", "trends", "upgrades")
+"""Operations with an example of an empty store too."""
+UNKNOWN = ("upgrade_report", {**UPGRADE, "after": "9.9"})
+
+
+@pytest.fixture
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
+    catalogue = read_catalogue(CATALOGUE, "libraries.yaml")
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue))
+    client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+    return client
+
+
+def test_each_example_is_what_a_service_answers(empty_store: ClickHouseStore, client: httpx.Client) -> None:
+    actual = {f"empty/{operation}": answer(client, operation) for operation in EMPTY}
+    fill(empty_store)
+    actual |= {operation: answer(client, operation) for operation in REQUESTS}
+    path, _ = REQUESTS[UNKNOWN[0]]
+    actual[f"problem/{UNKNOWN[0]}"] = client.get(path, params=UNKNOWN[1])
+    changed = []
+    for name, response in actual.items():
+        text = json.dumps(response.json(), indent=1, ensure_ascii=False) + "\n"
+        try:
+            assert_golden(ANSWERS / f"{name}.json", text)
+        except AssertionError as error:
+            changed.append(str(error))
+    assert not changed
+
+
+@pytest.mark.parametrize("path", sorted(ANSWERS.rglob("*.json")), ids=lambda path: str(path.relative_to(ANSWERS)))
+def test_each_example_is_valid_by_the_document(path: Path) -> None:
+    schema = {
+        **answer_schema(path.stem, is_problem=path.parent.name == "problem"),
+        "components": document()["components"],
+    }
+    jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_examples_that_are_gone_leave_no_file() -> None:
+    names = {*REQUESTS, *(f"empty/{name}" for name in EMPTY), f"problem/{UNKNOWN[0]}"}
+    assert {str(path.relative_to(ANSWERS).with_suffix("")) for path in ANSWERS.rglob("*.json")} == names
+
+
+def answer(client: httpx.Client, operation: str) -> httpx.Response:
+    path, parameters = REQUESTS[operation]
+    response = client.get(path, params=parameters)
+    assert response.status_code == 200, (operation, response.text)
+    return response
+
+
+def answer_schema(operation: str, *, is_problem: bool) -> dict[str, Any]:
+    (found,) = (
+        methods["get"]
+        for methods in document()["paths"].values()
+        if methods.get("get", {}).get("operationId") == operation
+    )
+    status, media = ("404", "application/problem+json") if is_problem else ("200", "application/json")
+    schema: dict[str, Any] = found["responses"][status]["content"][media]["schema"]
+    return schema
+
+
+def fill(store: ClickHouseStore) -> None:
+    """A finished run with a step, counted instructions of it, and its alert."""
+    run = measured(store, "measuring", {ONE: 1.0, TWO: 1.05, THREE: 1.0})
+    for seconds, state in ((1, RunState.RUNNING), (60, RunState.FINISHED)):
+        store.add_event(an_event(run, state, seconds=seconds))
+    counted(store, "counting", {ONE: 100.0, TWO: 350.0})
+    before, after, _ = sorted(row.subject.name for row in store.measured_subjects(Selection(Metric.CPU_NS)))
+    store.add_alert_event(an_alert_event(finding=a_finding().model_copy(update={"subjects": (before, after)})))
+    culprits = tuple(culprits_of(explained(store, before, after), "counting"))
+    store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
+    store.add_screening(a_screening("measuring"))
