@@ -1,12 +1,11 @@
 // Any number of trends in one chart. Up to twelve have bands and words; the table below has the numbers of all.
-import { useEffect, useRef, useState } from "react";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useCallback, useState } from "react";
 import * as format from "@/format";
 import { versionText } from "@/subjects";
-import { readPalette, useScheme } from "./palette";
+import type { Palette } from "./palette";
 import type { TrendsModel, TrendsPanel } from "./trends-model";
 import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
+import { usePlot } from "./use-plot";
 
 interface Props {
   panel: TrendsPanel;
@@ -17,34 +16,13 @@ interface Props {
 }
 
 export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, isLog }: Props) {
-  const target = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<TrendsHover>(null);
-  const scheme = useScheme();
-
-  useEffect(() => {
-    if (!target.current) return;
-    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
-    watcher.observe(target.current);
-    return () => watcher.disconnect();
-  }, []);
-
-  useEffect(() => {
-    if (!target.current || width === 0) return;
-    const palette = readPalette(scheme);
-    const { options, data } = trendsPlot({
-      lines,
-      slots,
-      markers,
-      palette,
-      width,
-      yLabel,
-      isLog,
-      hover: setHover,
-    });
-    const plot = new uPlot(options, data, target.current);
-    return () => plot.destroy();
-  }, [lines, slots, markers, scheme, width, yLabel, isLog]);
+  const plotted = useCallback(
+    (width: number, palette: Palette) =>
+      trendsPlot({ lines, slots, markers, palette, width, yLabel, isLog, hover: setHover }),
+    [lines, slots, markers, yLabel, isLog],
+  );
+  const { target, width } = usePlot(plotted);
 
   return (
     <figure className="trend">

@@ -6,12 +6,14 @@ import { distributionOptions, filtersOptions } from "@/api/generated/@tanstack/r
 import { BatchesChart } from "@/charts/BatchesChart";
 import { batchesText } from "@/charts/batches-model";
 import { MetricSelect } from "@/components/CellChoice";
+import { captionOf } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
 import { cost, dateTime } from "@/format";
 import { exportPath, paths } from "@/paths";
 import { DEFAULT_METRIC, type DistributionSearch } from "@/search";
 import { versionText } from "@/subjects";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Select } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 import { Failed, Loading } from "@/ui/Notes";
@@ -105,10 +107,19 @@ function Results({ distribution }: { distribution: Distribution }) {
       </p>
       {invocations.length > 0 && (
         <>
-          <BatchesChart
-            label={`Batches of ${nameOf(distribution)} by invocation`}
-            {...{ metric, invocations }}
-          />
+          <ChartFrame
+            caption={captionOf({
+              title: `${shown.title}: batches by invocation`,
+              subjects: nameOf(distribution),
+              hosts: [host_kind],
+              measured: invocations.map(({ measured_at }) => measured_at),
+            })}
+          >
+            <BatchesChart
+              label={`Batches of ${nameOf(distribution)} by invocation`}
+              {...{ metric, invocations }}
+            />
+          </ChartFrame>
           <QuantileTable label={`Quantiles of ${nameOf(distribution)}`} {...{ metric, invocations }} />
         </>
       )}

@@ -11,6 +11,7 @@ import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { ConnectionSection } from "@/components/ConnectionSection";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EventSection } from "@/components/EventSection";
 import { FindCommits } from "@/components/FindCommitOfRun";
@@ -30,6 +31,7 @@ import { count, dateTime, share } from "@/format";
 import { defaultMetricOf } from "@/metrics";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Facts, Lines } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -205,10 +207,17 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
       ) : search.view === "table" ? (
         <CellTable {...{ label, model, host, metric: run.metric }} choice={search} sortBy={change} />
       ) : (
-        <>
+        <ChartFrame
+          caption={captionOf({
+            title: `${run.summary.spec_name}: results of one run`,
+            subjects: subjectsText(model.subjects),
+            hosts: kind ? [kind] : [],
+            measured: run.cells.map(({ measured_at }) => measured_at),
+          })}
+        >
           <Legend metric={run.metric} />
           <Heatmap {...{ label, model, host, metric: run.metric }} />
-        </>
+        </ChartFrame>
       )}
       <p>
         Download samples:{" "}

@@ -7,6 +7,7 @@ import { SplitBars } from "@/charts/SplitBars";
 import { withoutSplit } from "@/charts/splits";
 import { TrendChart } from "@/charts/TrendChart";
 import { MetricSelect } from "@/components/CellChoice";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
 import { SeriesTable } from "@/components/SeriesTable";
@@ -14,6 +15,7 @@ import { unitOf } from "@/format";
 import { exportPath, paths } from "@/paths";
 import { site } from "@/published";
 import type { SeriesSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -115,7 +117,9 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   return (
     <>
       <LatestChanges series={series} matrix={matrix} />
-      <TrendChart series={series} show={show} />
+      <ChartFrame caption={captionOfSeries(series, series.case.title)}>
+        <TrendChart series={series} show={show} />
+      </ChartFrame>
       <section>
         <h2>Results on {hostLabel(series.host_kind)}</h2>
         <SeriesTable series={series} matrix={matrix} />
@@ -139,6 +143,16 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   );
 }
 
+function captionOfSeries({ lines, host_kind }: Series, title: string) {
+  const points = lines.flatMap(({ library, points }) => points.map((point) => ({ library, ...point })));
+  return captionOf({
+    title,
+    subjects: subjectsText(points),
+    hosts: [host_kind],
+    measured: points.map(({ measured_at }) => measured_at),
+  });
+}
+
 function ClientAndServer({ search, series }: { search: SeriesSearch; series: Series }) {
   const client = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "client_cpu_ns" }) }));
   const server = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "server_cpu_ns" }) }));
@@ -150,7 +164,11 @@ function ClientAndServer({ search, series }: { search: SeriesSearch; series: Ser
   return (
     <section>
       <h2>Client and server</h2>
-      {both && <SplitBars {...both} />}
+      {both && (
+        <ChartFrame caption={captionOfSeries(series, `${series.case.title}: client and server`)}>
+          <SplitBars {...both} />
+        </ChartFrame>
+      )}
       {absent.map((line) => (
         <p key={line}>{line}</p>
       ))}
