@@ -9,8 +9,9 @@ import { MetricSelect } from "@/components/CellChoice";
 import { captionOf } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
+import { SampleLinks } from "@/components/SampleLinks";
 import { cost, dateTime } from "@/format";
-import { exportPath, paths } from "@/paths";
+import { paths } from "@/paths";
 import { DEFAULT_METRIC, type DistributionSearch } from "@/search";
 import { versionText } from "@/subjects";
 import { ChartFrame } from "@/ui/ChartFrame";
@@ -123,22 +124,16 @@ function Results({ distribution }: { distribution: Distribution }) {
           <QuantileTable label={`Quantiles of ${nameOf(distribution)}`} {...{ metric, invocations }} />
         </>
       )}
-      <p>
-        <a
-          href={exportPath({
-            format: "csv",
-            run_id,
-            case_id: shown.id,
-            metric,
-            subject: [subject.subject],
-            pool: host_kind.pool,
-            cpu_model: host_kind.cpu_model,
-          })}
-          download="kexbench-samples.csv"
-        >
-          Download samples as CSV
-        </a>
-      </p>
+      <SampleLinks
+        query={{
+          run_id,
+          case_id: shown.id,
+          metric,
+          subject: [subject.subject],
+          pool: host_kind.pool,
+          cpu_model: host_kind.cpu_model,
+        }}
+      />
     </>
   );
 }

@@ -23,13 +23,14 @@ import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
+import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { count, dateTime, share } from "@/format";
 import { defaultMetricOf } from "@/metrics";
-import { exportPath, paths } from "@/paths";
+import { paths } from "@/paths";
 import type { RunSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Facts, Lines } from "@/ui/Fields";
@@ -219,16 +220,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
           <Heatmap {...{ label, model, host, metric: run.metric }} />
         </ChartFrame>
       )}
-      <p>
-        Download samples:{" "}
-        <a href={exportPath({ format: "csv", run_id: run.summary.run_id })} download>
-          CSV
-        </a>
-        ,{" "}
-        <a href={exportPath({ format: "json", run_id: run.summary.run_id })} download>
-          JSON
-        </a>
-      </p>
+      <SampleLinks query={{ run_id: run.summary.run_id }} />
     </>
   );
 }

@@ -10,10 +10,10 @@ import { MetricSelect } from "@/components/CellChoice";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
+import { SampleLinks } from "@/components/SampleLinks";
 import { SeriesTable } from "@/components/SeriesTable";
 import { unitOf } from "@/format";
-import { exportPath, paths } from "@/paths";
-import { site } from "@/published";
+import { paths } from "@/paths";
 import type { SeriesSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Checks, Select, Toggle } from "@/ui/Fields";
@@ -39,7 +39,7 @@ export function SeriesPage() {
     <>
       <p className="crumbs">
         <Link {...paths.home({ metric: search.metric, pool: search.pool, cpu: search.cpu })}>All cases</Link>
-        {search.case !== "" && !site && (
+        {search.case !== "" && (
           <>
             {" · "}
             <Link {...paths.trends({ case: [search.case], metric: search.metric, library: search.library })}>
@@ -123,20 +123,7 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
       <section>
         <h2>Results on {hostLabel(series.host_kind)}</h2>
         <SeriesTable series={series} matrix={matrix} />
-        <p>
-          <a
-            href={exportPath({
-              format: "csv",
-              case_id: series.case.id,
-              metric: series.metric,
-              pool,
-              cpu_model,
-            })}
-            download="kexbench-samples.csv"
-          >
-            Download samples as CSV
-          </a>
-        </p>
+        <SampleLinks query={{ case_id: series.case.id, metric: series.metric, pool, cpu_model }} />
       </section>
       {unitOf(series.metric) === "ns" && <ClientAndServer search={search} series={series} />}
     </>

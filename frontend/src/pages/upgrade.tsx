@@ -105,11 +105,9 @@ function Report({ report }: { report: UpgradeReport }) {
   return (
     <>
       <p className="answer">{storyOf(report)}</p>
-      {!site && (
-        <p>
-          <Link {...paths.compare(before, after)}>Compare case by case</Link>
-        </p>
-      )}
+      <p>
+        <Link {...paths.compare(before, after)}>Compare case by case</Link>
+      </p>
       <ChangedDependencies cells={report.cells} />
       <Tally report={report} />
       {!site && <UpgradeAlert report={report} />}
