@@ -1,7 +1,7 @@
 // The one place where addresses are made: pages as link options, downloads as plain addresses.
 import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData, UpgradeWhyProfileData } from "@/api/generated";
-import { fileOf, site } from "@/published";
+import { fileOf, SAMPLES_ENDING, site } from "@/published";
 import {
   type AlertSearch,
   type AlertsSearch,
@@ -59,7 +59,7 @@ export const paths = {
 export type ExportQuery = NonNullable<ExportSamplesData["query"]>;
 
 export function exportPath(query: ExportQuery): string {
-  return downloadPath("export", query, "csv");
+  return downloadPath("export", query, SAMPLES_ENDING);
 }
 
 export function profilePath(query: UpgradeWhyProfileData["query"]): string {

@@ -213,7 +213,7 @@ const routeTree = root.addChildren([
 
 // A published site has answers for these alone. A plain file server knows only its files, so the address of a page
 // stands behind a hash.
-if (site) routeTree.addChildren([home, series, upgrades, upgrade]);
+if (site) routeTree.addChildren([home, series, trends, cpus, compare, upgrades, upgrade]);
 
 export function makeRouter(history: RouterHistory | undefined) {
   return createRouter({

@@ -67,8 +67,8 @@ class Extent:
     hosts: int = 4
 
 
-EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15)}
-"""By the approximate number of values, in millions."""
+EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15), 139: Extent(runs=21)}
+"""By the approximate number of values, in millions. A sample has fourteen: 139 million are ten million samples."""
 MATRIX = Extent(runs=1, groups=2, curves=("P-256", "P-384"), rsa_bits=(2048, 3072, 4096))
 """60 cases with five certificates, to look at."""
 

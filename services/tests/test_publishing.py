@@ -1,5 +1,6 @@
 """Published sites: their files have the API's own answers, nothing but what was chosen, and replace only themselves."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +17,8 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.publishing import FEED_LINK, MARKER, CannotPublish, Choice, Site, file_of, publish
+from kexbench.publishing.files import file_of
+from kexbench.publishing.site import FEED_LINK, MARKER, CannotPublish, Choice, Site, publish
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_upgrades import FROZEN, ONE, THREE, TWO, VERSIONS, counted, measured
 from tests.builders import EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
@@ -54,7 +56,12 @@ def published(api: ApiClient, pages: Path, folder: Path, choice: Choice = ALL) -
 
 
 def texts(folder: Path) -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.is_file())
+    return "\n".join(text_of(path) for path in folder.rglob("*") if path.is_file())
+
+
+def text_of(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +94,7 @@ def test_the_files_are_the_answers_of_the_api(
         answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query).json()
         assert json.loads((tmp_path / "site" / file_of(route, query)).read_text()) == answer, route
     downloads = [
-        ("export", {"format": "csv", "metric": "cpu_ns", "case_id": RSA, **host}, "csv"),
+        ("export", {"format": "csv", "metric": "cpu_ns", "case_id": RSA, **host}, "csv.gz"),
         (
             "upgrades/why/profile",
             {"library": "fake", "subject": names["1.1"], "format": "callgrind", **explained},
@@ -96,7 +103,7 @@ def test_the_files_are_the_answers_of_the_api(
     ]
     for route, query, ending in downloads:
         answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query).text
-        assert (tmp_path / "site" / file_of(route, query, ending)).read_text() == answer, route
+        assert text_of(tmp_path / "site" / file_of(route, query, ending)) == answer, route
     files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
     assert (site.versions, site.upgrades, site.files) == (3, 2, len(files))
 
@@ -116,8 +123,8 @@ def test_only_the_chosen_results_are_in_a_site(
     place = {"metric": "cpu_ns", **site.host_kind.model_dump()}
     trend = json.loads((tmp_path / "recent" / file_of("series", {"case_id": RSA, **place})).read_text())
     assert [[point["version"] for point in line["points"]] for line in trend["lines"]] == [["1.1", "1.2"]]
-    samples = file_of("export", {"format": "csv", "case_id": RSA, **place}, "csv")
-    assert ",1.0," not in (tmp_path / "recent" / samples).read_text()
+    samples = file_of("export", {"format": "csv", "case_id": RSA, **place}, "csv.gz")
+    assert ",1.0," not in text_of(tmp_path / "recent" / samples)
     matrix = json.loads((tmp_path / "recent" / file_of("matrix", place)).read_text())
     assert first not in {view["subject"] for view in matrix["subjects"]}
 

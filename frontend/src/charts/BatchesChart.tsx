@@ -1,8 +1,8 @@
 // The batches of each invocation as a strip of dots, with its quantiles and the line of the medians.
-import { useEffect, useRef, useState } from "react";
 import type { InvocationBatches, Metric } from "@/api/generated";
 import { cost } from "@/format";
 import { batchesModel } from "./batches-model";
+import { useWidth } from "./use-plot";
 
 interface Props {
   label: string;
@@ -14,14 +14,7 @@ const SIZE = { height: 320, left: 84, right: 12, top: 12, bottom: 36 };
 const MOST_NAMES = 12;
 
 export function BatchesChart({ label, metric, invocations }: Props) {
-  const target = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (!target.current) return;
-    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
-    watcher.observe(target.current);
-    return () => watcher.disconnect();
-  }, []);
+  const { target, width } = useWidth();
   return (
     <figure className="batches">
       <div ref={target}>{width > 0 && <Plot {...{ label, metric, invocations, width }} />}</div>

@@ -63,7 +63,7 @@ function Boxes({ label, boxes, whole }: Props) {
   };
   return (
     <div className="flame">
-      <p>
+      <p data-not-drawn="">
         <button type="button" disabled={zoomed === whole} onClick={() => zoom(whole)}>
           Whole handshake
         </button>
@@ -83,7 +83,7 @@ function Boxes({ label, boxes, whole }: Props) {
           <Box key={each.box.index} drawn={each} isStop={each.box === stop} />
         ))}
       </fieldset>
-      <p className="words" aria-hidden>
+      <p className="words" aria-hidden data-not-drawn="">
         <code>{nameOf((pointed ?? stop).node)}</code>: {costText((pointed ?? stop).node)}
       </p>
     </div>

@@ -64,7 +64,7 @@ export function Heatmap({ label, model, metric, host, lines, isDense = false, fl
     table.current?.querySelector<HTMLElement>(`a[data-place="${next.row} ${next.column}"]`)?.focus();
   };
   const note = (
-    <p className="detail" ref={detail} aria-hidden>
+    <p className="detail" ref={detail} aria-hidden data-not-drawn="">
       {HINT}
     </p>
   );

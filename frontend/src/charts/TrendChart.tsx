@@ -1,14 +1,13 @@
 // The trend over versions, with 95% confidence intervals, the median of every invocation and the change points.
-import { useEffect, useMemo, useRef, useState } from "react";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useCallback, useMemo, useState } from "react";
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
 import { commitText, versionText } from "@/subjects";
 import { changePointText } from "./change-points";
-import { readPalette, SHAPES, useScheme } from "./palette";
+import { type Palette, SHAPES } from "./palette";
 import { type PlotLine, type SeriesModel, seriesModel } from "./series-model";
 import { type Hover, trendPlot } from "./trend-plot";
+import { usePlot } from "./use-plot";
 
 interface Props {
   series: Series;
@@ -16,33 +15,22 @@ interface Props {
 }
 
 export function TrendChart({ series, show }: Props) {
-  const target = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<Hover>(null);
-  const scheme = useScheme();
   const model = useMemo(() => seriesModel(series, show), [series, show]);
   const yLabel = axisTitle(series, show);
-
-  useEffect(() => {
-    if (!target.current) return;
-    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
-    watcher.observe(target.current);
-    return () => watcher.disconnect();
-  }, []);
-
-  useEffect(() => {
-    if (!target.current || width === 0) return;
-    const { options, data } = trendPlot({
-      model,
-      palette: readPalette(scheme),
-      width,
-      yLabel,
-      stepText: (change) => changePointText(change, series.metric),
-      hover: setHover,
-    });
-    const plot = new uPlot(options, data, target.current);
-    return () => plot.destroy();
-  }, [model, scheme, width, yLabel, series.metric]);
+  const plotted = useCallback(
+    (width: number, palette: Palette) =>
+      trendPlot({
+        model,
+        palette,
+        width,
+        yLabel,
+        stepText: (change) => changePointText(change, series.metric),
+        hover: setHover,
+      }),
+    [model, yLabel, series.metric],
+  );
+  const { target, width } = usePlot(plotted);
 
   return (
     <figure className="trend">

@@ -1,12 +1,12 @@
 // Any number of trends in one chart. Up to twelve have bands and words; the table below has the numbers of all.
-import { useEffect, useRef, useState } from "react";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useCallback, useRef, useState } from "react";
+import type uPlot from "uplot";
 import * as format from "@/format";
 import { versionText } from "@/subjects";
-import { readPalette, useScheme } from "./palette";
+import type { Palette } from "./palette";
 import type { TrendsModel, TrendsPanel } from "./trends-model";
 import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
+import { usePlot } from "./use-plot";
 import { zoomByKey } from "./zoom";
 
 interface Props {
@@ -18,36 +18,20 @@ interface Props {
 }
 
 export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, isLog }: Props) {
-  const target = useRef<HTMLDivElement>(null);
-  const zoomBy = useRef<(key: string) => boolean>(undefined);
-  const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<TrendsHover>(null);
-  const scheme = useScheme();
-
-  useEffect(() => {
-    if (!target.current) return;
-    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
-    watcher.observe(target.current);
-    return () => watcher.disconnect();
-  }, []);
-
-  useEffect(() => {
-    if (!target.current || width === 0) return;
-    const palette = readPalette(scheme);
-    const { options, data, whole } = trendsPlot({
-      lines,
-      slots,
-      markers,
-      palette,
-      width,
-      yLabel,
-      isLog,
-      hover: setHover,
-    });
-    const plot = new uPlot(options, data, target.current);
-    zoomBy.current = (key) => zoomByKey(plot, whole, key);
-    return () => plot.destroy();
-  }, [lines, slots, markers, scheme, width, yLabel, isLog]);
+  const zoomBy = useRef<(key: string) => boolean>(undefined);
+  const plotted = useCallback(
+    (width: number, palette: Palette) => {
+      const shown = { lines, slots, markers, palette, width, yLabel, isLog, hover: setHover };
+      const { options, data, whole } = trendsPlot(shown);
+      const ready = (plot: uPlot) => {
+        zoomBy.current = (key) => zoomByKey(plot, whole, key);
+      };
+      return { options, data, ready };
+    },
+    [lines, slots, markers, yLabel, isLog],
+  );
+  const { target, width } = usePlot(plotted);
 
   return (
     <figure className="trend">

@@ -142,6 +142,7 @@ function drawSteps(
   ctx.setLineDash([1.5 * ratio, 3 * ratio]);
   ctx.font = FONT.replace("12", String(12 * ratio));
   ctx.textAlign = "right";
+  ctx.textBaseline = "bottom"; // beside the line, whatever was written before
   for (const step of model.steps) {
     const x = plot.valToPos(step.x, "x", true);
     ctx.strokeStyle = hue(step.hue);

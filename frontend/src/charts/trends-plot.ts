@@ -226,6 +226,7 @@ function drawSteps(
 
 function upright(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {
   ctx.save();
+  ctx.textBaseline = "bottom"; // beside the line, whatever was written before
   ctx.translate(x, y);
   ctx.rotate(-Math.PI / 2);
   ctx.fillText(text, 0, 0);

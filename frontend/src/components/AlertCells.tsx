@@ -4,11 +4,19 @@ import type { AlertCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
 import { changeInWords, percentInterval } from "@/format";
 import { paths } from "@/paths";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { sideText } from "./alert-model";
+import { captionOf } from "./chart-caption";
 import { hostLabel } from "./HostSelect";
 import { bySize, isOnSeveral, keyOf } from "./upgrade-model";
 
-export function AlertCells({ cells }: { cells: AlertCell[] }) {
+interface Props {
+  cells: AlertCell[];
+  /** the versions in words */
+  subjects: string;
+}
+
+export function AlertCells({ cells, subjects }: Props) {
   const several = isOnSeveral(cells);
   const [first] = cells;
   return (
@@ -17,28 +25,30 @@ export function AlertCells({ cells }: { cells: AlertCell[] }) {
         CPU time per handshake, client and server together, with 95% confidence intervals
         {!several && first && `, on ${hostLabel(first)}`}.
       </p>
-      <MoveChart
-        label="Slower cases"
-        lines={bySize(cells).map((cell) => ({
-          key: keyOf(cell),
-          name: (
-            <>
-              <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
-                {cell.title}
-              </Link>
-              {several && <small className="below">{hostLabel(cell)}</small>}
-            </>
-          ),
-          marks: [{ ink: "more", move: cell.move }],
-          words: (
-            <>
-              <b className="verdict more">{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
-              {percentInterval(cell.move.low, cell.move.high)}
-              <small className="below">{sideText(cell.side)}</small>
-            </>
-          ),
-        }))}
-      />
+      <ChartFrame caption={captionOf({ title: "Slower cases", subjects, hosts: cells })}>
+        <MoveChart
+          label="Slower cases"
+          lines={bySize(cells).map((cell) => ({
+            key: keyOf(cell),
+            name: (
+              <>
+                <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+                  {cell.title}
+                </Link>
+                {several && <small className="below">{hostLabel(cell)}</small>}
+              </>
+            ),
+            marks: [{ ink: "more", move: cell.move }],
+            words: (
+              <>
+                <b className="verdict more">{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
+                {percentInterval(cell.move.low, cell.move.high)}
+                <small className="below">{sideText(cell.side)}</small>
+              </>
+            ),
+          }))}
+        />
+      </ChartFrame>
     </>
   );
 }

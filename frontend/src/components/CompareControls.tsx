@@ -1,10 +1,12 @@
 // The choices of a comparison: the two ends, and which cells are shown.
-import type { ComparedEnd, Comparison } from "@/api/generated";
+import { useQuery } from "@tanstack/react-query";
+import type { ComparedEnd, Comparison, SubjectView } from "@/api/generated";
 import { dateTime } from "@/format";
+import { publishedPairsOptions, site } from "@/published";
 import { type CompareSearch, compareChoice, type EndChoice, VERDICT_FILTERS } from "@/search";
 import { subjectChoices } from "@/subjects";
 import { Select, TextFilter } from "@/ui/Fields";
-import { endChoices, FILTER_LABELS } from "./compare-model";
+import { chosenEnds, endChoices, FILTER_LABELS, subjectsAt } from "./compare-model";
 import { HostSelect } from "./HostSelect";
 import { libraryTitle } from "./libraries";
 
@@ -16,20 +18,21 @@ interface Props {
 
 export function CompareControls({ search, comparison, change }: Props) {
   const [base, other] = endChoices(search, comparison);
+  const pairs = useQuery({ ...publishedPairsOptions, enabled: site !== undefined }).data?.pairs;
   return (
     <form aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
       <div className="ends">
         <EndControls
           title="Baseline"
           end={comparison.base}
-          comparison={comparison}
-          choose={(next) => change(compareChoice({ ...base, ...next }, other))}
+          subjects={subjectsAt("base", comparison.subjects, pairs)}
+          choose={(next) => change(compareChoice(...chosenEnds("base", next, [base, other], pairs)))}
         />
         <EndControls
           title="Compared with it"
           end={comparison.other}
-          comparison={comparison}
-          choose={(next) => change(compareChoice(base, { ...other, ...next }))}
+          subjects={subjectsAt("other", comparison.subjects, pairs)}
+          choose={(next) => change(compareChoice(...chosenEnds("other", next, [base, other], pairs)))}
         />
       </div>
       <div className="controls">
@@ -48,13 +51,15 @@ export function CompareControls({ search, comparison, change }: Props) {
           ]}
           choose={(verdict) => change({ verdict: verdict || undefined })}
         />
-        <button
-          type="button"
-          disabled={!comparison.base || !comparison.other}
-          onClick={() => change(compareChoice(other, base))}
-        >
-          Swap the two
-        </button>
+        {!site && (
+          <button
+            type="button"
+            disabled={!comparison.base || !comparison.other}
+            onClick={() => change(compareChoice(other, base))}
+          >
+            Swap the two
+          </button>
+        )}
       </div>
     </form>
   );
@@ -63,11 +68,11 @@ export function CompareControls({ search, comparison, change }: Props) {
 interface EndProps {
   title: string;
   end: ComparedEnd | null;
-  comparison: Comparison;
+  subjects: SubjectView[];
   choose: (next: EndChoice) => void;
 }
 
-function EndControls({ title, end, comparison, choose }: EndProps) {
+function EndControls({ title, end, subjects, choose }: EndProps) {
   const hostKinds = end?.host_kinds ?? [];
   return (
     <fieldset className="end">
@@ -75,7 +80,7 @@ function EndControls({ title, end, comparison, choose }: EndProps) {
       <Select
         label="Version"
         value={end?.subject.subject ?? ""}
-        choices={subjectChoices(comparison.subjects).map((choice) => ({
+        choices={subjectChoices(subjects).map((choice) => ({
           ...choice,
           label: `${libraryTitle(choice.group ?? "")} ${choice.label}`,
         }))}
@@ -87,18 +92,20 @@ function EndControls({ title, end, comparison, choose }: EndProps) {
         choose={choose}
         all
       />
-      <Select
-        label="Run"
-        value={end?.run_id ?? ""}
-        choices={[
-          { value: "", label: "best for comparing" },
-          ...(end?.runs ?? []).map(({ run_id, measured_at }) => ({
-            value: run_id,
-            label: `${dateTime(measured_at)}, ${run_id}`,
-          })),
-        ]}
-        choose={(run) => choose({ run: run || undefined })}
-      />
+      {!site && (
+        <Select
+          label="Run"
+          value={end?.run_id ?? ""}
+          choices={[
+            { value: "", label: "best for comparing" },
+            ...(end?.runs ?? []).map(({ run_id, measured_at }) => ({
+              value: run_id,
+              label: `${dateTime(measured_at)}, ${run_id}`,
+            })),
+          ]}
+          choose={(run) => choose({ run: run || undefined })}
+        />
+      )}
     </fieldset>
   );
 }

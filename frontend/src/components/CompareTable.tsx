@@ -9,6 +9,7 @@ import { paths } from "@/paths";
 import { type CompareSearch, NO_GROUP } from "@/search";
 import { componentText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
+import { BatchesLink } from "./BatchesLink";
 import { type CompareRow, compareCsv, compareGroups, LONG, tallyText } from "./compare-model";
 import { hostLabel } from "./HostSelect";
 import { RunLink } from "./RunLink";
@@ -177,18 +178,18 @@ function SideCell({ cell, comparison, metric, side }: SideProps) {
   if (!side) return <td className="number">{cell.disturbed > 0 ? "no result" : "–"}</td>;
   const { ratio, verdict } = side;
   const cost = (end: "base" | "other"): ReactNode => (
-    <Link
-      {...paths.distribution({
+    <BatchesLink
+      search={{
         subject: comparison[end]?.subject.subject ?? "",
         case: cell.case_id,
         metric: metric === "cpu_ns" ? undefined : metric,
         pool: cell[end].pool,
         cpu: cell[end].cpu_model,
         run: cell[end].run_id,
-      })}
+      }}
     >
       {significant(side[end].value / NS_PER_US, 4)}
-    </Link>
+    </BatchesLink>
   );
   return (
     <td className="number">

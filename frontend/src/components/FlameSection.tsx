@@ -5,6 +5,8 @@ import type { CallNode, Explanation } from "@/api/generated";
 import { upgradeWhyStacksOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { amount, changeOfCount } from "@/format";
 import { profilePath } from "@/paths";
+import type { Caption } from "@/picture/picture";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Frame } from "@/ui/Frame";
 import { Failed, Loading } from "@/ui/Notes";
 import { FunctionName } from "./FunctionName";
@@ -21,7 +23,11 @@ interface CountedSide {
   side: Explanation["side"];
 }
 
-export function FlameSection(counted: CountedSide) {
+interface Props extends CountedSide {
+  caption: Caption;
+}
+
+export function FlameSection(counted: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -31,7 +37,7 @@ export function FlameSection(counted: CountedSide) {
   );
 }
 
-function Opened({ library, ends: [before, after], caseId, side }: CountedSide) {
+function Opened({ library, ends: [before, after], caseId, side, caption }: Props) {
   const stacks = useQuery(
     upgradeWhyStacksOptions({ query: { library, before, after, case_id: caseId, side } }),
   );
@@ -47,7 +53,9 @@ function Opened({ library, ends: [before, after], caseId, side }: CountedSide) {
         Select a box to zoom in; the arrow keys move, Escape zooms out.
       </p>
       <Suspense fallback={loading}>
-        <FlameGraph label={`Calls of the ${side}`} root={stacks.data} />
+        <ChartFrame caption={caption}>
+          <FlameGraph label={`Calls of the ${side}`} root={stacks.data} />
+        </ChartFrame>
       </Suspense>
       <p>
         The cost of a function with several callers is divided among them in proportion to the cost of their

@@ -1,14 +1,12 @@
 // The trend as a table: the exact results of every version and build, with their run.
-import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { changePointText } from "@/charts/change-points";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
-import { paths } from "@/paths";
-import { site } from "@/published";
 import { commitText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
+import { BatchesLink } from "./BatchesLink";
 import { RunLink } from "./RunLink";
 import { VerdictText } from "./VerdictText";
 
@@ -93,23 +91,19 @@ function Row({ series, line, point, time, cell }: RowProps) {
       <td className="number">{format.cost(estimate.value, metric)}</td>
       <td className="number">{format.interval(estimate, metric)}</td>
       <td className="number">
-        {site ? (
-          estimate.invocations
-        ) : (
-          <Link
-            {...paths.distribution({
-              subject: point.subject,
-              case: series.case.id,
-              metric: series.metric,
-              pool: series.host_kind.pool,
-              cpu: series.host_kind.cpu_model,
-              run: point.run_id,
-            })}
-            aria-label={`${estimate.invocations}: batches of each`}
-          >
-            {estimate.invocations}
-          </Link>
-        )}
+        <BatchesLink
+          search={{
+            subject: point.subject,
+            case: series.case.id,
+            metric: series.metric,
+            pool: series.host_kind.pool,
+            cpu: series.host_kind.cpu_model,
+            run: point.run_id,
+          }}
+          label={`${estimate.invocations}: batches of each`}
+        >
+          {estimate.invocations}
+        </BatchesLink>
       </td>
       <td className="number">
         {change ? (

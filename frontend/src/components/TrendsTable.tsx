@@ -5,8 +5,10 @@ import { changePointText } from "@/charts/change-points";
 import type { DrawnLine, TrendPlace } from "@/charts/trends-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
+import { site } from "@/published";
 import { versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
+import { BatchesLink } from "./BatchesLink";
 
 /** A longer table is opened on request. */
 const LONG = 40;
@@ -16,7 +18,7 @@ export function TrendsTable({ lines }: { lines: DrawnLine[] }) {
   return (
     <section>
       <h2>Series</h2>
-      <p>Select a series to see the numbers of each version, or a number to see its batches.</p>
+      <p>Select a series to see the numbers of each version{!site && ", or a number to see its batches"}.</p>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Table of {format.count(lines.length, "series", "series")}</summary>
         {isOpen && (
@@ -61,7 +63,7 @@ function Row({ line }: { line: DrawnLine }) {
       <th scope="row">
         <Link {...paths.series({ case: trend.case_id, metric: trend.metric, pool, cpu })}>{label}</Link>
         <small className="below">{trend.build_profile_label}</small>
-        {first && newest && first !== newest && (
+        {!site && first && newest && first !== newest && (
           <small className="below">
             <Link
               {...paths.compare(
@@ -85,18 +87,18 @@ function Row({ line }: { line: DrawnLine }) {
 function Value({ place, line: { trend } }: { place: TrendPlace; line: DrawnLine }) {
   return (
     <>
-      <Link
-        {...paths.distribution({
+      <BatchesLink
+        search={{
           subject: place.subject.subject,
           case: trend.case_id,
           metric: trend.metric,
           pool: trend.host_kind.pool,
           cpu: trend.host_kind.cpu_model,
           run: place.point.run_id,
-        })}
+        }}
       >
         {format.headline(place.point.value, trend.metric)}
-      </Link>
+      </BatchesLink>
       <small className="below">{versionText(place.subject)}</small>
     </>
   );

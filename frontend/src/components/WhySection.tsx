@@ -8,6 +8,7 @@ import { dateTime } from "@/format";
 import { site } from "@/published";
 import { Select } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
+import { captionOf } from "./chart-caption";
 import type { Library } from "./libraries";
 import { RunLink } from "./RunLink";
 import { WhySide } from "./WhySide";
@@ -17,6 +18,8 @@ interface Props {
   library: Library;
   /** unique names of both subjects */
   ends: [string, string];
+  /** both versions in words */
+  title: string;
   /** id of the chosen case */
   caseId: string | undefined;
   choose: (caseId: string | undefined) => void;
@@ -24,7 +27,7 @@ interface Props {
   uncounted: ReactNode;
 }
 
-export function WhySection({ library, ends: [before, after], caseId, choose, uncounted }: Props) {
+export function WhySection({ library, ends: [before, after], title, caseId, choose, uncounted }: Props) {
   const why = useQuery(upgradeWhyOptions({ query: { library, before, after } }));
   const cases = why.data ?? [];
   const shown = chosenCase(cases, caseId);
@@ -48,7 +51,7 @@ export function WhySection({ library, ends: [before, after], caseId, choose, unc
               />
             </form>
           )}
-          <Explained library={library} ends={[before, after]} explanation={shown} />
+          <Explained {...{ library, title }} ends={[before, after]} explanation={shown} />
         </>
       ) : why.isSuccess || isNotFound(why.error) ? (
         <p>{uncounted}</p>
@@ -61,11 +64,11 @@ export function WhySection({ library, ends: [before, after], caseId, choose, unc
   );
 }
 
-interface ExplainedProps extends Pick<Props, "library" | "ends"> {
+interface ExplainedProps extends Pick<Props, "library" | "ends" | "title"> {
   explanation: CaseExplanation;
 }
 
-function Explained({ library, ends, explanation }: ExplainedProps) {
+function Explained({ library, ends, title, explanation }: ExplainedProps) {
   return (
     <>
       <p>
@@ -79,6 +82,14 @@ function Explained({ library, ends, explanation }: ExplainedProps) {
           {...{ library, ends }}
           caseId={explanation.case_id}
           explanation={side}
+          caption={(chart) =>
+            captionOf({
+              title: `${explanation.title}: ${chart}`,
+              subjects: title,
+              hosts: [],
+              measured: [explanation.counted_at],
+            })
+          }
         />
       ))}
       {explanation.other_code && (

@@ -2,6 +2,8 @@
 import type { Explanation } from "@/api/generated";
 import { ChangeBars } from "@/charts/ChangeBars";
 import { amount, changeOfCount, count } from "@/format";
+import type { Caption } from "@/picture/picture";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Frame } from "@/ui/Frame";
 import { FlameSection } from "./FlameSection";
 import { FunctionName } from "./FunctionName";
@@ -25,9 +27,11 @@ interface Props {
   ends: [string, string];
   caseId: string;
   explanation: Explanation;
+  /** of a chart with these words in its title */
+  caption: (chart: string) => Caption;
 }
 
-export function WhySide({ library, ends, caseId, explanation }: Props) {
+export function WhySide({ library, ends, caseId, explanation, caption }: Props) {
   const { side, functions } = explanation;
   const { text, place } = answerOf(explanation);
   const { functions: drawn, left } = drawnOf(explanation);
@@ -47,27 +51,31 @@ export function WhySide({ library, ends, caseId, explanation }: Props) {
       </p>
       <Path explanation={explanation} />
       {drawn.length > 0 && (
-        <ChangeBars
-          label={`Functions of the ${side}`}
-          bars={drawn.map((changed) => ({
-            key: changed.name,
-            name: <FunctionName name={changed.name} />,
-            change: changeOf(changed),
-            words: (
-              <>
-                <b className={`verdict ${changeOf(changed) < 0 ? "less" : "more"}`}>{changeText(changed)}</b>
-                <small className="below">{instructionsText(changed)}</small>
-              </>
-            ),
-          }))}
-        />
+        <ChartFrame caption={caption(`functions of the ${side}`)}>
+          <ChangeBars
+            label={`Functions of the ${side}`}
+            bars={drawn.map((changed) => ({
+              key: changed.name,
+              name: <FunctionName name={changed.name} />,
+              change: changeOf(changed),
+              words: (
+                <>
+                  <b className={`verdict ${changeOf(changed) < 0 ? "less" : "more"}`}>
+                    {changeText(changed)}
+                  </b>
+                  <small className="below">{instructionsText(changed)}</small>
+                </>
+              ),
+            }))}
+          />
+        </ChartFrame>
       )}
       {left > 0 && <p>The table lists {count(left, "more function")} with smaller changes.</p>}
       <details>
         <summary>Table of {ownerOf(side)} functions</summary>
         <Functions label={`Table of ${ownerOf(side)} functions`} functions={functions} />
       </details>
-      <FlameSection {...{ library, ends, caseId, side }} />
+      <FlameSection {...{ library, ends, caseId, side }} caption={caption(`calls of the ${side}`)} />
     </section>
   );
 }

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { ComparedCell, ComparedEnd, ComparedSide, Comparison } from "@/api/generated";
+import type { EndChoice } from "@/search";
 import { aCase, aMove, anEstimate, aSubject } from "@/testing/build";
 import {
+  chosenEnds,
   compareCsv,
   compareGroups,
   compareRows,
   compareTitle,
   endChoices,
+  subjectsAt,
   tallyText,
   unalikeText,
 } from "./compare-model";
@@ -150,5 +153,35 @@ describe("two ends", () => {
     const [base, other] = endChoices({ base: "openssl@1.1", baseRun: "r", otherCpu: "a CPU" }, answer);
     expect(base).toEqual({ subject: "openssl@1.1", run: "r" });
     expect(other).toEqual({ subject: "openssl@3.5", cpu: "a CPU" });
+  });
+});
+
+describe("a published site", () => {
+  const [one, two, three] = ["1", "2", "3"].map((version) => aSubject("openssl", version));
+  if (!one || !two || !three) throw new Error("three versions");
+  const pairs: [string, string][] = [
+    [two.subject, three.subject],
+    [one.subject, two.subject],
+  ];
+
+  it("offers the versions that it compares", () => {
+    expect(subjectsAt("base", [one, two, three], pairs)).toEqual([one, two]);
+    expect(subjectsAt("other", [one, two, three], pairs)).toEqual([two, three]);
+    expect(subjectsAt("base", [one, two, three], undefined)).toHaveLength(3);
+  });
+
+  it("leaves the other end to the published pairs where the two are none", () => {
+    const now: [EndChoice, EndChoice] = [{ subject: two.subject }, { subject: three.subject }];
+    const host = { pool: undefined, cpu: undefined };
+    expect(chosenEnds("base", { subject: one.subject }, now, pairs)).toEqual([
+      { subject: one.subject, ...host },
+      { subject: undefined, ...host },
+    ]);
+    const elsewhere = { pool: "local", cpu: "a CPU" };
+    expect(chosenEnds("other", elsewhere, now, pairs)).toEqual([
+      { subject: two.subject, ...elsewhere },
+      { subject: three.subject, ...elsewhere },
+    ]);
+    expect(chosenEnds("other", elsewhere, now, undefined)[0]).toEqual(now[0]);
   });
 });

@@ -1,8 +1,16 @@
 // Two compared ends in rows and words: which cells are shown, in which order, and why some have no verdict. Pure.
-import type { CaseView, ComparedCell, ComparedEnd, ComparedSide, Comparison } from "@/api/generated";
+import type {
+  CaseView,
+  ComparedCell,
+  ComparedEnd,
+  ComparedSide,
+  Comparison,
+  SubjectView,
+} from "@/api/generated";
 import { matches } from "@/charts/heatmap-model";
 import { groupOf } from "@/charts/matrix-view";
 import { percent, percentInterval } from "@/format";
+import type { ComparedPairs } from "@/published-joins";
 import type { CompareSearch, EndChoice, VerdictFilter } from "@/search";
 import { versionText } from "@/subjects";
 import { libraryTitle } from "./libraries";
@@ -181,5 +189,27 @@ export function endChoices(
       cpu: search.otherCpu,
       run: search.otherRun,
     },
+  ];
+}
+
+type Pairs = ComparedPairs["pairs"] | undefined;
+type Ends = [base: EndChoice, other: EndChoice];
+
+/** The subjects to choose from for an end. `pairs`: in a published site, those that are compared there. */
+export function subjectsAt(end: "base" | "other", subjects: SubjectView[], pairs: Pairs): SubjectView[] {
+  const names = pairs && new Set(pairs.map(([base, other]) => (end === "base" ? base : other)));
+  return names ? subjects.filter(({ subject }) => names.has(subject)) : subjects;
+}
+
+/** Both ends after a choice for one. A site compares neighbours on one host kind, so there the other end follows. */
+export function chosenEnds(end: "base" | "other", next: EndChoice, [base, other]: Ends, pairs: Pairs): Ends {
+  const ends: Ends = end === "base" ? [{ ...base, ...next }, other] : [base, { ...other, ...next }];
+  if (!pairs) return ends;
+  const isPair = pairs.some((names) => names[0] === ends[0].subject && names[1] === ends[1].subject);
+  const { pool, cpu } = end === "base" ? ends[0] : ends[1];
+  const subject = (at: "base" | "other", own: EndChoice) => (at === end || isPair ? own.subject : undefined);
+  return [
+    { subject: subject("base", ends[0]), pool, cpu },
+    { subject: subject("other", ends[1]), pool, cpu },
   ];
 }

@@ -16,9 +16,9 @@ const EVERYWHERE: readonly { title: string; destinations: readonly Destination[]
     title: "Results",
     destinations: [
       { title: "Overview", link: paths.home(), isPublished: true },
-      { title: "Trends", link: paths.trends() },
-      { title: "CPUs", link: paths.cpus() },
-      { title: "Compare", link: paths.compare() },
+      { title: "Trends", link: paths.trends(), isPublished: true },
+      { title: "CPUs", link: paths.cpus(), isPublished: true },
+      { title: "Compare", link: paths.compare(), isPublished: true },
       { title: "Upgrades", link: paths.upgrades(), isPublished: true },
       { title: "Alerts", link: paths.alerts(), countsAlerts: true },
     ],

@@ -67,7 +67,7 @@ function Findings({ detail }: { detail: AlertDetail }) {
       {alert.cells.length > 0 && (
         <section>
           <h2>Slower cases</h2>
-          <AlertCells cells={alert.cells} />
+          <AlertCells cells={alert.cells} subjects={subjectOf(alert)} />
         </section>
       )}
       {cause.kind === "upgrade" && cause.library && (
@@ -76,7 +76,9 @@ function Findings({ detail }: { detail: AlertDetail }) {
             <Link {...paths.upgrade(cause.library, ...endsOf(alert))}>Full upgrade report</Link>
           </p>
           <FindCommitOfRun runId={alert.run_ids[0]} />
-          {alert.subjects && <Why library={cause.library} subjects={alert.subjects} />}
+          {alert.subjects && (
+            <Why library={cause.library} subjects={alert.subjects} title={subjectOf(alert)} />
+          )}
         </>
       )}
       <AlertEvents events={events} />
@@ -105,13 +107,20 @@ function Findings({ detail }: { detail: AlertDetail }) {
   );
 }
 
-function Why({ library, subjects }: { library: Library; subjects: [string, string] }) {
+interface WhyProps {
+  library: Library;
+  subjects: [string, string];
+  title: string;
+}
+
+function Why({ library, subjects, title }: WhyProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <WhySection
       library={library}
       ends={subjects}
+      title={title}
       caseId={search.case}
       choose={(next) => void navigate({ search: { case: next }, replace: true })}
       uncounted="No instructions have been counted. kexbench counts for a new alert by itself, within minutes. For an older one, the full upgrade report has the command."

@@ -9,6 +9,7 @@ import { CompareTable } from "@/components/CompareTable";
 import { compareRows, compareTitle, tallyText, unalikeText } from "@/components/compare-model";
 import { count } from "@/format";
 import { paths } from "@/paths";
+import { site } from "@/published";
 import type { CompareSearch } from "@/search";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -94,10 +95,12 @@ function Results({ title, search, comparison, change }: ResultsProps) {
       ) : (
         <>
           <p>
-            {count(rows.length, "cell")}: {tallyText(rows)}. Select a cost to see its batches.
+            {count(rows.length, "cell")}: {tallyText(rows)}.{!site && " Select a cost to see its batches."}
           </p>
           {comparison.left_out > 0 && (
-            <p>{count(comparison.left_out, "cell")} not shown. Choose one host kind to see fewer.</p>
+            <p>
+              {count(comparison.left_out, "cell")} not shown.{!site && " Choose one host kind to see fewer."}
+            </p>
           )}
           <CompareTable label={title} {...{ rows, comparison, search, change }} />
           <p className="key">

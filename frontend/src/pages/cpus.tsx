@@ -8,9 +8,11 @@ import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
+import { RunLink } from "@/components/RunLink";
 import { VerdictText } from "@/components/VerdictText";
 import * as format from "@/format";
 import { paths } from "@/paths";
+import { site } from "@/published";
 import { type CpusSearch, DEFAULT_METRIC } from "@/search";
 import { versionText } from "@/subjects";
 import { Checks, Select } from "@/ui/Fields";
@@ -161,7 +163,7 @@ function Row({
       <td className="whole">
         {versionText(subject)}
         <small className="below">
-          <Link {...paths.run(row.run_id)}>{format.dateTime(row.measured_at)}</Link>
+          <RunLink runId={row.run_id}>{format.dateTime(row.measured_at)}</RunLink>
         </small>
       </td>
       <td className="cost">
@@ -174,7 +176,7 @@ function Row({
       </td>
       <td className={row.relative ? "whole" : undefined}>
         {relativeText(row)}
-        {row.relative && base && (
+        {!site && row.relative && base && (
           <small className="below">
             <Link
               {...paths.compare(

@@ -6,12 +6,15 @@ import { distributionOptions, filtersOptions } from "@/api/generated/@tanstack/r
 import { BatchesChart } from "@/charts/BatchesChart";
 import { batchesText } from "@/charts/batches-model";
 import { MetricSelect } from "@/components/CellChoice";
+import { captionOf } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
+import { SampleLinks } from "@/components/SampleLinks";
 import { cost, dateTime } from "@/format";
-import { exportPath, paths } from "@/paths";
+import { paths } from "@/paths";
 import { DEFAULT_METRIC, type DistributionSearch } from "@/search";
 import { versionText } from "@/subjects";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Select } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 import { Failed, Loading } from "@/ui/Notes";
@@ -105,29 +108,32 @@ function Results({ distribution }: { distribution: Distribution }) {
       </p>
       {invocations.length > 0 && (
         <>
-          <BatchesChart
-            label={`Batches of ${nameOf(distribution)} by invocation`}
-            {...{ metric, invocations }}
-          />
+          <ChartFrame
+            caption={captionOf({
+              title: `${shown.title}: batches by invocation`,
+              subjects: nameOf(distribution),
+              hosts: [host_kind],
+              measured: invocations.map(({ measured_at }) => measured_at),
+            })}
+          >
+            <BatchesChart
+              label={`Batches of ${nameOf(distribution)} by invocation`}
+              {...{ metric, invocations }}
+            />
+          </ChartFrame>
           <QuantileTable label={`Quantiles of ${nameOf(distribution)}`} {...{ metric, invocations }} />
         </>
       )}
-      <p>
-        <a
-          href={exportPath({
-            format: "csv",
-            run_id,
-            case_id: shown.id,
-            metric,
-            subject: [subject.subject],
-            pool: host_kind.pool,
-            cpu_model: host_kind.cpu_model,
-          })}
-          download="kexbench-samples.csv"
-        >
-          Download samples as CSV
-        </a>
-      </p>
+      <SampleLinks
+        query={{
+          run_id,
+          case_id: shown.id,
+          metric,
+          subject: [subject.subject],
+          pool: host_kind.pool,
+          cpu_model: host_kind.cpu_model,
+        }}
+      />
     </>
   );
 }

@@ -16,12 +16,14 @@ import { Legend } from "@/charts/Legend";
 import { flipped, type MatrixView, matrixView } from "@/charts/matrix-view";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
 import { ActiveAlerts, MeasuredNow, NewestUpgrades } from "@/components/OverviewSections";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -190,7 +192,6 @@ function Results({ search, matrix, change }: ResultsProps) {
   }
   return (
     <>
-      <Legend metric={matrix.metric} versus={versus} isDense={isDense} />
       <Hidden view={view} search={search} change={change} />
       {lines && (
         <p className="actions">
@@ -202,10 +203,20 @@ function Results({ search, matrix, change }: ResultsProps) {
           </button>
         </p>
       )}
-      <Heatmap
-        {...{ label, model, host, lines, isDense, metric: matrix.metric }}
-        flip={(group) => change({ open: flipped(groups, model.rows.length, search.open, group) })}
-      />
+      <ChartFrame
+        caption={captionOf({
+          title: "Cost of TLS handshakes",
+          subjects: subjectsText(model.subjects),
+          hosts: [matrix.host_kind],
+          measured: matrix.cells.map(({ measured_at }) => measured_at),
+        })}
+      >
+        <Legend metric={matrix.metric} versus={versus} isDense={isDense} />
+        <Heatmap
+          {...{ label, model, host, lines, isDense, metric: matrix.metric }}
+          flip={(group) => change({ open: flipped(groups, model.rows.length, search.open, group) })}
+        />
+      </ChartFrame>
     </>
   );
 }

@@ -17,6 +17,7 @@ import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { ConnectionSection } from "@/components/ConnectionSection";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EnvironmentSection } from "@/components/EnvironmentSection";
 import { EventSection } from "@/components/EventSection";
@@ -30,14 +31,16 @@ import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { isOpen, RunNote, RunState } from "@/components/RunState";
+import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { count, dateTime, share } from "@/format";
 import { defaultMetricOf } from "@/metrics";
-import { exportPath, paths } from "@/paths";
+import { paths } from "@/paths";
 import type { RunSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Facts, Lines } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -249,21 +252,19 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
       ) : search.view === "table" ? (
         <CellTable {...{ label, model, host, metric: run.metric }} choice={search} sortBy={change} />
       ) : (
-        <>
+        <ChartFrame
+          caption={captionOf({
+            title: `${run.summary.spec_name}: results of one run`,
+            subjects: subjectsText(model.subjects),
+            hosts: kind ? [kind] : [],
+            measured: run.cells.map(({ measured_at }) => measured_at),
+          })}
+        >
           <Legend metric={run.metric} />
           <Heatmap {...{ label, model, host, metric: run.metric }} />
-        </>
+        </ChartFrame>
       )}
-      <p>
-        Download samples:{" "}
-        <a href={exportPath({ format: "csv", run_id: run.summary.run_id })} download>
-          CSV
-        </a>
-        ,{" "}
-        <a href={exportPath({ format: "json", run_id: run.summary.run_id })} download>
-          JSON
-        </a>
-      </p>
+      <SampleLinks query={{ run_id: run.summary.run_id }} />
     </>
   );
 }

@@ -2,14 +2,16 @@
 // measured with several of them.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import type { LoadCase, Scaling, ScalingCase, SubjectView } from "@/api/generated";
+import type { LoadCase, Scaling, ScalingCase } from "@/api/generated";
 import { filtersOptions, scalingOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { ScalingChart } from "@/charts/ScalingChart";
-import { loadModel, scalingModel } from "@/charts/scaling-model";
+import { loadModel, type ScalingModel, scalingModel } from "@/charts/scaling-model";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect } from "@/components/HostSelect";
 import { LoadTable } from "@/components/LoadTable";
 import { ScalingTable } from "@/components/ScalingTable";
 import type { ScalingSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Checks } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -97,7 +99,7 @@ function Threads({ scaling }: { scaling: Scaling }) {
         </dl>
       </details>
       {scaling.cases.map((curves) => (
-        <CaseSection key={curves.case.id} scaling={curves} subjects={scaling.subjects} />
+        <CaseSection key={curves.case.id} curves={curves} scaling={scaling} />
       ))}
     </>
   );
@@ -123,32 +125,49 @@ function Loads({ scaling }: { scaling: Scaling }) {
         </dl>
       </details>
       {scaling.loads.map((load) => (
-        <LoadSection key={load.case.id} load={load} subjects={scaling.subjects} />
+        <LoadSection key={load.case.id} load={load} scaling={scaling} />
       ))}
     </>
   );
 }
 
-function CaseSection({ scaling, subjects }: { scaling: ScalingCase; subjects: SubjectView[] }) {
+function CaseSection({ curves, scaling }: { curves: ScalingCase; scaling: Scaling }) {
+  const { subjects } = scaling;
   return (
     <section>
-      <h3>{scaling.title}</h3>
+      <h3>{curves.title}</h3>
       <div className="twin">
-        <ScalingChart title={scaling.title} model={scalingModel(scaling, subjects)} />
-        <ScalingTable scaling={scaling} subjects={subjects} />
+        <Curves title={curves.title} model={scalingModel(curves, subjects)} scaling={scaling} />
+        <ScalingTable scaling={curves} subjects={subjects} />
       </div>
     </section>
   );
 }
 
-function LoadSection({ load, subjects }: { load: LoadCase; subjects: SubjectView[] }) {
+function LoadSection({ load, scaling }: { load: LoadCase; scaling: Scaling }) {
+  const { subjects } = scaling;
   return (
     <section>
       <h3>{load.title}</h3>
       <div className="twin">
-        <ScalingChart title={load.title} model={loadModel(load, subjects)} />
+        <Curves title={load.title} model={loadModel(load, subjects)} scaling={scaling} />
         <LoadTable load={load} subjects={subjects} />
       </div>
     </section>
+  );
+}
+
+interface CurvesProps {
+  title: string;
+  model: ScalingModel;
+  scaling: Scaling;
+}
+
+function Curves({ title, model, scaling: { host_kind } }: CurvesProps) {
+  const subjects = subjectsText(model.curves.map(({ subject }) => subject));
+  return (
+    <ChartFrame caption={captionOf({ title, subjects, hosts: host_kind ? [host_kind] : [] })}>
+      <ScalingChart title={title} model={model} />
+    </ChartFrame>
   );
 }

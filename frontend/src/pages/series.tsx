@@ -7,13 +7,15 @@ import { SplitBars } from "@/charts/SplitBars";
 import { withoutSplit } from "@/charts/splits";
 import { TrendChart } from "@/charts/TrendChart";
 import { MetricSelect } from "@/components/CellChoice";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
+import { SampleLinks } from "@/components/SampleLinks";
 import { SeriesTable } from "@/components/SeriesTable";
 import { unitOf } from "@/format";
-import { exportPath, paths } from "@/paths";
-import { site } from "@/published";
+import { paths } from "@/paths";
 import type { SeriesSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -37,7 +39,7 @@ export function SeriesPage() {
     <>
       <p className="crumbs">
         <Link {...paths.home({ metric: search.metric, pool: search.pool, cpu: search.cpu })}>All cases</Link>
-        {search.case !== "" && !site && (
+        {search.case !== "" && (
           <>
             {" · "}
             <Link {...paths.trends({ case: [search.case], metric: search.metric, library: search.library })}>
@@ -115,28 +117,27 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   return (
     <>
       <LatestChanges series={series} matrix={matrix} />
-      <TrendChart series={series} show={show} />
+      <ChartFrame caption={captionOfSeries(series, series.case.title)}>
+        <TrendChart series={series} show={show} />
+      </ChartFrame>
       <section>
         <h2>Results on {hostLabel(series.host_kind)}</h2>
         <SeriesTable series={series} matrix={matrix} />
-        <p>
-          <a
-            href={exportPath({
-              format: "csv",
-              case_id: series.case.id,
-              metric: series.metric,
-              pool,
-              cpu_model,
-            })}
-            download="kexbench-samples.csv"
-          >
-            Download samples as CSV
-          </a>
-        </p>
+        <SampleLinks query={{ case_id: series.case.id, metric: series.metric, pool, cpu_model }} />
       </section>
       {unitOf(series.metric) === "ns" && <ClientAndServer search={search} series={series} />}
     </>
   );
+}
+
+function captionOfSeries({ lines, host_kind }: Series, title: string) {
+  const points = lines.flatMap(({ library, points }) => points.map((point) => ({ library, ...point })));
+  return captionOf({
+    title,
+    subjects: subjectsText(points),
+    hosts: [host_kind],
+    measured: points.map(({ measured_at }) => measured_at),
+  });
 }
 
 function ClientAndServer({ search, series }: { search: SeriesSearch; series: Series }) {
@@ -150,7 +151,11 @@ function ClientAndServer({ search, series }: { search: SeriesSearch; series: Ser
   return (
     <section>
       <h2>Client and server</h2>
-      {both && <SplitBars {...both} />}
+      {both && (
+        <ChartFrame caption={captionOfSeries(series, `${series.case.title}: client and server`)}>
+          <SplitBars {...both} />
+        </ChartFrame>
+      )}
       {absent.map((line) => (
         <p key={line}>{line}</p>
       ))}

@@ -5,14 +5,16 @@ import { useMemo } from "react";
 import type { Filters, Trends } from "@/api/generated";
 import { filtersOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { TrendsChart } from "@/charts/TrendsChart";
-import { type TrendsModel, trendsModel } from "@/charts/trends-model";
+import { type TrendsModel, type TrendsPanel, trendsModel } from "@/charts/trends-model";
 import { FEW } from "@/charts/trends-plot";
+import { captionOf, subjectsText } from "@/components/chart-caption";
 import { hostLabel } from "@/components/HostSelect";
 import { TrendsControls } from "@/components/TrendsControls";
 import { TrendsTable } from "@/components/TrendsTable";
 import { axisTitle, metricsOf } from "@/components/trends-words";
 import { count } from "@/format";
 import type { TrendsSearch } from "@/search";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -75,18 +77,29 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
       <Reading search={search} trends={trends} model={model} />
       <div className={search.split ? "panels" : undefined}>
         {model.panels.map((panel) => (
-          <TrendsChart
-            key={panel.title}
-            {...{ panel, yLabel }}
-            slots={model.slots}
-            markers={model.markers}
-            isLog={search.scale === "log"}
-          />
+          <ChartFrame key={panel.title} caption={captionOfPanel(panel, model.title)}>
+            <TrendsChart
+              {...{ panel, yLabel }}
+              slots={model.slots}
+              markers={model.markers}
+              isLog={search.scale === "log"}
+            />
+          </ChartFrame>
         ))}
       </div>
       <TrendsTable lines={model.lines} />
     </>
   );
+}
+
+function captionOfPanel({ title, lines }: TrendsPanel, common: string) {
+  const places = lines.flatMap(({ points }) => points);
+  return captionOf({
+    title: [common, title].filter(Boolean).join(", ") || "Trends",
+    subjects: subjectsText(places.map(({ subject }) => subject)),
+    hosts: lines.map(({ trend }) => trend.host_kind),
+    measured: places.map(({ point }) => point.measured_at),
+  });
 }
 
 interface ReadingProps {

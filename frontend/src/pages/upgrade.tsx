@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Candidate, Factor, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
+import type { Candidate, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
 import {
   alertsOptions,
   filtersOptions,
@@ -11,6 +11,7 @@ import {
 import { candidatesOf } from "@/api/problem";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
+import { captionOf } from "@/components/chart-caption";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryOf } from "@/components/libraries";
@@ -37,6 +38,7 @@ import { whyCommand } from "@/components/why-model";
 import { count, share } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
+import { ChartFrame } from "@/ui/ChartFrame";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -103,17 +105,15 @@ function Report({ report }: { report: UpgradeReport }) {
   return (
     <>
       <p className="answer">{storyOf(report)}</p>
-      {!site && (
-        <p>
-          <Link {...paths.compare(before, after)}>Compare case by case</Link>
-        </p>
-      )}
+      <p>
+        <Link {...paths.compare(before, after)}>Compare case by case</Link>
+      </p>
       <ChangedDependencies cells={report.cells} />
       <Tally report={report} />
       {!site && <UpgradeAlert report={report} />}
       <Machines />
-      {report.factors.length > 0 && <CommonFactors factors={report.factors} />}
-      <ChangedCases cells={cells} />
+      {report.factors.length > 0 && <CommonFactors report={report} />}
+      <ChangedCases report={report} cells={cells} />
       <Why report={report} />
       <Rest cells={cells} />
       {!site && <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />}
@@ -125,13 +125,15 @@ function Report({ report }: { report: UpgradeReport }) {
   );
 }
 
-function Why({ report: { library, before, after } }: { report: UpgradeReport }) {
+function Why({ report }: { report: UpgradeReport }) {
+  const { library, before, after } = report;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <WhySection
       library={library}
       ends={[before.subject, after.subject]}
+      title={titleOf(report)}
       caseId={search.case}
       choose={(next) => void navigate({ search: (now) => ({ ...now, case: next }), replace: true })}
       uncounted={
@@ -198,29 +200,32 @@ function Machines() {
   );
 }
 
-function CommonFactors({ factors }: { factors: Factor[] }) {
+function CommonFactors({ report }: { report: UpgradeReport }) {
+  const subjects = titleOf(report);
   return (
     <section>
       <h2>Common factors</h2>
-      <MoveChart
-        label="Common factors"
-        lines={factors.map((factor) => ({
-          key: `${factor.dimension} ${factor.value} ${factor.side}`,
-          name: <b>{factorTitle(factor)}</b>,
-          marks: [{ ink: factorInk(factor), move: factor }],
-          words: factorText(factor),
-        }))}
-      />
+      <ChartFrame caption={captionOf({ title: "Common factors", subjects, hosts: report.cells })}>
+        <MoveChart
+          label="Common factors"
+          lines={report.factors.map((factor) => ({
+            key: `${factor.dimension} ${factor.value} ${factor.side}`,
+            name: <b>{factorTitle(factor)}</b>,
+            marks: [{ ink: factorInk(factor), move: factor }],
+            words: factorText(factor),
+          }))}
+        />
+      </ChartFrame>
     </section>
   );
 }
 
-function ChangedCases({ cells: { moved } }: { cells: Sorted }) {
+function ChangedCases({ report, cells: { moved } }: { report: UpgradeReport; cells: Sorted }) {
   if (moved.length === 0) return null;
   return (
     <section>
       <h2>Changed cases</h2>
-      <UpgradeMoves cells={moved} />
+      <UpgradeMoves cells={moved} subjects={titleOf(report)} />
       <Numbers label="Table of changed cases" cells={moved} />
     </section>
   );

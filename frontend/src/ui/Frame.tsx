@@ -1,5 +1,6 @@
 // A place for a wide table: it scrolls inside its frame, never the page, and can be saved as a file.
 import { type ReactNode, useRef } from "react";
+import { download, fileName } from "./download";
 import { csvOf, rowsOf } from "./table-csv";
 
 interface Props {
@@ -15,7 +16,9 @@ export function Frame({ label, children, note, rows }: Props) {
   const frame = useRef<HTMLElement>(null);
   const save = () => {
     const table = frame.current?.querySelector("table");
-    if (table) download(`${fileName(label)}.csv`, csvOf(rows ? rows() : rowsOf(table)));
+    if (!table) return;
+    const text = csvOf(rows ? rows() : rowsOf(table));
+    download(fileName(label, "csv"), new Blob([text], { type: "text/csv" }));
   };
   return (
     <>
@@ -26,22 +29,11 @@ export function Frame({ label, children, note, rows }: Props) {
         </section>
         {note}
       </div>
-      <p className="save">
+      <p className="save" data-not-drawn="">
         <button type="button" aria-label={`${label}: Save table as CSV`} onClick={save}>
           Save table as CSV
         </button>
       </p>
     </>
   );
-}
-
-function download(name: string, content: string): void {
-  const address = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
-  const link = Object.assign(document.createElement("a"), { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
-}
-
-function fileName(label: string): string {
-  return label.replace(/[^\w.+-]+/g, "-").toLowerCase();
 }

@@ -12,7 +12,7 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.client import ApiClient
-from kexbench.publishing import Choice, publish
+from kexbench.publishing.site import Choice, publish
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_upgrades import FROZEN, ONE, THREE, TWO, VERSIONS, counted, measured

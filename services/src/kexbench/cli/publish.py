@@ -10,7 +10,7 @@ from kexbench.cli.console import err, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.samples import Metric
-from kexbench.publishing import Choice, Site, publish
+from kexbench.publishing.site import Choice, Site, publish
 from kexbench.settings import Settings
 
 
@@ -38,9 +38,9 @@ def publish_site(
 ) -> None:
     """Write the dashboard as a static site, for people who cannot reach the service.
 
-    Any file server can serve the folder, also below a path such as /results/. The site has the matrix, trends, upgrades
-    and downloads, but no runs, alerts or queue, and nothing that needs a token. It shows the names of pools, CPUs and
-    versions.
+    Any file server can serve the folder, also below a path such as /results/. The site has the matrix, trends, CPUs,
+    comparisons, upgrades and downloads, but no runs, alerts or queue, and nothing that needs a token. It shows the
+    names of pools, CPUs and versions.
 
     An earlier site is replaced as a whole. Other folders are never replaced.
 
@@ -75,7 +75,7 @@ class _Tenths:
         tenth = done * 10 // total
         if tenth > self._printed:
             self._printed = tenth
-            say(f"wrote {done:,} of {total:,} matrices, trends, upgrades and badges")
+            say(f"wrote {done:,} of {total:,} matrices, trends, comparisons, upgrades and badges")
 
 
 def _print(folder: Path, site: Site) -> None:

@@ -3,11 +3,12 @@
 The answers come from the API, so a site shows the same numbers and verdicts as the service.
 """
 
+import gzip
 import json
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,15 +21,27 @@ from urllib.parse import urlencode
 from pydantic import BaseModel
 
 from kexbench import __version__
-from kexbench.api.models import Filters, HostKind, Matrix, Series, SeriesLine, UpgradePage, UpgradeView
+from kexbench.api.models import (
+    Comparison,
+    Cpus,
+    Filters,
+    HostKind,
+    Matrix,
+    Series,
+    SeriesLine,
+    Trends,
+    UpgradePage,
+    UpgradeView,
+)
 from kexbench.api.run_models import Overview
 from kexbench.client import ApiClient, Refused
 from kexbench.comparison.models import Cell, OutcomeView, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES
+from kexbench.publishing.files import Query, file_of
+from kexbench.publishing.joins import ComparedPairs, case_on_cpus, covering, published_comparison, trend_index
 
-DATA = "data"
 MARKER = "kexbench-published.json"
 """A folder with this file may be replaced: `publish` made it."""
 _META = "kexbench-published"
@@ -36,7 +49,8 @@ _META = "kexbench-published"
 FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades and alerts" href="/feed.atom" />'
 """In the first page of a service; a site has no feed."""
 _MOST_UPGRADES = 1000
-Query = dict[str, str]
+_COMPRESSION = 6
+"""Higher levels take many times as long for a few percent."""
 
 
 class CannotPublish(Exception):
@@ -80,23 +94,6 @@ class Site(Frozen):
 
 class Progress(Protocol):
     def __call__(self, done: int, total: int) -> None: ...
-
-
-def file_of(route: str, query: Query, ending: str = "json") -> str:
-    """The file with the answer to a question. The pages have the same rule in `frontend/src/published.ts`, and both are
-    tested with `bench-specs/schema/examples/published-files.json`.
-
-    A digest, since names of versions are long and contain characters that file systems and servers treat differently.
-    It is FNV-1a, since browsers offer no other without a secure connection."""
-    asked = "\n".join(f"{name}={value}" for name, value in sorted(query.items()))
-    return f"{DATA}/{route}/{_fnv1a(asked.encode()):016x}.{ending}" if asked else f"{DATA}/{route}.{ending}"
-
-
-def _fnv1a(data: bytes) -> int:
-    digest = 0xCBF29CE484222325
-    for byte in data:
-        digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return digest
 
 
 def publish(api: ApiClient, pages: Path, folder: Path, choice: Choice, progress: Progress) -> Site:
@@ -167,12 +164,15 @@ class _Publication:
             self._store("upgrades", {"library": library}, UpgradePage(upgrades=of_library, next_before=None))
         steps = [partial(self._matrix, matrix) for matrix in matrices]
         steps.append(partial(self._overview, set(chosen)))
+        steps.append(partial(self._trends, matrices, chosen))
         steps += [partial(self._case, *place, set(chosen)) for matrix in matrices for place in _measured(matrix)]
-        pairs: set[tuple[str, str, str]] = {
-            (each.library, each.before.subject, each.after.subject) for each in upgrades
-        }
-        pairs |= {(chosen[after].library, before, after) for before, after in _compared(matrices) if before in chosen}
-        steps += [partial(self._upgrade, *pair, kinds) for pair in sorted(pairs)]
+        steps += [partial(self._on_cpus, *case, kinds, libraries, set(chosen)) for case in _kinds_by_case(matrices)]
+        pairs = dict.fromkeys((each.before.subject, each.after.subject) for each in upgrades)
+        pairs |= dict.fromkeys(sorted(pair for pair in _compared(matrices) if pair[0] in chosen))
+        self._store("compare", {}, ComparedPairs(subjects=_in_order(chosen.values()), pairs=list(pairs)))
+        for before, after in sorted(pairs):
+            steps.append(partial(self._upgrade, chosen[after].library, before, after, kinds))
+            steps.append(partial(self._comparison, before, after, kinds, chosen.values()))
         steps += [partial(self._badge, *line) for line in _lines(chosen.values())]
         for done, step in enumerate(steps, start=1):
             step()
@@ -248,7 +248,46 @@ class _Publication:
         series = series.model_copy(update={"lines": [line for each in series.lines if (line := _line(each, subjects))]})
         self._store("series", place, series)
         shown = sorted({point.subject for line in series.lines for point in line.points})
-        self._copy("export", {"format": "csv", **place}, "csv", subject=shown)
+        name = self._file(file_of("export", {"format": "csv", **place}, "csv.gz"))
+        with name.open("wb") as file, gzip.GzipFile("", "wb", _COMPRESSION, file, mtime=0) as samples:
+            for piece in self._api.stream(_address("/export", {"format": "csv", **place}, subject=shown)):
+                samples.write(piece)
+
+    def _trends(self, matrices: Sequence[Matrix], subjects: Mapping[str, SubjectView]) -> None:
+        """What the trends of several series have in common. Their lines are those of the series."""
+        case_ids = covering(matrices)
+        metrics = [matrix.metric for matrix in matrices]
+        answer = self._api.get(Trends, _address("/trends", {}, case_id=case_ids, metric=sorted(set(metrics))))
+        named = {(view.library, view.version) for view in subjects.values() if view.commit is None}
+        releases = [release for release in answer.releases if (release.library, release.version) in named]
+        for metric in dict.fromkeys(metrics):
+            of_metric = [matrix for matrix in matrices if matrix.metric is metric]
+            index = trend_index(of_metric, _in_order(subjects.values()), releases)
+            self._store("trends", {"metric": str(metric)}, index)
+
+    def _on_cpus(
+        self,
+        case_id: str,
+        metric: Metric,
+        measured: Sequence[HostKind],
+        kinds: Collection[HostKind],
+        libraries: Sequence[str],
+        subjects: Collection[str],
+    ) -> None:
+        """A case on all CPUs, compared with each."""
+        place = {"case_id": case_id, "metric": str(metric)}
+        asked = ({**place, "pool": kind.pool, "cpu_model": kind.cpu_model} for kind in measured)
+        answers = [self._api.get(Cpus, _address("/cpus", query, library=libraries)) for query in asked]
+        if shown := case_on_cpus(answers, kinds, subjects):
+            self._store("cpus", place, shown)
+
+    def _comparison(
+        self, base: str, other: str, kinds: Collection[HostKind], subjects: Collection[SubjectView]
+    ) -> None:
+        """Two versions case by case, on all host kinds. The pages choose among these."""
+        pair = {"base": base, "other": other}
+        answer = self._api.get(Comparison, _address("/compare", pair))
+        self._store("compare", pair, published_comparison(answer, kinds, subjects))
 
     def _upgrade(self, library: str, before: str, after: str, kinds: Collection[HostKind]) -> None:
         """Its report for all host kinds together and for each, and its functions with their calls and profiles."""
@@ -321,6 +360,20 @@ def _measured(matrix: Matrix) -> Iterator[tuple[Query]]:
     """What the trend of each case with a number is asked by."""
     measured = {cell.case_id for cell in matrix.cells if cell.estimate}
     yield from (({"case_id": case.id, **_place(matrix)},) for case in matrix.cases if case.id in measured)
+
+
+def _kinds_by_case(matrices: Iterable[Matrix]) -> Iterator[tuple[str, Metric, list[HostKind]]]:
+    """The host kinds that measured each case in each metric."""
+    kinds: dict[tuple[str, Metric], list[HostKind]] = {}
+    for matrix in matrices:
+        for case_id in dict.fromkeys(cell.case_id for cell in matrix.cells if cell.estimate):
+            if matrix.host_kind:
+                kinds.setdefault((case_id, matrix.metric), []).append(matrix.host_kind)
+    yield from ((case_id, metric, measured) for (case_id, metric), measured in kinds.items())
+
+
+def _in_order(subjects: Iterable[SubjectView]) -> list[SubjectView]:
+    return sorted(subjects, key=lambda view: (view.library, view.version_key, view.build_profile, view.source))
 
 
 def _compared(matrices: Collection[Matrix]) -> Iterator[tuple[str, str]]:
