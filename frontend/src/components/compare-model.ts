@@ -35,7 +35,6 @@ type Unalike = ComparedCell["unalike"][number];
 const TRAITS: Record<Unalike, string> = {
   pool: "pool",
   cpu: "CPU",
-  "build profile": "build profile",
   runs: "run, with no subject in common",
   work: "work: the handshakes or the methods differ",
 };

@@ -96,14 +96,14 @@ def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(client: httpx.Client
     assert [history["line"] for history in cell["history"]] == [0, 1]
 
 
-def test_two_builds_of_other_profiles_have_a_ratio_and_no_verdict(
+def test_two_builds_of_other_profiles_have_the_verdict_of_their_upgrade_and_a_warning(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.05}, kits={TWO: a_kit(TWO, flags="-O3")})
     cell = cell_of(compared(client, base="fake@1.0", other="fake@1.1"))
-    assert (cell["unalike"], cell["warnings"], cell["paired"]) == (["build profile"], [DIFFERENT_PROFILE], True)
-    assert [cell[side]["verdict"] for side in ("both", "client", "server")] == [None, None, None]
+    assert (cell["unalike"], cell["warnings"], cell["paired"]) == ([], [DIFFERENT_PROFILE], True)
     (judged,) = (one for one in report(client)["cells"] if one["case_id"] == RSA)
+    assert cell["both"]["verdict"] == judged["verdict"] == "more"
     assert cell["both"]["ratio"] == judged["move"]
 
 

@@ -1,6 +1,6 @@
 """Any two ends compared in every case that both measured: versions, libraries, host kinds or runs.
 
-Ends of one host kind and build profile are judged like an upgrade. Ends that are not alike have a ratio with its
+Ends on one host kind are judged like an upgrade. Ends that are not alike have a ratio with its
 interval and no verdict: `comparing.unjudged_ratio`.
 """
 
@@ -43,7 +43,7 @@ from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
-Unalike = Literal["pool", "cpu", "build profile", "runs", "work"]
+Unalike = Literal["pool", "cpu", "runs", "work"]
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _cells(
     numbers = _numbers(store, ends, judged)
     ranks = {pair: rank for rank, pair in enumerate(kinds)}
     compared = [
-        (cell, _compared(cell, ends, *(numbers[kind][place] for kind, place in cell.places(ends))))
+        (cell, _compared(cell, *(numbers[kind][place] for kind, place in cell.places(ends))))
         for cell in judged
         if all("both" in numbers[kind].get(place, {}) for kind, place in cell.places(ends))
     ]
@@ -243,9 +243,9 @@ def _numbers(
     return numbers
 
 
-def _compared(cell: _Judged, ends: tuple[End, End], base: Sides, other: Sides) -> ComparedCell:
+def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
     judged = cell.judged
-    unalike = _unalike(cell, ends, base["both"], other["both"])
+    unalike = _unalike(cell, base["both"], other["both"])
     sides = {side: _side(side, judged, base, other, is_judged=not unalike) for side in SIDES}
     both = sides["both"]
     assert both is not None
@@ -266,13 +266,12 @@ def _compared(cell: _Judged, ends: tuple[End, End], base: Sides, other: Sides) -
     )
 
 
-def _unalike(cell: _Judged, ends: tuple[End, End], base: Numbers, other: Numbers) -> list[Unalike]:
+def _unalike(cell: _Judged, base: Numbers, other: Numbers) -> list[Unalike]:
     first, second = cell.kinds
     verdict = cell.judged.verdict if cell.judged else None
     differ: dict[Unalike, bool] = {
         "pool": first.pool != second.pool,
         "cpu": first.cpu_model != second.cpu_model,
-        "build profile": ends[0].subject.build_profile != ends[1].subject.build_profile,
         "runs": verdict == "apart",
         "work": verdict == "unlike" if verdict else bool(unlike(other, base)),
     }
