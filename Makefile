@@ -27,6 +27,7 @@
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
 #   make test-cluster    the tests that need one; as root, and then part of make test-all; the first time compiles for a
 #                 quarter of an hour
+#   make test-clickhouse  the tests of the store on a real ClickHouse server: infra/clickhouse/README.md
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
 #   make packages-cross  what kits for aarch64 are made and proven with here; make test-all installs it too
@@ -49,7 +50,7 @@ SAY := @printf '\033[1m== %s\033[0m\n'
 
 .PHONY: root install run test test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
-	test-cluster images python frontend clean
+	test-cluster test-clickhouse images python frontend clean
 
 install: packages-run python frontend
 	@case " $(MAKECMDGOALS) " in *" install "*) \
@@ -123,6 +124,16 @@ devcluster: root packages-cluster python frontend
 
 test-cluster: root packages-cluster python frontend
 	@cd services && .venv/bin/pytest -m cluster -n 0
+
+CLICKHOUSE ?= http://kexbench:kexbench@127.0.0.1:8123
+CLICKHOUSE_ENGINES ?= ReplacingMergeTree ReplicatedReplacingMergeTree
+
+test-clickhouse: packages-run python
+	@cd services && for engine in $(CLICKHOUSE_ENGINES); do \
+		echo "$$engine"; \
+		KEXBENCH_TEST_CLICKHOUSE=$(CLICKHOUSE) KEXBENCH_TEST_STORE_ENGINE=$$engine \
+			.venv/bin/pytest -m "not builds" -n 0 -k server tests/store || exit 1; \
+	done
 
 images: frontend
 	@infra/images/make.sh $(IMAGES)

@@ -1,16 +1,30 @@
 """What makes tests of stores quick."""
 
+import os
 from collections.abc import Iterator
 
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 
+CLICKHOUSE = os.environ.get("KEXBENCH_TEST_CLICKHOUSE", "")
+"""The address of a real server, on which the tests run instead of on their own small one."""
+ENGINE = os.environ.get("KEXBENCH_TEST_STORE_ENGINE", "ReplacingMergeTree")
+"""Of the tables on the real server."""
+
+
+def clauses_of(dsn: str) -> EngineClauses:
+    if dsn != CLICKHOUSE or not ENGINE.startswith("Replicated"):
+        return EngineClauses()
+    return EngineClauses(ENGINE, "replicated_deduplication_window")
+
 
 def emptied(dsn: str) -> Iterator[ClickHouseStore]:
     """The same store for every test that asks, without what others have left; made anew where one has dropped it. A
     database for each would make all slower test by test: chDB loads every table whenever it is opened."""
-    store = ClickHouseStore(dsn, "emptied", EngineClauses())
+    clauses = clauses_of(dsn)
+    database = f"emptied_{clauses.replacing}"
+    store = ClickHouseStore(dsn, database, clauses)
     store.migrate()
-    store._command("TRUNCATE TABLES FROM emptied NOT LIKE 'schema_migrations'")
+    store._command(f"TRUNCATE TABLES FROM {database} NOT LIKE 'schema_migrations'")
     yield store
     store.close()

@@ -5,19 +5,23 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.stores import emptied
+from tests.stores import CLICKHOUSE, emptied
 
 SERVICES = Path(__file__).parents[2]
-_DATABASES = count()
+_SESSION, _DATABASES = token_hex(4), count()
 
 
 @pytest.fixture(scope="session")
 def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A test double of a ClickHouse server."""
+    """A real ClickHouse server if one is named, else a small one of the tests."""
+    if CLICKHOUSE:
+        yield CLICKHOUSE
+        return
     command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path_factory.mktemp("server"))]
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -33,8 +37,8 @@ def dsn(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def database() -> str:
-    """A name that no other test uses."""
-    return f"contract_{next(_DATABASES)}"
+    """A name that no other test uses, nor an earlier one on a server that lasts."""
+    return f"contract_{_SESSION}_{next(_DATABASES)}"
 
 
 @pytest.fixture

@@ -10,12 +10,13 @@ from kexbench.domain.runs import JobAttempt
 from kexbench.domain.samples import Metric
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.migrate import EngineClauses, load_migrations
+from kexbench.store.migrate import load_migrations
 from kexbench.store.port import Selection, Store
 from tests.api.cluster import an_attempt
 from tests.builders import HOST, NOON, RSA, a_run, an_invocation, an_outcome
 from tests.exported import exported_rows
 from tests.store.test_contract import ONE, TWO, started
+from tests.stores import clauses_of
 
 pytestmark = pytest.mark.xdist_group("store")
 NODE = HOST.model_copy(
@@ -72,7 +73,7 @@ def test_all_that_is_read_of_one_kind_is_of_that_kind(store: Store) -> None:
 
 def test_hosts_of_earlier_releases_are_recognised(dsn: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their kinds follow from the facts in runs and attempts, whatever text their rows have."""
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     before = [migration for migration in load_migrations() if migration.name != "hosts"]
     on_cluster = NODE.model_copy(update={"governor": "powersave"})
     with monkeypatch.context() as earlier:

@@ -14,6 +14,7 @@ from kexbench.store.columns import sample_columns
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
 from tests.builders import a_run, an_invocation, an_outcome, newest_runs
+from tests.stores import clauses_of
 
 pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
@@ -25,7 +26,7 @@ class WatchedStore(ClickHouseStore):
     fails_at: int | None = None
 
     def __init__(self, dsn: str, database: str) -> None:
-        super().__init__(dsn, database, EngineClauses())
+        super().__init__(dsn, database, clauses_of(dsn))
         self.statements: list[str] = []
 
     def _command(self, sql: str, *given: Any, **named: Any) -> None:
@@ -68,7 +69,7 @@ def test_a_migration_killed_at_any_statement_goes_on_the_next_time(
 
 
 def test_a_store_of_a_newer_release_is_refused(dsn: str, database: str) -> None:
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     store.migrate()
     newer = {"version": len(load_migrations()) + 1, "name": "later", "sha256": "0" * 64, "statements": 1}
     store._insert("schema_migrations", [newer])
@@ -80,7 +81,7 @@ def test_a_store_of_a_newer_release_is_refused(dsn: str, database: str) -> None:
 def test_a_store_whose_migration_was_another_is_refused(
     dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     store.migrate()
     edited = [replace(migration, sha256="0" * 64) for migration in load_migrations()]
     monkeypatch.setattr(migrate, "load_migrations", lambda: edited)
@@ -130,7 +131,7 @@ def test_crashes_that_somebody_outside_had_caused_go_with_their_invocations(
     """They were stored by releases before the migration that takes them out."""
     run = a_run()
     before = [migration for migration in load_migrations() if migration.name != "cut_short"]
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "load_migrations", lambda: before)
         store.migrate()
@@ -159,7 +160,7 @@ def test_results_from_before_levels_have_one_that_holds_what_only_some_batches_p
     usual, dear = 600_000.0, 800_000.0
     run = a_run()
     before = [migration for migration in load_migrations() if migration.name != "level"]
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
 
     def without_level(*given: Any) -> pa.Table:
         return sample_columns(*given).drop_columns("level")
@@ -182,7 +183,7 @@ def test_what_preemption_spoilt_in_results_from_before_goes(
     """Of the first invocation all batches of both sides were stored, of the last those that were not preempted."""
     run = a_run()
     before = [migration for migration in load_migrations() if migration.name != "preempted"]
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "load_migrations", lambda: before)
         store.migrate()

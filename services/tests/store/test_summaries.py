@@ -12,10 +12,11 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.migrate import EngineClauses, load_migrations
+from kexbench.store.migrate import load_migrations
 from kexbench.store.port import Selection, StoreError
 from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, DyingStore, Killed, dies_after, medians, started
+from tests.stores import clauses_of
 
 pytestmark = pytest.mark.xdist_group("store")
 TO_INVOCATIONS = 5
@@ -139,7 +140,7 @@ def test_a_start_after_a_clean_end_computes_nothing(store: ClickHouseStore, monk
 def test_a_store_of_an_earlier_release_gets_summaries(dsn: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = a_run()
     earlier = [migration for migration in load_migrations() if migration.version < 23]
-    store = ClickHouseStore(dsn, database, EngineClauses())
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
     with monkeypatch.context() as before:
         before.setattr(migrate, "load_migrations", lambda: earlier)
         before.setattr(store, "_summarise_missing", lambda: None)

@@ -10,12 +10,13 @@ from kexbench.domain.runs import RunReason
 from kexbench.domain.samples import Metric, Timer
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.migrate import EngineClauses, load_migrations
+from kexbench.store.migrate import load_migrations
 from kexbench.store.port import Selection
 from kexbench.store.rows import Row
 from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
+from tests.stores import clauses_of
 
 pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFeatures: [native, no-aes]")
@@ -117,16 +118,16 @@ def test_an_old_store_is_migrated_and_reads_the_same(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:version])
-        old = OldStore(dsn, database, EngineClauses())
+        old = OldStore(dsn, database, clauses_of(dsn))
         old.version = version
         old.migrate()
         run = fill(old)
         old.close()
-    fresh = ClickHouseStore(dsn, f"{database}_fresh", EngineClauses())
+    fresh = ClickHouseStore(dsn, f"{database}_fresh", clauses_of(dsn))
     fresh.migrate()
     assert fill(fresh) == run
 
-    migrated = ClickHouseStore(dsn, database, EngineClauses())
+    migrated = ClickHouseStore(dsn, database, clauses_of(dsn))
     migrated.migrate()
     assert whole_state(migrated, run) == whole_state(fresh, run)
     assert migrated.timers(run.run_id) == {}
@@ -148,12 +149,12 @@ def test_what_did_not_build_is_known_of_runs_of_earlier_releases(
     with monkeypatch.context() as patch:
         patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:19])
         patch.setattr(ClickHouseStore, "_summarise_missing", lambda _: None)  # it had no summaries
-        old = ClickHouseStore(dsn, database, EngineClauses())
+        old = ClickHouseStore(dsn, database, clauses_of(dsn))
         old.migrate()
         again = {**failed, "at": NOON + timedelta(hours=1), "number": 2}
         old._insert("run_events", [{**failed, "unbuilt": [ONE]}, {**again, "unbuilt": []}])
         old.close()
-    migrated = ClickHouseStore(dsn, database, EngineClauses())
+    migrated = ClickHouseStore(dsn, database, clauses_of(dsn))
     migrated.migrate()
     told = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
     migrated.close()
