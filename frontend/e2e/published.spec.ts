@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { LABELS } from "./labels";
+import { downloaded, expectPictures } from "./pictures";
 
-const WIDTHS = [420, 900, 1440];
+const WIDTHS = [375, 900, 1440];
 let failures: string[];
 
 test.beforeEach(({ page }) => {
@@ -12,7 +13,11 @@ test.beforeEach(({ page }) => {
   page.on("response", (answer) => {
     if (answer.status() >= 400) failures.push(`${answer.status()} ${answer.url()}`);
   });
-  page.on("requestfailed", (request) => failures.push(`${request.failure()?.errorText} ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    const { errorText = "" } = request.failure() ?? {};
+    // A page that is left does not wait for its answers.
+    if (errorText !== "net::ERR_ABORTED") failures.push(`${errorText} ${request.url()}`);
+  });
   page.on("pageerror", (error) => failures.push(error.message));
 });
 
@@ -37,9 +42,7 @@ test("a cell opens its trend, whose samples can be downloaded", async ({ page })
   await openTrend(page);
   const rows = page.locator("table.numbers tbody tr");
   await expect(rows).toHaveCount(4);
-  const coming = page.waitForEvent("download");
-  await page.getByRole("link", { name: LABELS.downloadSamples }).click();
-  const download = await coming;
+  const download = await downloaded(page, page.getByRole("link", { name: LABELS.downloadSamples }));
   expect(download.suggestedFilename()).toBe("kexbench-samples.csv");
   const [head, ...lines] = (await readFile(await download.path(), "utf8")).trim().split("\n");
   expect(head).toContain("case_id");
@@ -48,9 +51,8 @@ test("a cell opens its trend, whose samples can be downloaded", async ({ page })
 
 test("a table can be saved as it is read", async ({ page }) => {
   await openTrend(page);
-  const coming = page.waitForEvent("download");
-  await page.getByRole("button", { name: LABELS.saveTable }).click();
-  const [head, ...lines] = (await readFile(await (await coming).path(), "utf8")).trim().split("\r\n");
+  const download = await downloaded(page, page.getByRole("button", { name: LABELS.saveTable }));
+  const [head, ...lines] = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
   const titles = await page.locator("table.numbers thead th").allTextContents();
   expect(head).toBe(titles.join(","));
   expect(lines).toHaveLength(4);
@@ -77,9 +79,95 @@ test("an upgrade says what changed and in which functions", async ({ page }) => 
   await expect(page.getByText(LABELS.mostlyIn("hash"))).toBeVisible();
   await page.getByText(LABELS.flameGraph("server"), { exact: true }).click();
   await expect(page.getByRole("link", { name: "callgrind" }).first()).toBeVisible();
-  const coming = page.waitForEvent("download");
-  await page.getByRole("link", { name: "callgrind" }).first().click();
-  expect(await readFile(await (await coming).path(), "utf8")).toContain("# callgrind format");
+  const profile = await downloaded(page, page.getByRole("link", { name: "callgrind" }).first());
+  expect(await readFile(await profile.path(), "utf8")).toContain("# callgrind format");
+});
+
+test("every kind of chart can be saved as a picture", async ({ page }) => {
+  const cpu = "local: Example CPU 9000";
+  await page.goto("./");
+  await expect(page.locator("table.heatmap")).toBeVisible();
+  await expectPictures(page, ["Cost of TLS handshakes", cpu, "fake 1.0, 1.1, 1.2", "5.0% more time"]);
+  await openTrend(page);
+  await expectPictures(page, ["Measured on", cpu, "handshakes per second (higher is better)", "1.2"]);
+  await expectPictures(page, ["client"], /client and server/);
+  await openUpgrade(page);
+  await expectPictures(page, ["fake 1.0 → 1.1", cpu, "Bars: 95% confidence intervals."], /Changed cases/);
+  await expectPictures(page, ["hash", "Measured on"], /functions of the server/);
+  await page.getByText(LABELS.flameGraph("server"), { exact: true }).click();
+  await expect(page.getByRole("group", { name: LABELS.calls("server") })).toBeVisible();
+  await expectPictures(page, ["hash"], /calls of the server/);
+});
+
+test("a picture has the colours of the scheme that is seen", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await openTrend(page);
+  const file = await downloaded(
+    page,
+    page.getByRole("button", { name: LABELS.downloadPicture("SVG") }).first(),
+  );
+  expect(await readFile(await file.path(), "utf8")).toContain('fill="#12171d"');
+});
+
+test("trends join the series of cases and machines", async ({ page }) => {
+  await openTrend(page);
+  await page.getByRole("link", { name: LABELS.withOthers }).click();
+  const rows = page.getByRole("region", { name: LABELS.series }).locator("tbody tr");
+  await expect(rows).toHaveCount(3); // of fake on two CPUs, and of openssl
+  await page.getByRole("button", { name: LABELS.allCases(2) }).click();
+  await expect(rows).toHaveCount(5);
+  await page.getByRole("checkbox", { name: "openssl" }).uncheck();
+  await expect(rows).toHaveCount(3);
+  await expect(rows.getByRole("link")).toHaveCount(3);
+  await page.getByRole("combobox", { name: LABELS.chartFor }).selectOption("case");
+  await expect(page.locator(".plot canvas")).toHaveCount(2);
+  await expectPictures(page, ["fake 1.0, 1.1, 1.2", "Measured from"]);
+  await rows.getByRole("link").first().click();
+  await expect(page.locator("table.numbers.history tbody tr").first()).toBeVisible();
+});
+
+test("CPUs are compared with any of them", async ({ page }) => {
+  await openTrend(page);
+  await page.getByRole("link", { name: LABELS.onAllCpus }).click();
+  const rows = page.locator("table.cpus tbody tr");
+  await expect(
+    rows.filter({ has: page.getByRole("cell", { name: LABELS.reference, exact: true }) }),
+  ).toHaveCount(2); // of both libraries
+  await expect(rows.filter({ hasText: "2.00×" })).toHaveCount(1);
+  await page.getByRole("combobox", { name: "Reference" }).selectOption({ index: 1 });
+  await expect(
+    rows.filter({ has: page.getByRole("cell", { name: LABELS.reference, exact: true }) }),
+  ).toHaveCount(1);
+  await page.getByRole("checkbox", { name: "openssl" }).uncheck();
+  await expect(rows).toHaveCount(2);
+  await page.getByRole("combobox", { name: "Reference" }).selectOption({ index: 0 });
+  await page.getByRole("combobox", { name: LABELS.oneCase, exact: true }).selectOption({ index: 1 });
+  await expect(rows).toHaveCount(1);
+});
+
+test("comparisons are those of the published upgrades", async ({ page }) => {
+  await page.goto("./");
+  await page.getByRole("link", { name: LABELS.compare, exact: true }).click();
+  const [base, other] = [LABELS.baseline, LABELS.comparedWith].map((end) =>
+    page.getByRole("group", { name: end, exact: true }).getByLabel(LABELS.version),
+  );
+  if (!base || !other) throw new Error("two ends");
+  await expect(base.locator("option")).toHaveText([/1\.0/, /1\.1/]);
+  await expect(other.locator("option")).toHaveText([/1\.1/, /1\.2/]);
+  await base.selectOption({ index: 0 });
+  await expect(other.locator("option:checked")).toHaveText(/1\.1/);
+  const rows = page.locator("table.compare tbody tr");
+  await expect(rows.filter({ hasText: "slower" })).toHaveCount(2);
+  await other.selectOption({ index: 1 });
+  await expect(base.locator("option:checked")).toHaveText(/1\.1/);
+  await expect(rows.filter({ hasText: "slower" })).toHaveCount(0);
+  const download = await downloaded(page, page.getByRole("button", { name: LABELS.saveTable }));
+  const [head, ...lines] = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
+  expect(head).toContain("ratio");
+  expect(lines).toHaveLength(2);
+  await page.getByRole("link", { name: LABELS.commonFactors }).click();
+  await page.getByRole("link", { name: LABELS.compareCases }).click();
+  await expect(rows).toHaveCount(2);
 });
 
 test("an upgrade without counted instructions has no section about functions", async ({ page }) => {
@@ -92,7 +180,13 @@ test("an upgrade without counted instructions has no section about functions", a
 test("what needs a service is not there", async ({ page }) => {
   await page.goto("./");
   await expect(page.locator("table.heatmap")).toBeVisible();
-  await expect(page.getByRole("navigation").getByRole("link")).toHaveText(["Overview", "Upgrades"]);
+  await expect(page.getByRole("navigation").getByRole("link")).toHaveText([
+    "Overview",
+    LABELS.trends,
+    LABELS.cpus,
+    LABELS.compare,
+    LABELS.upgrades,
+  ]);
   await openTrend(page);
   await expect(page.locator('a[href*="/runs"]')).toHaveCount(0);
   await openUpgrade(page);
@@ -111,11 +205,13 @@ test("the link to the content keeps the page", async ({ page }) => {
 });
 
 test("no page has a barrier, and none is wider than its window", async ({ page }) => {
-  for (const open of [openTrend, openUpgrade, () => page.goto("./")]) {
+  const addresses = ["./", "./#/trends", "./#/cpus", "./#/compare"];
+  const pages = addresses.map((address) => async (page: Page) => void (await page.goto(address)));
+  for (const open of [openTrend, openUpgrade, ...pages]) {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await open(page);
-      await page.locator("table.heatmap, .plot canvas, .answer").first().waitFor();
+      await page.locator("table.heatmap, .plot canvas, .answer, table.numbers").first().waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     }
     const { violations } = await new AxeBuilder({ page }).analyze();

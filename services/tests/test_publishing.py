@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,8 +21,8 @@ from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.publishing.files import file_of
 from kexbench.publishing.site import FEED_LINK, MARKER, CannotPublish, Choice, Site, publish
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.test_upgrades import FROZEN, ONE, THREE, TWO, VERSIONS, counted, measured
-from tests.builders import EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
+from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, VERSIONS, counted, measured
+from tests.builders import ECDSA, EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
 from tests.serving import serving
 
 OPENSSL = "openssl@system"
@@ -108,6 +109,51 @@ def test_the_files_are_the_answers_of_the_api(
     assert (site.versions, site.upgrades, site.files) == (3, 2, len(files))
 
 
+def test_what_pages_put_together_is_what_the_api_says(
+    empty_store: ClickHouseStore, api: ApiClient, url: str, pages: Path, tmp_path: Path
+) -> None:
+    measured(empty_store, "elsewhere", {ONE: 2.0, TWO: 2.2}, day=-1, host=OTHER_CPU)
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
+    site = published(api, pages, tmp_path / "site")
+
+    def written(route: str, query: dict[str, str]) -> Any:
+        return json.loads((tmp_path / "site" / file_of(route, query)).read_text())
+
+    def answered(route: str, query: dict[str, str]) -> Any:
+        return httpx.get(f"{url}{API_PREFIX}/{route}", params=query).json()
+
+    kinds = [kind.model_dump() for kind in site.host_kinds]
+    assert len(kinds) == 2
+    place = {"case_id": RSA, "metric": "server_cpu_ns"}
+    on_cpus = written("cpus", place)
+    assert on_cpus["host_kinds"] == kinds
+    for kind, relations in zip(kinds, on_cpus["relations"], strict=True):
+        rows = [row | relation for row, relation in zip(on_cpus["rows"], relations, strict=True)]
+        assert rows == answered("cpus", {**place, **kind})["rows"]
+    index, trends = written("trends", {"metric": "cpu_ns"}), answered("trends", {})
+    assert {name: index[name] for name in ("choices", "subjects", "releases")} == {
+        name: trends[name] for name in ("choices", "subjects", "releases")
+    }
+    assert index["measured"] == [{"host_kind": kind, "case_ids": [RSA, ECDSA]} for kind in kinds]
+    pairs = written("compare", {})["pairs"]
+    assert [[name.split("~")[0] for name in pair] for pair in pairs] == [
+        ["fake@1.1", "fake@1.2"],
+        ["fake@1.0", "fake@1.1"],
+    ]
+    for base, other in pairs:
+        pair = {"base": base, "other": other}
+        shown, answer = written("compare", pair), answered("compare", pair)
+        for line in (cell["history"] for cell in answer["cells"]):
+            for history in line:
+                history["values"] = [value and float(f"{value:.4g}") for value in history["values"]]
+        assert (shown["cells"], shown["lines"]) == (answer["cells"], answer["lines"])
+    names = [path.parent.name for path in (tmp_path / "site" / "data").rglob("*") if path.is_file()]
+    cases, metrics = 2, 3
+    assert names.count("series") == names.count("export") == len(kinds) * cases * metrics
+    assert names.count("cpus") == cases * metrics
+    assert (names.count("trends"), names.count("compare")) == (metrics, len(pairs))
+
+
 def test_only_the_chosen_results_are_in_a_site(
     empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +171,12 @@ def test_only_the_chosen_results_are_in_a_site(
     assert [[point["version"] for point in line["points"]] for line in trend["lines"]] == [["1.1", "1.2"]]
     samples = file_of("export", {"format": "csv", "case_id": RSA, **place}, "csv.gz")
     assert ",1.0," not in text_of(tmp_path / "recent" / samples)
+    newest = json.loads((tmp_path / "recent" / file_of("compare", {})).read_text())["pairs"][0]
+    pair = dict(zip(("base", "other"), newest, strict=True))
+    compared = json.loads((tmp_path / "recent" / file_of("compare", pair)).read_text())
+    assert [line["versions"] for line in compared["lines"]] == [["1.1", "1.2"]]
+    on_cpus = json.loads((tmp_path / "recent" / file_of("cpus", {"case_id": RSA, "metric": "cpu_ns"})).read_text())
+    assert [row["subject"]["version"] for row in on_cpus["rows"]] == ["1.2"]
     matrix = json.loads((tmp_path / "recent" / file_of("matrix", place)).read_text())
     assert first not in {view["subject"] for view in matrix["subjects"]}
 

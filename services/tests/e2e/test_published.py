@@ -15,7 +15,8 @@ from kexbench.client import ApiClient
 from kexbench.publishing.site import Choice, publish
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.test_upgrades import FROZEN, ONE, THREE, TWO, VERSIONS, counted, measured
+from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, VERSIONS, counted, measured
+from tests.builders import RSA
 from tests.e2e.test_dashboard import is_shown
 from tests.serving import serving
 
@@ -42,6 +43,7 @@ def file_server(folder: Path) -> Iterator[str]:
 
 @pytest.mark.browser
 def test_a_published_site_is_read_without_a_service(empty_store: ClickHouseStore, tmp_path: Path) -> None:
+    measured(empty_store, "elsewhere", {ONE: 2.0}, day=-1, cases=(RSA,), host=OTHER_CPU)
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.05, THREE: 1.05})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
     measured(empty_store, "other", {OPENSSL: 1.0}, spec=SPEC, kits={OPENSSL: FROZEN})

@@ -1,3 +1,3 @@
-"""The dashboard as a static site: the writer (`site.py`), the names of its files (`files.py`), and answers that the pages
-put together (`joins.py`).
+"""The dashboard as a static site: its writer (`site.py`), the names of its files (`files.py`), and the answers that its
+pages put together (`joins.py`).
 """

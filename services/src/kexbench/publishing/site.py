@@ -139,6 +139,8 @@ class _Publication:
         self._folder = folder
         self._choice = choice
         self._written: set[str] = set()
+        self._compared: dict[str, SubjectView] = {}
+        """By unique name, those of the comparisons. An upgrade may begin with a version that was not chosen."""
 
     def write(self, pages: Path, progress: Progress) -> Site:
         filters = self._api.get(Filters, "/filters")
@@ -169,10 +171,10 @@ class _Publication:
         steps += [partial(self._on_cpus, *case, kinds, libraries, set(chosen)) for case in _kinds_by_case(matrices)]
         pairs = dict.fromkeys((each.before.subject, each.after.subject) for each in upgrades)
         pairs |= dict.fromkeys(sorted(pair for pair in _compared(matrices) if pair[0] in chosen))
-        self._store("compare", {}, ComparedPairs(subjects=_in_order(chosen.values()), pairs=list(pairs)))
         for before, after in sorted(pairs):
             steps.append(partial(self._upgrade, chosen[after].library, before, after, kinds))
             steps.append(partial(self._comparison, before, after, kinds, chosen.values()))
+        steps.append(partial(self._pairs, list(pairs)))
         steps += [partial(self._badge, *line) for line in _lines(chosen.values())]
         for done, step in enumerate(steps, start=1):
             step()
@@ -287,7 +289,12 @@ class _Publication:
         """Two versions case by case, on all host kinds. The pages choose among these."""
         pair = {"base": base, "other": other}
         answer = self._api.get(Comparison, _address("/compare", pair))
-        self._store("compare", pair, published_comparison(answer, kinds, subjects))
+        ends = [end.subject for end in (answer.base, answer.other) if end]
+        self._compared |= {view.subject: view for view in ends}
+        self._store("compare", pair, published_comparison(answer, kinds, [*subjects, *ends]))
+
+    def _pairs(self, pairs: list[tuple[str, str]]) -> None:
+        self._store("compare", {}, ComparedPairs(subjects=_in_order(self._compared.values()), pairs=pairs))
 
     def _upgrade(self, library: str, before: str, after: str, kinds: Collection[HostKind]) -> None:
         """Its report for all host kinds together and for each, and its functions with their calls and profiles."""
