@@ -164,6 +164,21 @@ test("an alert is acknowledged only by somebody who has seen all its events", as
   await expect(page.getByText(LABELS.noMatchingAlerts)).toBeVisible();
 });
 
+test("an alert's link to its upgrade names subjects, and its page fits a phone", async ({
+  page,
+  request,
+}) => {
+  const report = await reported(request);
+  const { alert } = await alerted(request);
+  await page.setViewportSize({ width: 375, height: 800 });
+  await page.goto(`/alerts/${alert.alert_id}`);
+  const link = page.getByRole("main").getByRole("link", { name: LABELS.upgradeReport });
+  await expect(link).toHaveAttribute("href", addressOf(report));
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+  ).toBeLessThanOrEqual(0);
+});
+
 test("the newest screenings are shown, and that no channel is configured", async ({ page }) => {
   await page.goto("/alerts");
   await expect(page.getByRole("heading", { name: LABELS.screenings })).toBeVisible();

@@ -21,6 +21,7 @@ export const LABELS = {
   changedCases: "Changed cases",
   slowerCases: "Slower cases",
   alertOfUpgrade: "Alert for this upgrade",
+  upgradeReport: "Full upgrade report",
   upgrades: "Upgrades",
   alerts: "Alerts",
   openAlerts: "1 open",

@@ -511,7 +511,7 @@ def test_what_is_wrong_is_logged_when_it_begins_and_when_it_is_over(caplog: pyte
     assert not any(record.exc_info for record in caplog.records)
 
 
-def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs() -> None:
+def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs(capfd: pytest.CaptureFixture[str]) -> None:
     stage = Stage()
     health = stage.healths["one"]
     stage.cluster.away = True
@@ -539,6 +539,7 @@ def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs() -> Non
         assert client.get("/healthz").status_code == 200
         text = client.get("/metrics").text
         assert client.get("/else").status_code == 404
+    assert "GET" not in capfd.readouterr().err, "probes come every few seconds and are not logged"
     assert 'kexbench_dispatcher_rounds_total{result="failed"} 40.0' in text
     assert 'kexbench_dispatcher_rounds_total{result="answered"} 1.0' in text
     assert "kexbench_dispatcher_troubles 1.0" in text

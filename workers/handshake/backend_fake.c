@@ -261,7 +261,7 @@ static bool inspect(struct side *side, struct negotiated *out, struct fault *fau
 
 static long send_data(struct side *side, const void *data, size_t length, struct fault *fault) {
     const unsigned char *bytes = data;
-    size_t most = lies(LIE_RECORDS) ? RECORD_MAX / 2 : RECORD_MAX, sent = length < most ? length : most;
+    size_t most = lies(LIE_RECORDS) ? RECORD_MAX / 4 * 3 : RECORD_MAX, sent = length < most ? length : most;
     unsigned char header[5] = {23, 3, 3, (unsigned char)((sent + 16) >> 8), (unsigned char)(sent + 16)};
     unsigned char tag[16] = {0};
     (void)fault;

@@ -110,6 +110,7 @@ def test_ends_that_give_no_number_could_not_be_measured(cli: StandInCli, tmp_pat
     assert (done.status, summary["state"]) == (1, "not measured"), done.err
     assert "the ends have no result in any case: " in summary["detail"]
     assert "told to support nothing" in summary["detail"]
+    assert cli("bisections", "list", "--json").json()["bisections"] == [summary], "the page Bisections shows it"
 
 
 @pytest.mark.parametrize(

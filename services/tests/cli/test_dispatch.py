@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,6 +12,7 @@ import pytest
 
 from kexbench.api.run_models import ScheduleView
 from kexbench.domain.schedules import Schedule
+from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
 from tests.builders import NOON, SPEC
 from tests.cli.conftest import Cli
 
@@ -158,6 +159,15 @@ def test_what_runs_jobs_belongs_to_their_account_and_is_as_the_site_wants_it(cli
     assert cron["metadata"]["ownerReferences"] == [owner("of-jobs")]
     (template,) = cron["spec"]["workflowSpec"]["templates"]
     assert {"name": "HTTPS_PROXY", "value": "http://proxy:3128"} in template["container"]["env"]
+
+
+def test_a_runs_workflow_belongs_to_the_account_of_jobs(cli: Cli, asked: Asked) -> None:
+    accounts = Accounts(of_jobs="of-jobs", of_lease="its-own")
+    connected = LightkubeCluster.connect("kexbench-jobs", "kexbench", cli.folder / "kubeconfig", accounts)
+    with closing(connected) as cluster:
+        cluster.submit({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "one"}})
+    (workflow,) = asked.made
+    assert workflow["metadata"]["ownerReferences"] == [owner("of-jobs")]
 
 
 def owner(account: str) -> dict[str, str]:

@@ -148,6 +148,9 @@ static const struct {
     {LIE_RECORDS,
      {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "transfer_bytes=16384"},
      "transfer_records: wanted 1, the server sent 2"},
+    {LIE_RECORDS,
+     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "transfer_bytes=20000"},
+     "transfer_records: wanted one of 16384 bytes, the largest has 12304"},
 };
 
 /* After `lie_after` honest handshakes, in the set-up or in a batch. */
