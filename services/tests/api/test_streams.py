@@ -25,6 +25,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_app, planner
 from tests.api.conftest import SECRET, assert_problem
 from tests.builders import a_plan, a_run, an_event, an_invocation
+from tests.cli.conftest import Cli
 from tests.serving import serving
 
 
@@ -77,6 +78,11 @@ def running(empty_store: ClickHouseStore) -> Run:
     empty_store.add_run(run)
     empty_store.add_event(an_event(run))
     return run
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
 
 
 def finish(store: ClickHouseStore, run: Run) -> None:
@@ -252,3 +258,10 @@ def test_the_first_job_that_is_not_stored_is_measured_on_this_machine(
         assert states() == {first.job_id: "done", second.job_id: "measuring"}
         empty_store.add_event(an_event(running, RunState.FAILED, seconds=9))
         assert states() == {first.job_id: "done", second.job_id: "incomplete"}
+
+
+def test_the_end_of_the_service_ends_its_streams(cli: Cli) -> None:
+    with cli.serving() as (process, url), following(url, "/overview/stream") as stream:
+        assert stream.next() == {"under_way": [], "waiting": 0}
+        process.terminate()
+        assert stream.rest() == [], "a stream that is cut off raises an error here"
