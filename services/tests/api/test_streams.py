@@ -174,6 +174,15 @@ def test_streams_are_bounded_hold_up_no_reader_and_are_free_again(empty_store: C
             pass  # the service has not yet noticed that the clients are gone
 
 
+def test_the_head_of_a_stream_takes_none(empty_store: ClickHouseStore) -> None:
+    app = app_of(empty_store)
+    app.state.streams = Streams(empty_store, most=1)
+    with serving(app) as url:
+        assert httpx.head(f"{url}{API_PREFIX}/overview/stream").status_code == 200
+        while not is_followed(f"{url}{API_PREFIX}/overview/stream"):
+            pass
+
+
 def is_followed(url: str) -> bool:
     with httpx.stream("GET", url) as response:
         return response.status_code == 200
