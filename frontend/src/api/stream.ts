@@ -1,15 +1,17 @@
 // Server-sent events of the service. A page whose stream is not up polls.
-import { useEffect, useEffectEvent, useState } from "react";
+import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
 
 const API = "/api/v1/";
 
 /** Follows a stream of the API, none for `null`. Returns whether it is up. The browser reconnects by itself and names the
- * last event that it saw. A refused stream stays down, and so does one where there are none, as in tests. */
+ * last event that it saw. A refused stream stays down, and so does one where there are none, as in tests. A hidden tab has
+ * no stream: without HTTP/2, a browser has six connections to a service, for all tabs together. */
 export function useStream<News>(route: string | null, receive: (news: News) => void): boolean {
   const [isUp, setUp] = useState(false);
   const received = useEffectEvent((event: MessageEvent<string>) => receive(JSON.parse(event.data) as News));
+  const isShown = useSyncExternalStore(onVisibility, () => !document.hidden);
   useEffect(() => {
-    if (route === null || !("EventSource" in globalThis)) return;
+    if (route === null || !isShown || !("EventSource" in globalThis)) return;
     const stream = new EventSource(`${API}${route}`);
     stream.onopen = () => setUp(true);
     stream.onerror = () => setUp(false);
@@ -18,6 +20,11 @@ export function useStream<News>(route: string | null, receive: (news: News) => v
       stream.close();
       setUp(false);
     };
-  }, [route]);
+  }, [route, isShown]);
   return isUp;
+}
+
+function onVisibility(changed: () => void) {
+  document.addEventListener("visibilitychange", changed);
+  return () => document.removeEventListener("visibilitychange", changed);
 }

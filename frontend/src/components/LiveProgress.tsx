@@ -114,11 +114,11 @@ function JobTable({ jobs, onCluster }: { jobs: JobProgress[]; onCluster: boolean
 function OnCluster({ job }: { job: JobProgress }) {
   return (
     <>
-      <td>{job.pool}</td>
-      <td>{job.node}</td>
+      <td className="whole">{job.pool}</td>
+      <td className="whole">{job.node}</td>
       <td className="number">{job.attempt}</td>
-      <td>{job.started_at && dateTimeSeconds(job.started_at)}</td>
-      <td>{job.log_command && <code>{job.log_command}</code>}</td>
+      <td className="whole">{job.started_at && dateTimeSeconds(job.started_at)}</td>
+      <td className="whole">{job.log_command && <code>{job.log_command}</code>}</td>
     </>
   );
 }

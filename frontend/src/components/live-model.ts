@@ -7,17 +7,16 @@ type Timed = Pick<
   "state" | "state_at" | "expected_end_at" | "invocations_planned" | "invocations_stored"
 >;
 
-/** A bar that is full would say that the run has ended. */
-const MOST_SHARE = 0.99;
 const JOB_STATES: JobState[] = ["measuring", "waiting", "incomplete", "done"];
 
-/** By what is stored. A single machine stores a job only when it is done; until then by the time. */
+/** By what is stored. A single machine stores a job only when it is done; until then by the time, as far as it was
+ * estimated. */
 export function shareOf(run: Timed, now: number): number {
   const stored = run.invocations_stored / run.invocations_planned;
   if (!run.expected_end_at) return stored;
   const began = Date.parse(run.state_at);
   const elapsed = (now - began) / (Date.parse(run.expected_end_at) - began);
-  return Math.max(stored, Math.min(elapsed, MOST_SHARE), 0);
+  return elapsed < 1 ? Math.max(stored, elapsed, 0) : stored;
 }
 
 /** "about 3 min left", or nothing while there is no estimate. */

@@ -25,6 +25,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_app, planner
 from tests.api.conftest import SECRET, assert_problem
 from tests.builders import a_plan, a_run, an_event, an_invocation
+from tests.cli.conftest import Cli
 from tests.serving import serving
 
 
@@ -77,6 +78,11 @@ def running(empty_store: ClickHouseStore) -> Run:
     empty_store.add_run(run)
     empty_store.add_event(an_event(run))
     return run
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
 
 
 def finish(store: ClickHouseStore, run: Run) -> None:
@@ -168,6 +174,15 @@ def test_streams_are_bounded_hold_up_no_reader_and_are_free_again(empty_store: C
             pass  # the service has not yet noticed that the clients are gone
 
 
+def test_the_head_of_a_stream_takes_none(empty_store: ClickHouseStore) -> None:
+    app = app_of(empty_store)
+    app.state.streams = Streams(empty_store, most=1)
+    with serving(app) as url:
+        assert httpx.head(f"{url}{API_PREFIX}/overview/stream").status_code == 200
+        while not is_followed(f"{url}{API_PREFIX}/overview/stream"):
+            pass
+
+
 def is_followed(url: str) -> bool:
     with httpx.stream("GET", url) as response:
         return response.status_code == 200
@@ -252,3 +267,10 @@ def test_the_first_job_that_is_not_stored_is_measured_on_this_machine(
         assert states() == {first.job_id: "done", second.job_id: "measuring"}
         empty_store.add_event(an_event(running, RunState.FAILED, seconds=9))
         assert states() == {first.job_id: "done", second.job_id: "incomplete"}
+
+
+def test_the_end_of_the_service_ends_its_streams(cli: Cli) -> None:
+    with cli.serving() as (process, url), following(url, "/overview/stream") as stream:
+        assert stream.next() == {"under_way": [], "waiting": 0}
+        process.terminate()
+        assert stream.rest() == [], "a stream that is cut off raises an error here"

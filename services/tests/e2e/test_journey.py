@@ -31,7 +31,7 @@ subjects:
 matrix:
   protocol: [TLSv1.2]
   keyExchange: [RSA, ECDHE-ECDSA]
-measure: {{ invocations: 60, batches: 4 }}
+measure: {{ invocations: 40, batches: 4 }}
 alerts: {{ relevant: 1%, confirmInvocations: 10, notify: [crypto-team] }}
 """
 

@@ -163,11 +163,13 @@ class _RunNews:
         self._run = run
         self._view: RunProgressView | None = None
 
-    def __call__(self, changed: bool) -> News:
+    def __call__(self, changed: bool) -> News | None:
         if changed or self._view is None:
             self._view = _progress_of(self._store, self._supplies, self._run)
+        elif (log := _log_of(self._supplies, self._run.run_id)) != self._view.log:
+            self._view = self._view.model_copy(update={"log": log})
         else:
-            self._view = self._view.model_copy(update={"log": _log_of(self._supplies, self._run.run_id)})
+            return None
         return _news(self._view, is_last=not self._view.state.is_open)
 
 

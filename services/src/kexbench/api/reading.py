@@ -36,7 +36,6 @@ from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
-from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
@@ -236,10 +235,13 @@ def run(
 def _environment(
     store: Store, run: Run, attempts: list[JobAttempt], kind: HostKind | None
 ) -> EnvironmentChanges | None:
-    """A single machine is known before anything is stored."""
-    if kind is None and run.host:
-        kind = HostKind(pool=LOCAL, cpu_model=kind_of(run.host))
-    return environment_changes(store, run, attempts, HostKindRow(**dict(kind))) if kind else None
+    """Machines are known before anything is stored."""
+    if kind is None:
+        hosts = _hosts(run, attempts)
+        if not hosts:
+            return None
+        kind = HostKind(pool=hosts[0].pools[0], cpu_model=kind_of(hosts[0].host))
+    return environment_changes(store, run, attempts, HostKindRow(**dict(kind)))
 
 
 def _steal(load: MeanLoad) -> StealView | None:

@@ -14,6 +14,7 @@ from kexbench.domain.runs import JobAttempt, RunEvent, RunState
 
 MOST_JOBS = 40
 """Jobs that are listed. A plan may have thousands."""
+_MEASURING = (RunState.RUNNING, RunState.CANCELLING)
 
 
 class JobState(StrEnum):
@@ -52,7 +53,7 @@ def jobs_progress(
     """`stored` are invocations by job, `attempts` in order. `namespace` has the pods of jobs."""
     newest = {attempt.job_id: attempt for attempt in attempts}
     jobs = [_job(job, state, stored.get(job.job_id, 0), newest.get(job.job_id), namespace) for job in plan.jobs]
-    if state is RunState.RUNNING:
+    if state in _MEASURING:
         jobs = _with_local_job(jobs)
     order = list(JobState)
     jobs.sort(key=lambda job: order.index(job.state))
@@ -79,7 +80,7 @@ def _state_of(job: Job, state: RunState, stored: int, attempt: JobAttempt | None
         return JobState.DONE
     if not state.is_open:
         return JobState.INCOMPLETE
-    return JobState.MEASURING if attempt and state is RunState.RUNNING else JobState.WAITING
+    return JobState.MEASURING if attempt and state in _MEASURING else JobState.WAITING
 
 
 def _with_local_job(jobs: list[JobProgress]) -> list[JobProgress]:

@@ -109,8 +109,8 @@ class Streams:
         while self._topics and not self._ended:
             try:
                 version = await self._look(version)
-            except StoreError as error:
-                _log.warning("streams: %s", error)  # the next look may succeed
+            except StoreError:
+                pass  # all other readers report it, and the next look may succeed
             except Exception:
                 _log.exception("streams")
             await asyncio.sleep(self._pause_s)
