@@ -80,7 +80,13 @@ interface ControlsProps {
 
 function Controls({ search, filters, series, change }: ControlsProps) {
   const { metric, pool, cpu } = search;
-  const matrix = useQuery(matrixOptions({ query: { metric, pool, cpu_model: cpu } }));
+  // The same question as that of the results, so that the large answer arrives once.
+  const matrix = useQuery({
+    ...matrixOptions({
+      query: series ? { metric: series.metric, ...series.host_kind } : { metric, pool, cpu_model: cpu },
+    }),
+    enabled: series !== undefined || search.case === "",
+  });
   const cases = (matrix.data?.cases ?? []).map((caseView) => ({ value: caseView.id, label: caseView.title }));
   return (
     <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>

@@ -582,6 +582,20 @@ def test_an_answer_is_new_only_after_something_was_stored(
     assert changed.content != first.content
 
 
+def test_a_large_answer_is_compressed_for_those_who_take_it(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    small = client.get("/matrix")
+    assert "content-encoding" not in small.headers
+    run = a_run()
+    empty_store.add_run(run)
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": 1.0, "fake@1.1": 2.0}))
+    compressed = client.get("/matrix")
+    plain = client.get("/matrix", headers={"Accept-Encoding": "identity"})
+    assert (compressed.headers["content-encoding"], compressed.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in plain.headers
+    assert compressed.json() == plain.json()
+    assert int(compressed.headers["content-length"]) < int(plain.headers["content-length"]) == len(plain.content)
+
+
 def test_an_answer_to_another_address_has_another_tag(client: httpx.Client) -> None:
     addresses = ("/matrix", "/matrix?metric=wall_ns", "/filters")
     assert len({client.get(address).headers["etag"] for address in addresses}) == 3

@@ -1,6 +1,7 @@
 """The dependencies of routes, and answers that are kept until something is stored."""
 
 import asyncio
+import gzip
 import math
 import re
 import secrets
@@ -109,6 +110,9 @@ TheSupplies = Annotated[Supplies, Depends(supplies_of)]
 MOST_OUTDATED_S = 5.0
 """However old an answer a request accepts."""
 _MAX_STALE = re.compile(r"(?:^|[\s,])max-stale=(\d{1,9})\b")
+_LARGE_BYTES = 1000
+_LEVEL = 4
+"""Of gzip. The default takes twice as long, and saves 6% of a matrix."""
 
 
 @dataclass
@@ -191,6 +195,27 @@ class Answers:
                 self._outdated.pop(address, None)
 
 
+def _compressed(answer: Response) -> Response:
+    """A large answer as it is kept: compressed once, however often it is sent. A matrix may have a megabyte."""
+    if len(answer.body) < _LARGE_BYTES:
+        return answer
+    headers = {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return _with_body(answer, gzip.compress(answer.body, _LEVEL, mtime=0), headers)
+
+
+def _for_client(kept: Response, request: Request, age_s: int) -> Response:
+    headers = {**kept.headers, "Age": str(age_s)}
+    if "content-encoding" not in headers or "gzip" in request.headers.get("Accept-Encoding", ""):
+        return _with_body(kept, bytes(kept.body), headers)
+    del headers["content-encoding"]
+    return _with_body(kept, gzip.decompress(kept.body), headers)
+
+
+def _with_body(answer: Response, body: bytes, headers: dict[str, str]) -> Response:
+    headers.pop("content-length", None)
+    return Response(body, answer.status_code, headers)
+
+
 class KeptRoute(CountedRoute):
     """A route whose answer depends only on its address, the store and the catalogue. Its ETag names these, so a page
     that has the newest answer gets 304, and others get the same answer again without a query.
@@ -236,6 +261,7 @@ class KeptRoute(CountedRoute):
                     answer = await handler(request)
                     answer.headers["ETag"] = tag
                     answer.headers["Cache-Control"] = "no-cache"
+                    answer = await run_in_threadpool(_compressed, answer)
                     kept = _Kept(tag, answer, version, answers.clock())
                     answers.keep(address, kept)
             return _sent(request, kept)
@@ -252,7 +278,7 @@ def _accepted_s(request: Request) -> float:
 def _sent(request: Request, kept: _Kept, age_s: int = 0) -> Response:
     if _is_known(request, kept.tag):
         return _unchanged(kept.tag, age_s)
-    return Response(kept.answer.body, kept.answer.status_code, {**kept.answer.headers, "Age": str(age_s)})
+    return _for_client(kept.answer, request, age_s)
 
 
 def _is_known(request: Request, tag: str) -> bool:
