@@ -5,7 +5,6 @@ export const LABELS = {
   noResults: "No results yet",
   progress: "Progress",
   noEarlierRun: "No earlier run of this spec",
-  onAllCpus: "On all CPUs",
   publish: "kexbench publish site",
   token: "Access token",
   back: "Back",

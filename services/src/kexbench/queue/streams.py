@@ -117,7 +117,7 @@ class Streams:
 
     async def _look(self, version: str) -> str:
         """Read what changed since a version of the store; returns the version it has now."""
-        newest = await asyncio.to_thread(self._store.content_version)
+        newest = await asyncio.to_thread(self._store.newest_write)
         for topic in list(self._topics.values()):
             news = await asyncio.to_thread(topic.read, newest != version)
             if news and (topic.newest is None or news.news_id != topic.newest.news_id):
