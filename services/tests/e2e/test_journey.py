@@ -55,7 +55,7 @@ def heads(served: Serving) -> dict[str, str]:
     return known
 
 
-@pytest.mark.browser
+@pytest.mark.thorough
 def test_a_new_user_gets_from_a_commit_to_a_published_site_by_clicking(fake_kit: FakeKit, tmp_path: Path) -> None:
     cli, shared, published = WatchingCli(tmp_path), Shared(tmp_path), tmp_path / "published"
     stock(cli, fake_kit, OLD, SLOW)
