@@ -123,6 +123,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     to_thread.current_default_thread_limiter().total_tokens = READERS_AT_ONCE + WRITERS_AT_ONCE
     yield
     await app.state.answers.end()
+    await app.state.streams.finish()
 
 
 def _no_catalogue() -> Catalogue:

@@ -104,6 +104,12 @@ class Streams:
         for topic in self._topics.values():
             topic.tell(None)
 
+    async def finish(self) -> None:
+        """End all streams, and wait for the look that goes on. Call it before the store is closed."""
+        self.end()
+        if self._watching:
+            await self._watching
+
     async def _watch(self) -> None:
         version = ""
         while self._topics and not self._ended:
