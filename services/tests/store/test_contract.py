@@ -17,6 +17,7 @@ from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
+from kexbench.store.runs import MANY_RUNS
 from tests.builders import (
     ECDSA,
     HOST,
@@ -435,6 +436,25 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
     assert count(cpu_model="Other CPU", libraries=("openssl", "fake")) == 4 + 4
     assert count(pool="elsewhere") == 0
     assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model, "Other CPU"]
+
+
+def test_many_ended_runs_are_counted_like_one_and_anew_when_more_of_one_arrives(store: Store) -> None:
+    runs = [a_run(f"run-{number}") for number in range(MANY_RUNS)]
+    for number, run in enumerate(runs):
+        store.add_run(run)
+        for invocation in range(number % 3):
+            store.add_invocation(run, an_invocation(run, invocation))
+        store.add_event(an_event(run, RunState.FINISHED))
+    run_ids = [run.run_id for run in runs]
+
+    def counted() -> list[int]:
+        progress = store.progress(run_ids)
+        assert progress == {run_id: store.progress([run_id])[run_id] for run_id in run_ids}
+        return [progress[run_id].invocations_stored for run_id in run_ids]
+
+    assert counted() == [number % 3 for number in range(MANY_RUNS)]
+    store.add_invocation(runs[0], an_invocation(runs[0]))
+    assert counted() == [1, *(number % 3 for number in range(1, MANY_RUNS))]
 
 
 def test_a_host_on_which_nothing_is_supported_is_known_all_the_same(store: Store) -> None:

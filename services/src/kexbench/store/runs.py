@@ -25,6 +25,8 @@ _FACTS = """
 _EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
 _LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
 _NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
+MANY_RUNS = 10
+"""The invocations of fewer runs are counted faster than it is known whether they are the same."""
 RUNS_KEPT = 4
 """The number of cached runs. A started run never changes, every arriving invocation is checked against it, and a large
 plan takes a second to parse."""
@@ -163,18 +165,24 @@ class RunTables(KeptTables):
             {"run_ids": run_ids},
         )
         events = {row["run_id"]: _last_event(row) for row in selected}
-        of_ended = self.kept(
-            [("stored", run_id) for run_id, event in events.items() if not event.state.is_open],
+        ended = [run_id for run_id, event in events.items() if not event.state.is_open]
+        kept = self._kept_stored(ended) if len(ended) >= MANY_RUNS else {}
+        stored = kept | self._stored([run_id for run_id in events if run_id not in kept])
+        return {run_id: RunProgress(event, *stored[run_id]) for run_id, event in events.items()}
+
+    def _kept_stored(self, run_ids: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+        """As `_stored`, without counting again what has not changed."""
+        kept = self.kept(
+            [("stored", run_id) for run_id in run_ids],
             lambda evidence, key: evidence.of_run(key[1]),
             lambda keys: {("stored", run_id): each for run_id, each in self._stored([key[1] for key in keys]).items()},
         )
-        stored = self._stored([run_id for run_id, event in events.items() if event.state.is_open]) | {
-            run_id: each for (_, run_id), each in of_ended.items()
-        }
-        return {run_id: RunProgress(event, *stored[run_id]) for run_id, event in events.items()}
+        return {run_id: each for (_, run_id), each in kept.items()}
 
     def _stored(self, run_ids: Sequence[str]) -> dict[str, tuple[int, int, int]]:
         """The number of stored invocations, and of their discarded and preempted batches."""
+        if not run_ids:
+            return {}
         selected = self._query(
             "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
             " sum(preempted_batches) AS preempted FROM invocations FINAL"
