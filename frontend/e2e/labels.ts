@@ -4,7 +4,7 @@ export const LABELS = {
   commitsPage: "Commits",
   noResults: "No results yet",
   progress: "Progress",
-  noEarlierRun: "No earlier run of this spec",
+  noEarlierRun: "None of the last runs of this spec",
   publish: "kexbench publish site",
   token: "Access token",
   back: "Back",

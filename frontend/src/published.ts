@@ -99,7 +99,9 @@ export function ofLibraries<T extends Matrix | Series>(answer: T, libraries: str
 
 /** A file of samples as a reader wants it. Some servers send what is compressed so that a browser unpacks it by itself. */
 export async function publishedSamples(address: string): Promise<Blob> {
-  const content = await (await fetch(address)).blob();
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error("The file with the samples is missing.");
+  const content = await answer.blob();
   const [first, second] = new Uint8Array(await content.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) return content;
   return await new Response(content.stream().pipeThrough(new DecompressionStream("gzip"))).blob();

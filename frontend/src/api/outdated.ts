@@ -14,20 +14,28 @@ export function wantNewest(): void {
   newestUntil = Date.now() + NEWEST_MS;
 }
 
+/** Generated queries have it in their key, and hand the key on as options. */
+function operationOf(options: unknown): string {
+  return (options as { _id?: string })._id ?? "";
+}
+
 export function acceptOutdated(client: Client, queries: QueryClient): void {
-  let willAskAgain = false;
+  const outdated = new Set<string>();
   client.interceptors.request.use((request) => {
     if (request.method === "GET" && Date.now() >= newestUntil) request.headers.set("Cache-Control", ACCEPTED);
     return request;
   });
-  client.interceptors.response.use((response) => {
-    if (Number(response.headers.get("Age")) > 0 && !willAskAgain) {
-      willAskAgain = true;
-      setTimeout(() => {
-        willAskAgain = false;
-        void queries.invalidateQueries();
-      }, AGAIN_MS);
+  client.interceptors.response.use((response, _, options) => {
+    if (Number(response.headers.get("Age")) > 0) {
+      if (outdated.size === 0) setTimeout(askAgain, AGAIN_MS);
+      outdated.add(operationOf(options));
     }
     return response;
   });
+
+  function askAgain() {
+    const operations = new Set(outdated);
+    outdated.clear();
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => operations.has(operationOf(queryKey[0])) });
+  }
 }

@@ -12,7 +12,7 @@ export function EnvironmentSection({ environment }: { environment: EnvironmentCh
       {environment ? (
         <Differences environment={environment} />
       ) : (
-        <p>No earlier run of this spec has measured on this pool and CPU model.</p>
+        <p>None of the last runs of this spec before it measured on this pool and CPU model.</p>
       )}
     </section>
   );

@@ -9,6 +9,7 @@ import {
   overviewOptions,
   overviewQueryKey,
 } from "@/api/generated/@tanstack/react-query.gen";
+import { wantNewest } from "@/api/outdated";
 import { useStream } from "@/api/stream";
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
@@ -39,8 +40,8 @@ export function HomePage() {
   const change = (next: Partial<HomeSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const isLive = useUnderWay();
-  const overview = useQuery({ ...overviewOptions(), refetchInterval: !site && !isLive && POLL_MS });
+  useUnderWay();
+  const overview = useQuery({ ...overviewOptions(), refetchInterval: !site && POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
@@ -85,15 +86,18 @@ export function HomePage() {
   );
 }
 
-/** Keeps what is measured now up to date. When a run begins or ends, everything is asked again. Returns whether the
- * stream is up. */
-function useUnderWay(): boolean {
+/** Keeps what is measured now up to date. When a run begins or ends, everything is asked again. */
+function useUnderWay(): void {
   const queries = useQueryClient();
-  return useStream<UnderWay>(site ? null : "overview/stream", (news) => {
-    const before = queries.getQueryData<Overview>(overviewQueryKey());
-    if (!before) return;
-    queries.setQueryData(overviewQueryKey(), { ...before, ...news });
-    if (idsOf(before) !== idsOf(news)) void queries.invalidateQueries();
+  useStream<UnderWay>(site ? null : "overview/stream", async (news) => {
+    const queryKey = overviewQueryKey();
+    await queries.cancelQueries({ queryKey }); // its answer would be older than the news
+    const before = queries.getQueryData<Overview>(queryKey);
+    if (before) queries.setQueryData(queryKey, { ...before, ...news });
+    if (!before || idsOf(before) !== idsOf(news)) {
+      wantNewest();
+      await queries.invalidateQueries();
+    }
   });
 }
 

@@ -91,9 +91,11 @@ function useProgress(runId: string, run: RunDetail | undefined): RunProgressView
   const queries = useQueryClient();
   const options = { path: { run_id: runId } };
   const goesOn = run !== undefined && isOpen(run.summary.state);
-  const isUp = useStream<RunProgressView>(goesOn ? `runs/${runId}/stream` : null, (news) =>
-    queries.setQueryData(runProgressQueryKey(options), news),
-  );
+  const isUp = useStream<RunProgressView>(goesOn ? `runs/${runId}/stream` : null, async (news) => {
+    const queryKey = runProgressQueryKey(options);
+    await queries.cancelQueries({ queryKey }); // its answer would be older than the news
+    queries.setQueryData(queryKey, news);
+  });
   const { data } = useQuery({
     ...runProgressOptions(options),
     enabled: run !== undefined && run.summary.state !== "finished",

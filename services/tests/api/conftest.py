@@ -42,8 +42,16 @@ class AppTransport(httpx.BaseTransport):
 
 @pytest.fixture
 def client_of() -> Iterator[ClientOf]:
+    apps: list[FastAPI] = []
+
+    def client_of(app: FastAPI) -> httpx.Client:
+        apps.append(app)
+        return httpx.Client(transport=AppTransport(app, portal), base_url="http://localhost")
+
     with start_blocking_portal() as portal:
-        yield lambda app: httpx.Client(transport=AppTransport(app, portal), base_url="http://localhost")
+        yield client_of
+        for app in apps:  # the store that they read is closed next
+            portal.call(app.state.answers.end)
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ def test_the_end_of_a_log_is_short_plain_and_has_no_secrets(tmp_path: Path) -> N
         "cloning https://alice:hunter2@git.example.org/mirror",
         "Authorization: Bearer eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl",
         "KEXBENCH_STORE_PASSWORD=hunter2 api_key: hunter2",
+        """{"password": "hunter2", 'token': 'hunter2'} password='hunter2' --token hunter2""",
+        "Authorization: Basic hunter2 with ghp_hunter2",
         "x" * 400,
     ]
     folder.measuring_log.write_bytes("\n".join(lines).encode() + b"\n\xff\n")

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from starlette.concurrency import run_in_threadpool
 
 from kexbench.alerts.events import alerts_of
 from kexbench.api.dependencies import KeptRoute, MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
@@ -134,9 +133,9 @@ def run_progress(store: TheStore, supplies: MaybeSupplies, run_id: str) -> RunPr
 
 def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: Run) -> RunProgressView:
     progress = store.progress([run.run_id]).get(run.run_id)
-    event, done = newest_event(run, progress), progress.invocations_stored if progress else 0
-    namespace = supplies.namespace if isinstance(supplies, Supplies) else ""
+    event, namespace = newest_event(run, progress), supplies.namespace if isinstance(supplies, Supplies) else ""
     stored, attempts = store.stored_by_job(run.run_id), store.attempts(run.run_id)
+    done = sum(stored.values())
     return RunProgressView(
         run_id=run.run_id,
         state=event.state,
@@ -157,16 +156,17 @@ def _log_of(supplies: Supplies | LocalSupplies | None, run_id: str) -> list[str]
 class _RunNews:
     """The news of a run. Its log grows while nothing is stored."""
 
-    def __init__(self, store: Store, supplies: Supplies | LocalSupplies | None, run: Run) -> None:
+    def __init__(self, store: Store, supplies: Supplies | LocalSupplies | None, run_id: str) -> None:
         self._store = store
         self._supplies = supplies
-        self._run = run
+        self._run_id = run_id
         self._view: RunProgressView | None = None
 
     def __call__(self, changed: bool) -> News | None:
+        """Raises a 404 problem."""
         if changed or self._view is None:
-            self._view = _progress_of(self._store, self._supplies, self._run)
-        elif (log := _log_of(self._supplies, self._run.run_id)) != self._view.log:
+            self._view = _progress_of(self._store, self._supplies, known_run(self._store, self._run_id))
+        elif (log := _log_of(self._supplies, self._run_id)) != self._view.log:
             self._view = self._view.model_copy(update={"log": log})
         else:
             return None
@@ -195,8 +195,7 @@ async def _followed(request: Request, key: Hashable, read: Read) -> AsyncIterato
 async def _followed_run(
     request: Request, store: TheStore, supplies: MaybeSupplies, run_id: str
 ) -> AsyncIterator[Topic]:
-    run = await run_in_threadpool(known_run, store, run_id)
-    async for topic in _followed(request, run_id, _RunNews(store, supplies, run)):
+    async for topic in _followed(request, run_id, _RunNews(store, supplies, run_id)):
         yield topic
 
 

@@ -13,7 +13,7 @@ from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.store.port import HostKindRow, Store
 
-_RUNS_TRIED = 5
+_RUNS_TRIED = 10
 """Earlier runs of the spec, of which one is on the same pool and CPU."""
 
 

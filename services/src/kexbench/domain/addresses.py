@@ -4,10 +4,11 @@ import re
 from urllib.parse import urlsplit
 
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
+_NAMED = r"[\w-]*(?:token|password|passwd|secret|api[_-]?key)[\w-]*"
 _CREDENTIAL = re.compile(
-    r"(?i)(bearer\s+|\b[\w-]*(?:token|password|passwd|secret|api[_-]?key)[\w-]*[=:]\s*)(?!\s)[^\s&\"']+"
+    rf"(?i)(\bbearer\s+|\bauthorization:\s*basic\s+|--{_NAMED}\s+|\b{_NAMED}[\"']?\s*[=:]\s*[\"']?)(?!\s)[^\s&\"']+"
 )
-_JSON_WEB_TOKEN = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")
+_TOKEN = re.compile(r"\b(?:eyJ[\w-]+\.[\w-]+\.[\w-]*|gh[pousr]_\w+|glpat-[\w-]+)")
 
 
 def is_http_address(url: str) -> bool:
@@ -28,4 +29,4 @@ def without_users(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """The same, and without values that look like a token or password."""
-    return _JSON_WEB_TOKEN.sub("…", _CREDENTIAL.sub(r"\1…", without_users(text)))
+    return _TOKEN.sub("…", _CREDENTIAL.sub(r"\1…", without_users(text)))

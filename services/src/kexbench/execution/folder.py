@@ -43,11 +43,13 @@ class RunFolder:
         """The last lines of the process that measured it for the queue, as plain text without secrets."""
         try:
             with self.measuring_log.open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_LINES * _LINE_CHARACTERS))
-                text = log.read().decode(errors="replace")
+                start = max(0, log.seek(0, os.SEEK_END) - _TAIL_LINES * _LINE_CHARACTERS)
+                log.seek(start)
+                lines = log.read().decode(errors="replace").splitlines()
         except FileNotFoundError:
             return []
-        return [_plain(line) for line in text.splitlines()[-_TAIL_LINES:]]
+        whole = lines[1:] if start else lines  # half an address may not look like one
+        return [_plain(line) for line in whole[-_TAIL_LINES:]]
 
     @property
     def measuring_log(self) -> Path:

@@ -4,7 +4,7 @@ store, and those of a topic share what is read."""
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from kexbench.store.port import StoreError, Upkeep
@@ -43,6 +43,10 @@ class Topic:
         self.read = read
         self.streams = 0
         self.newest: News | None = None
+        self.version = ""
+        """Of the store, before the newest news were read."""
+        self.reading = asyncio.Lock()
+        self.has_failed = False
         self.changed = asyncio.Event()
         """Replaced at each change, so that everybody who waits for it wakes."""
 
@@ -62,6 +66,7 @@ class Streams:
         self._pause_s = pause_s
         self._topics: dict[Hashable, Topic] = {}
         self._ended = False
+        self._beginning = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
 
     @contextmanager
@@ -81,9 +86,11 @@ class Streams:
                 del self._topics[key]
 
     async def begin(self, topic: Topic) -> None:
-        """Read the first news of a topic. Raises StoreError."""
-        if topic.newest is None:
-            topic.tell(await asyncio.to_thread(topic.read, True))
+        """Read the first news of a topic, one topic after the other: readers and deliveries go first. Raises StoreError
+        and what `Read` raises."""
+        async with self._beginning, topic.reading:
+            if topic.newest is None:
+                await self._read(topic, await asyncio.to_thread(self._store.newest_write))
 
     async def news_of(self, topic: Topic, seen: str = "") -> AsyncIterator[News]:
         """The newest news, then each change, without the one with the id `seen`. Ends after the last one, and when the
@@ -111,21 +118,27 @@ class Streams:
             await self._watching
 
     async def _watch(self) -> None:
-        version = ""
         while self._topics and not self._ended:
-            try:
-                version = await self._look(version)
-            except StoreError:
-                pass  # all other readers report it, and the next look may succeed
-            except Exception:
-                _log.exception("streams")
+            with suppress(StoreError):  # all other readers report it, and the next look may succeed
+                version = await asyncio.to_thread(self._store.newest_write)
+                for topic in list(self._topics.values()):
+                    if topic.newest is not None:  # otherwise a stream is reading it
+                        await self._look(topic, version)
             await asyncio.sleep(self._pause_s)
 
-    async def _look(self, version: str) -> str:
-        """Read what changed since a version of the store; returns the version it has now."""
-        newest = await asyncio.to_thread(self._store.newest_write)
-        for topic in list(self._topics.values()):
-            news = await asyncio.to_thread(topic.read, newest != version)
-            if news and (topic.newest is None or news.news_id != topic.newest.news_id):
-                topic.tell(news)
-        return newest
+    async def _look(self, topic: Topic, version: str) -> None:
+        try:
+            async with topic.reading:
+                await self._read(topic, version)
+        except StoreError:
+            raise
+        except Exception:  # of this topic alone
+            if not topic.has_failed:
+                _log.exception("streams")
+            topic.has_failed = True
+
+    async def _read(self, topic: Topic, version: str) -> None:
+        news = await asyncio.to_thread(topic.read, version != topic.version)
+        topic.version = version
+        if news and (topic.newest is None or news.news_id != topic.newest.news_id):
+            topic.tell(news)
