@@ -65,11 +65,11 @@ test("from a commit to a published site", async ({ page }) => {
     await page.getByRole("link", { name: "bench-specs/journey.yaml" }).click();
     expect((await stream).headers()["content-type"]).toContain("text/event-stream");
     await page.evaluate(() => Object.assign(window, { isSamePage: true }));
-    await expect(page.getByRole("progressbar", { name: LABELS.progress }).first()).toBeVisible();
-    await expect(page.getByText(/^measured \d+ of 80 invocations$/m)).toBeVisible();
+    await expect(page.getByRole("progressbar", { name: LABELS.progress }).first()).toBeVisible(JUDGED);
+    await expect(page.getByText(/^measured \d+ of 80 invocations$/m)).toBeVisible(JUDGED);
     await expect(page.getByText(LABELS.noEarlierRun)).toBeVisible();
     await hasNoBarrier(page);
-    await expect(heading).toHaveText("journey finished");
+    await expect(heading).toHaveText("journey finished", JUDGED);
     expect(await page.evaluate(() => "isSamePage" in window), "without loading the page again").toBe(true);
     await expect(page.locator("table.heatmap")).toBeVisible();
     await hasNoBarrier(page);
@@ -77,7 +77,7 @@ test("from a commit to a published site", async ({ page }) => {
 
   await test.step("the upgrade is read, and one of its cases on all CPUs", async () => {
     await page.getByRole("link", { name: "fake 1.0 → 1.1" }).click();
-    await expect(page.locator(".answer")).toContainText("Slower in both cases");
+    await expect(page.locator(".answer")).toContainText("Slower in both cases", JUDGED);
     await hasNoBarrier(page);
     await page.getByRole("list", { name: LABELS.changedCases }).getByRole("link").first().click();
     await expect(page.locator(".plot canvas")).toBeVisible();
