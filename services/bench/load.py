@@ -36,6 +36,8 @@ DELIVERY_S = 5.0
 """From one delivered invocation to the next."""
 READER = {"Cache-Control": ["max-stale=5"]}
 """What pages ask with."""
+CONNECTIONS = 100
+"""Fewer than the service takes: requests wait for one, as in browsers."""
 PATIENCE_S = 30
 VEGETA = "github.com/tsenart/vegeta/v12@v12.13.0"
 _START_S = 60
@@ -135,11 +137,12 @@ def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
 def _attack(urls: Iterable[str], seconds: float) -> list[dict[str, Any]]:
     """Vegeta's records of the requests. It keeps their rate whatever the service does, and needs little of the CPU."""
     targets = "".join(json.dumps({"method": "GET", "url": url, "header": READER}) + "\n" for url in urls)
-    rate = ("-rate", str(RATE), "-duration", f"{seconds}s", "-timeout", f"{PATIENCE_S}s", "-max-body", "0")
+    rate = ("-rate", str(RATE), "-duration", f"{seconds}s", "-timeout", f"{PATIENCE_S}s")
+    bounds = ("-max-connections", str(CONNECTIONS), "-max-body", "0")
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results"
         for arguments, given in (
-            (("attack", "-format", "json", *rate, "-output", str(results)), targets),
+            (("attack", "-format", "json", *rate, *bounds, "-output", str(results)), targets),
             (("encode", "-to", "json", "-output", f"{results}.json", str(results)), ""),
         ):
             subprocess.run([_vegeta(), *arguments], input=given, text=True, check=True)
