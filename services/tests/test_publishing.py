@@ -109,6 +109,7 @@ def test_the_files_are_the_answers_of_the_api(
     assert (site.versions, site.upgrades, site.files) == (3, 2, len(files))
 
 
+@pytest.mark.thorough
 def test_what_pages_put_together_is_what_the_api_says(
     empty_store: ClickHouseStore, api: ApiClient, url: str, pages: Path, tmp_path: Path
 ) -> None:
@@ -154,6 +155,7 @@ def test_what_pages_put_together_is_what_the_api_says(
     assert (names.count("trends"), names.count("compare")) == (metrics, len(pairs))
 
 
+@pytest.mark.thorough
 def test_only_the_chosen_results_are_in_a_site(
     empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path
 ) -> None:
@@ -289,6 +291,7 @@ def test_nothing_is_written_where_there_is_nothing_to_publish(
     assert not (tmp_path / "site").exists()
 
 
+@pytest.mark.thorough
 def test_a_metric_can_be_added(empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})

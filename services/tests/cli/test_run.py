@@ -37,6 +37,7 @@ def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_several_specs_are_measured_in_their_order(cli: Cli) -> None:
     done = cli("run", cli.spec("second", STEADY), cli.spec("first", STEADY))
     assert done.status == 0, done.err
@@ -53,6 +54,7 @@ def test_a_fault_in_the_last_spec_is_known_before_the_first_one_is_measured(cli:
     assert cli("runs", "list", "--json").json()["runs"] == []
 
 
+@pytest.mark.thorough
 def test_a_quick_run_is_short_and_stays_out_of_the_history(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY, SLOWER), "--quick")
     assert done.status == 0, done.err
@@ -73,6 +75,7 @@ def test_exported_samples_hold_every_batch(cli: Cli) -> None:
     assert cli("export", "--format", "json", "--metric", "server_cpu_ns").json()[0]["median"] == 300_000
 
 
+@pytest.mark.thorough
 def test_a_run_beside_a_service_appears_there(cli: Cli) -> None:
     with cli.serving() as (_, url):
         for name in ("first", "second"):

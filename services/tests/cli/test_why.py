@@ -84,6 +84,7 @@ def test_a_build_is_not_compared_with_itself(cli: Cli) -> None:
     assert "append +copy=2 to one" in done.err
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_counted_is_said_with_its_reason(cli: Cli, tmp_path: Path) -> None:
     done = cli("why", "fake", BEFORE, "1.1+unsupported=1")
     assert done.status == 1
