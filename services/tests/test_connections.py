@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 
+import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
@@ -90,3 +91,7 @@ def test_small_answers_are_not_held_back(monkeypatch: pytest.MonkeyPatch) -> Non
     with listening() as address, socket.create_connection(address, timeout=30) as one:
         answered(one)
     assert seen == [1]
+
+
+def test_an_idle_connection_is_kept_longer_than_clients_use_it() -> None:
+    assert config_of(FastAPI()).timeout_keep_alive >= 2 * (httpx.Limits().keepalive_expiry or 0) > 0

@@ -14,10 +14,21 @@ HEADERS_WITHIN_S = 15.0
 """Time limit for the headers of a request, from its first byte or from the start of the connection."""
 
 
+IDLE_S = 15
+"""How long an idle connection is kept: longer than clients keep theirs (httpx: 5 s), so that no request is sent on one
+that is being closed."""
+
+
 def config_of(app: FastAPI) -> uvicorn.Config:
     """The server configuration, with the connections of this module."""
     return uvicorn.Config(
-        app, http=Connection, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5
+        app,
+        http=Connection,
+        log_level="warning",
+        access_log=False,
+        workers=1,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=5,
     )
 
 
