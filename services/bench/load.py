@@ -129,7 +129,7 @@ def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
             seconds,
             delivered.result(),
             refused=sum(each["code"] != HTTPStatus.OK for each in asked),
-            outdated=sum(each["headers"].get("Age", ["0"]) != ["0"] for each in asked),
+            outdated=sum((each["headers"] or {}).get("Age", ["0"]) != ["0"] for each in asked),
             waits={name: _summary(of_name) for name, of_name in waits.items()},
         )
 
