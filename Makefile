@@ -5,7 +5,7 @@
 #   make test     everything that needs no cluster and builds no library; a quarter of an hour the first time
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
 #                 and as root what needs a cluster; an hour the first time
-#   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; half an hour,
+#   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; takes long,
 #                 FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test

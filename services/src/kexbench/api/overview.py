@@ -207,7 +207,7 @@ async def _followed_runs(request: Request, store: TheStore, measures_itself: Mea
         yield topic
 
 
-async def _sent(request: Request, topic: Topic, seen: str) -> AsyncIterator[ServerSentEvent]:
+async def _events_of(request: Request, topic: Topic, seen: str) -> AsyncIterator[ServerSentEvent]:
     streams: Streams = request.app.state.streams
     async for news in streams.news_of(topic, seen):
         yield ServerSentEvent(raw_data=news.content, id=news.news_id)
@@ -221,7 +221,7 @@ async def run_stream(
     request: Request, topic: Annotated[Topic, Depends(_followed_run)], seen: LastEventId = ""
 ) -> AsyncIterator[ServerSentEvent]:
     """`RunProgressView` whenever it changes, until the run has ended."""
-    async for event in _sent(request, topic, seen):
+    async for event in _events_of(request, topic, seen):
         yield event
 
 
@@ -230,7 +230,7 @@ async def overview_stream(
     request: Request, topic: Annotated[Topic, Depends(_followed_runs)], seen: LastEventId = ""
 ) -> AsyncIterator[ServerSentEvent]:
     """`UnderWay` whenever it changes."""
-    async for event in _sent(request, topic, seen):
+    async for event in _events_of(request, topic, seen):
         yield event
 
 

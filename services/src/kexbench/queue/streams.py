@@ -50,9 +50,11 @@ class Topic:
         self.changed = asyncio.Event()
         """Replaced at each change, so that everybody who waits for it wakes."""
 
-    def tell(self, news: News | None) -> None:
-        if news is not None:
-            self.newest = news
+    def tell(self, news: News) -> None:
+        self.newest = news
+        self.wake()
+
+    def wake(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -109,7 +111,7 @@ class Streams:
         """End all streams, which would otherwise hold up the end of the service."""
         self._ended = True
         for topic in self._topics.values():
-            topic.tell(None)
+            topic.wake()
 
     async def finish(self) -> None:
         """End all streams, and wait for the look that goes on. Call it before the store is closed."""
