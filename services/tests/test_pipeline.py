@@ -268,6 +268,7 @@ def test_a_plan_without_a_sentinel_freezes_none(tmp_path: Path) -> None:
     assert one.kits().frozen() is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lost", ["sentinel", "fake@1.2"])
 def test_a_run_whose_sentinel_or_peer_is_gone_is_not_resumed_and_says_whose_kit_it_is(
     lost: str, tmp_path: Path
@@ -284,6 +285,7 @@ def test_a_run_whose_sentinel_or_peer_is_gone_is_not_resumed_and_says_whose_kit_
     assert folder.events() == []
 
 
+@pytest.mark.thorough
 def test_a_run_with_all_its_kits_knows_where_each_lies(tmp_path: Path) -> None:
     one, plan = with_others(tmp_path)
     folder = begun(one, plan, WITH_OTHERS)

@@ -239,6 +239,7 @@ def test_a_build_of_a_folder_is_named(
     assert published(api, pages, tmp_path / "site").local_sources == ["git:/home/alice/fake#main"]
 
 
+@pytest.mark.thorough
 def test_a_site_replaces_itself_and_nothing_else(
     empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path
 ) -> None:
@@ -258,6 +259,7 @@ def test_a_site_replaces_itself_and_nothing_else(
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 
 
+@pytest.mark.thorough
 def test_what_fails_half_way_leaves_the_earlier_site(
     empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

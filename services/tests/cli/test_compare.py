@@ -60,6 +60,7 @@ def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     assert "run 20" in done.err
 
 
+@pytest.mark.thorough
 def test_what_could_not_be_measured_is_neither_better_nor_worse(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", ONE, broken, "--case", RESUMED, "--invocations", "3")
@@ -69,6 +70,7 @@ def test_what_could_not_be_measured_is_neither_better_nor_worse(cli: Cli) -> Non
     assert "unsupported: the fake library was told to support nothing" in done.out
 
 
+@pytest.mark.thorough
 def test_the_cases_of_a_spec_are_taken_and_a_build_that_costs_less_is_no_reason_to_stop(
     cli: Cli, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def test_the_sentinel_is_frozen_once_and_shown_after_that(catalogue: Path, cli: 
     assert cli("kits", "sentinel", "--json").json()["reference"] == "fake@1.0"
 
 
+@pytest.mark.thorough
 def test_a_sentinel_is_frozen_again_when_asked(catalogue: Path, cli: Cli) -> None:
     cli("kits", "sentinel")
     assert "freezing a sentinel: as requested" in cli("kits", "sentinel", "--freeze-again").err
@@ -110,6 +111,7 @@ def edit_probe(cli: Cli, version: str, **fields: Any) -> None:
     path.write_text(json.dumps(probe))
 
 
+@pytest.mark.thorough
 def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
     assert cli("kits", "add", "fake@1.0", "fake@1.1").status == 0
     done = cli("kits", "diff", "fake@1.0", "fake@1.1")
@@ -133,6 +135,7 @@ def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
     assert "Default settings, RSA 2048: TLSv1.3, X25519, AES-128-GCM, ed25519" in shown.err
 
 
+@pytest.mark.thorough
 def test_verifying_tells_sound_changed_and_damaged_kits_apart(cli: Cli) -> None:
     cli("kits", "add", "fake@1.0", "fake@1.1")
     done = cli("kits", "verify")

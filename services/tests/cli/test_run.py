@@ -138,6 +138,7 @@ def test_a_crashing_worker_costs_its_own_cells_only(cli: Cli) -> None:
     assert "fake 2.0, TLS 1.2 RSA, RSA 2048: crashed: the worker was ended by signal 6" in done.out
 
 
+@pytest.mark.thorough
 def test_the_json_of_a_run_is_nothing_but_json(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY), "--json")
     assert json.loads(done.out)["summary"]["state"] == "finished"
