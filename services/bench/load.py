@@ -23,8 +23,8 @@ import numpy as np
 
 from bench.large_store import EXTENTS, Extent, in_a_process, invocations_of, make_large_store, run_of, runs_of
 from bench.machine import BenchError
+from kexbench.api.answers import MOST_OUTDATED_S
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import MOST_OUTDATED_S
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunReason, RunState
 from kexbench.queue.runs import run_event

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, QueuePosition
 from kexbench.dispatcher.health import STALE_S, Health
@@ -25,6 +24,7 @@ from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskVi
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import WantedKit
 from kexbench.planning.job_pods import JobPods
+from kexbench.queue.troubles import Troubles
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
 from tests.execution.argo.fake_control import FakeControl

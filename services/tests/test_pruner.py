@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import RunState
+from kexbench.queue.troubles import Troubles
 from kexbench.service.pruning import PAUSE_S, Pruner
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import NOON, a_run, an_event, an_invocation

@@ -2,16 +2,20 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Client } from "./generated/client";
 
-const ACCEPTED = "max-stale=5";
+/** However old an answer may be: the service's limit. */
+const MOST_OUTDATED_S = 60;
 const AGAIN_MS = 2_000;
-/** Longer than an answer may be outdated. */
-const NEWEST_MS = 6_000;
 
-let newestUntil = 0;
+let changedAt = Number.NEGATIVE_INFINITY;
 
 /** Call it after something was changed here: then the next answers have the change. */
 export function wantNewest(): void {
-  newestUntil = Date.now() + NEWEST_MS;
+  changedAt = Date.now();
+}
+
+function accepted(): string {
+  const sinceChangeS = Math.floor((Date.now() - changedAt) / 1000);
+  return `max-stale=${Math.min(MOST_OUTDATED_S, sinceChangeS)}`;
 }
 
 /** Generated queries have it in their key, and hand the key on as options. */
@@ -22,7 +26,7 @@ function operationOf(options: unknown): string {
 export function acceptOutdated(client: Client, queries: QueryClient): void {
   const outdated = new Set<string>();
   client.interceptors.request.use((request) => {
-    if (request.method === "GET" && Date.now() >= newestUntil) request.headers.set("Cache-Control", ACCEPTED);
+    if (request.method === "GET") request.headers.set("Cache-Control", accepted());
     return request;
   });
   client.interceptors.response.use((response, _, options) => {

@@ -14,7 +14,6 @@ from threading import Event
 from kexbench.alerts.analyst import Analyst
 from kexbench.alerts.judging import Judging
 from kexbench.api.gate import Reading
-from kexbench.api.troubles import Troubles, reason_of
 from kexbench.bisection.advancing import advance, give_up_line, keep_line
 from kexbench.bisection.known import known_of
 from kexbench.client import ApiError, deliver_run
@@ -32,6 +31,7 @@ from kexbench.planning.schedule import due
 from kexbench.queue.runs import as_queued, claim, record, stirred
 from kexbench.queue.schedules import begin_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.queue.troubles import Troubles, reason_of
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import OpenRunRow, Store, StoreError
 from kexbench.wiring import Installation

@@ -7,11 +7,11 @@ from threading import Event, Thread
 from typing import Protocol
 
 from kexbench.api.alert_models import ToSend
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
 from kexbench.domain.notifications import SAID_MAX, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
+from kexbench.queue.troubles import Troubles
 from kexbench.wiring import Installation
 
 AT_A_TIME = 100

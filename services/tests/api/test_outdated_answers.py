@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
+from kexbench.api.answers import MOST_OUTDATED_S, Answers
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import MOST_OUTDATED_S, Answers
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import RunKey
 from tests.api.conftest import SECRET, ClientOf
@@ -98,7 +98,7 @@ def test_an_answer_that_was_the_newest_one_long_ago_is_not_given(
         empty_store.add_run(run := a_run())
         clock.now_s += MOST_OUTDATED_S - 0.5
         outdated = asked()
-        assert (outdated.json()["runs"], age_s(outdated)) == ([], 5)
+        assert (outdated.json()["runs"], age_s(outdated)) == ([], MOST_OUTDATED_S)
         clock.now_s += 1
         assert [each["run_id"] for each in asked().json()["runs"]] == [run.run_id]
 

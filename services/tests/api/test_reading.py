@@ -3,9 +3,9 @@
 import csv
 import io
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from threading import Event
+from threading import Event, Semaphore
 from time import sleep
 
 import httpx
@@ -16,9 +16,9 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE
-from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind, Sample
+from kexbench.queue.troubles import Troubles
 from kexbench.service.serving import ask_first
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS, RunKey
@@ -190,6 +190,36 @@ def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_w
         release.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert at_once == READERS_AT_ONCE
+
+
+def test_an_answer_at_hand_waits_for_nobody(empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, under_way = Event(), Semaphore(0)
+    run_keys = empty_store.run_keys
+
+    def slow_keys(limit: int, before: datetime | None) -> list[RunKey]:
+        under_way.release()
+        release.wait(60)
+        return run_keys(limit, before)
+
+    get = partial(httpx.get, trust_env=False, timeout=60)
+    with (
+        serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
+        ThreadPoolExecutor(READERS_AT_ONCE) as readers,
+    ):
+        first = get(f"{url}{API_PREFIX}/runs")
+        monkeypatch.setattr(empty_store, "run_keys", slow_keys)
+        waiting = [readers.submit(get, f"{url}{API_PREFIX}/runs?limit={limit + 1}") for limit in range(READERS_AT_ONCE)]
+        for _ in waiting:
+            assert under_way.acquire(timeout=60)
+        at_hand = get(f"{url}{API_PREFIX}/runs")
+        assert (at_hand.headers["etag"], at_hand.headers["age"]) == (first.headers["etag"], "0")
+        empty_store.add_run(a_run())
+        outdated = get(f"{url}{API_PREFIX}/runs", headers={"Cache-Control": "max-stale=60"})
+        assert outdated.headers["etag"] == first.headers["etag"]
+        assert int(outdated.headers["age"]) > 0
+        assert not any(answer.done() for answer in waiting)
+        release.set()
+        assert {answer.result().status_code for answer in waiting} == {200}
 
 
 def test_readers_who_want_the_same_at_once_wait_for_one_answer(

@@ -23,8 +23,8 @@ from kexbench.api.alert_models import (
     RuleWanted,
     ScreeningPage,
 )
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import (
-    KeptRoute,
     PagesUrl,
     TheAlertStore,
     TheCatalogue,

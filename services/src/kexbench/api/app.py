@@ -37,17 +37,17 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.answers import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import Answers
-from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading
+from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
-from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.streams import Streams
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.queue.troubles import Troubles
 from kexbench.store.port import Store
 
 _ROUTES = (
@@ -177,7 +177,9 @@ def create_app(
         app.include_router(at_root, responses=REFUSALS)
 
     app.state.reading = Reading()
-    app.add_middleware(Gate, hosts=hosts, reading=app.state.reading)
+    app.add_middleware(ReadingTurns, reading=app.state.reading)
+    app.add_middleware(AnswersAtHand)
+    app.add_middleware(Gate, hosts=hosts)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

@@ -65,11 +65,9 @@ class Gate:
     name was made to lead here (DNS rebinding) sends its own name.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), reading: Reading | None = None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
         self._app = app
-        self._reading = reading or Reading()
         self._hosts = {name.lower() for name in hosts}
-        self._slots = asyncio.Semaphore(READERS_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -81,26 +79,7 @@ class Gate:
         if refusal:
             await _refuse(refusal, scope, receive, send)
             return
-        body = _Body(receive, max_bytes)
-        if _reads(scope):
-            await self._read(scope, body.receive, send)
-        else:
-            await self._app(scope, body.receive, send)
-
-    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The slot is freed when the answer begins, so that a slow client keeps nobody waiting."""
-        began = time.monotonic()
-        async with AsyncExitStack() as slot:
-            await slot.enter_async_context(self._slots)
-
-            async def send_and_free(message: Message) -> None:
-                await slot.aclose()
-                await send(message)
-
-            try:
-                await self._app(scope, receive, send_and_free)
-            finally:
-                self._reading.spent_s += time.monotonic() - began
+        await self._app(scope, _Body(receive, max_bytes).receive, send)
 
     def _wrong_host(self, headers: Mapping[str, str]) -> ProblemError | None:
         name = _name_of(headers.get("host", ""))
@@ -109,6 +88,33 @@ class Gate:
         detail = f"this service does not answer to {name!r}" if name else "the request names no host"
         remedy = "use an IP address, or add the host name to KEXBENCH_ALLOWED_HOSTS of the service"
         return ProblemError(HTTPStatus.MISDIRECTED_REQUEST, detail, remedy)
+
+
+class ReadingTurns:
+    """Processes few read requests at once. A turn ends when the answer begins, so that a slow client keeps nobody
+    waiting."""
+
+    def __init__(self, app: ASGIApp, reading: Reading) -> None:
+        self._app = app
+        self._reading = reading
+        self._turns = asyncio.Semaphore(READERS_AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _reads(scope):
+            await self._app(scope, receive, send)
+            return
+        began = time.monotonic()
+        async with AsyncExitStack() as turn:
+            await turn.enter_async_context(self._turns)
+
+            async def send_and_end(message: Message) -> None:
+                await turn.aclose()
+                await send(message)
+
+            try:
+                await self._app(scope, receive, send_and_end)
+            finally:
+                self._reading.spent_s += time.monotonic() - began
 
 
 class _Body:

@@ -27,10 +27,10 @@ from kexbench.api.models import (
     TroubleView,
 )
 from kexbench.api.problems import ProblemError
-from kexbench.api.troubles import Troubles
 from kexbench.comparison.pruning import is_measuring, prune_step
 from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
+from kexbench.queue.troubles import Troubles
 from kexbench.store.port import RunStore, Store, StoreError, Upkeep
 
 router = APIRouter(

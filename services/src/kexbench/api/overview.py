@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from kexbench.alerts.events import alerts_of
-from kexbench.api.dependencies import KeptRoute, MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
+from kexbench.api.answers import KeptRoute
+from kexbench.api.dependencies import MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, newest_event
 from kexbench.api.run_models import (

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
+from kexbench.api.answers import KeptRoute
 from kexbench.api.connection import connection_view
-from kexbench.api.dependencies import HasQueue, KeptRoute, TheSampleStore, TheStore
+from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
 from kexbench.api.models import Filters, HostKind, Matrix, Problem, RunChoice, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view

@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, TheStore
+from kexbench.api.answers import KeptRoute
+from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.machine_models import SecurityView
 from kexbench.api.models import (
     CaseChoice,

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
-from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheSampleStore, TheStore
+from kexbench.api.answers import KeptRoute
+from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before, CaseId

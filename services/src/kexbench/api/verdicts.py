@@ -8,7 +8,8 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from kexbench.api.dependencies import KeptRoute, TheCatalogue, TheStore
+from kexbench.api.answers import KeptRoute
+from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.models import ComparedEnd, Comparison, HostKind, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, run_choices

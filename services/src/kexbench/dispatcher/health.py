@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
 
-from kexbench.api.troubles import Troubles
+from kexbench.queue.troubles import Troubles
 
 STALE_S = 900.0
 """A round takes seconds, or longer if others answer slowly; each of its requests ends after a minute."""

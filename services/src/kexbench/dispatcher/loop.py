@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
 from kexbench.dispatcher.control import Control, QueuePosition
 from kexbench.dispatcher.health import Health
@@ -24,6 +23,7 @@ from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
 from kexbench.execution.argo.turns import waiting_for
 from kexbench.execution.argo.workflows import kits_workflow, line_workflow, run_workflows
+from kexbench.queue.troubles import Troubles
 
 LEASE = "kexbench-dispatcher"
 INTERVAL_S = 5.0

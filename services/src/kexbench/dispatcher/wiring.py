@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiClient
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.health import Health
 from kexbench.dispatcher.loop import EXPECTED, Dispatcher
 from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
 from kexbench.execution.argo.pods import JobSettings
+from kexbench.queue.troubles import Troubles
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 

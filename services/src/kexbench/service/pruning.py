@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
-from kexbench.api.troubles import Troubles
 from kexbench.comparison.pruning import is_measuring, prune_step
+from kexbench.queue.troubles import Troubles
 from kexbench.store.port import Store
 
 PAUSE_S = 3600.0

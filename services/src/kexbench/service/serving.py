@@ -17,9 +17,9 @@ import uvicorn
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.gate import Reading
-from kexbench.api.troubles import Troubles
 from kexbench.execution.restoring import restore
 from kexbench.queue.streams import Streams
+from kexbench.queue.troubles import Troubles
 from kexbench.service.connections import config_of
 from kexbench.service.pruning import Pruner
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy

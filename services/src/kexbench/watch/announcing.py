@@ -7,11 +7,11 @@ from threading import Event
 from typing import Protocol
 
 from kexbench.api.commit_models import CheckView, CommitView
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiError
 from kexbench.domain.commits import branch_of
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges import CommitStatus, Forge, ForgeError
+from kexbench.queue.troubles import Troubles
 from kexbench.watch.telling import Verdicts, comment_of, status_of
 
 _FOR_GOOD = (400, 404, 422)

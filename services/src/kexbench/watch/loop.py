@@ -11,12 +11,12 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiClient, ApiError
 from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Reason
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
+from kexbench.queue.troubles import Troubles
 from kexbench.watch.errors import SourceError
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Thread
 
-from kexbench.api.troubles import Troubles
 from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
 from kexbench.forges import Forge, forge_of
+from kexbench.queue.troubles import Troubles
 from kexbench.watch.announcing import Announcer
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
