@@ -15,7 +15,7 @@ import numpy as np
 
 from bench import report
 from bench.answers import Answers, measure_answers
-from bench.answers_report import answers_text, load_text
+from bench.answers_report import answers_text, loads_text
 from bench.builds import Built, NotBuilt, compare_builds
 from bench.calibration import calibrate
 from bench.commits import measure_commits
@@ -202,10 +202,11 @@ def _answers(scale: Scale) -> Iterator[Answers]:
         yield measure_answers(millions)
 
 
-def _loaded(machine: Machine, scale: Scale) -> Load:
-    _log(f"load: {scale.load_s:.0f} s on a store of {scale.load_millions} million values")
-    with all_cpus(machine.cpus):
-        return measure_load(scale.load_millions, scale.load_s)
+def _loads(machine: Machine, scale: Scale) -> Iterator[tuple[int, Load]]:
+    for millions in scale.load_millions:
+        _log(f"load: {scale.load_s:.0f} s on a store of {millions} million values")
+        with all_cpus(machine.cpus):
+            yield millions, measure_load(millions, scale.load_s)
 
 
 def _paged(machine: Machine, scale: Scale) -> PageFigures:
@@ -248,7 +249,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
     ),
     "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "answers": (ANSWERS, lambda _machine, scale, _: answers_text(list(_answers(scale)))),
-    "load": (LOAD, lambda machine, scale, _: load_text(_loaded(machine, scale))),
+    "load": (LOAD, lambda machine, scale, _: loads_text(list(_loads(machine, scale)))),
     "pages": (
         PAGES.format(useful_s=USEFUL_S, script_kb=SCRIPT_KB),
         lambda machine, scale, _: pages_text(scale.pages_millions, _paged(machine, scale)),

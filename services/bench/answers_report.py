@@ -46,6 +46,10 @@ def _parts(store: Answers) -> list[str]:
     return parts
 
 
+def loads_text(loads: Sequence[tuple[int, Load]]) -> str:
+    return "\n\n".join(f"**{millions} million values.** {load_text(load)}" for millions, load in loads)
+
+
 def load_text(load: Load) -> str:
     names = sorted(load.waits)  # the one of all answers first
     rows = [

@@ -25,6 +25,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
+from kexbench.service.serving import let_readers_in
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 
@@ -100,8 +101,9 @@ def open_large_store(folder: Path) -> ClickHouseStore:
 
 
 def in_a_process(function: Callable[..., Result], *arguments: object) -> Result:
-    """Calls a function in a new process, since a process can have only one embedded store."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+    """Calls a function in a new process that is set like a service's, since a process can have only one embedded
+    store."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=let_readers_in) as process:
         return process.submit(function, *arguments).result()
 
 

@@ -53,8 +53,8 @@ class Scale:
     """Of each case that counts instructions."""
     stored_millions: tuple[int, ...]
     """The sizes of stores whose answers are timed, in values."""
-    load_millions: int
-    """The size of the store that many readers ask at once, in values."""
+    load_millions: tuple[int, ...]
+    """The sizes of stores that many readers ask at once, in values."""
     load_s: float
     pages_millions: int
     """The size of the store behind the pages that a browser opens, in values."""
@@ -75,7 +75,7 @@ FULL = Scale(
     counts=20,
     mixes=10,
     stored_millions=(14, 99),
-    load_millions=14,
+    load_millions=(14, 99),
     load_s=120,
     pages_millions=14,
     page_rounds=10,
@@ -92,7 +92,7 @@ QUICK = Scale(
     counts=3,
     mixes=4,
     stored_millions=(1,),
-    load_millions=1,
+    load_millions=(1,),
     load_s=10,
     pages_millions=1,
     page_rounds=3,

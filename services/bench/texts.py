@@ -187,7 +187,8 @@ LOAD = """\
 
 Readers ask a service with the store of the previous section for pages of all its hosts, at a fixed rate whether or not
 earlier requests were answered. Meanwhile a run is delivered to it, and every delivery changes some of these pages.
-Times are wall times at the readers, which share the CPUs with the service.
+Times are wall times at the readers, which share the CPUs with the service. They accept
+[outdated answers](adr/0039-pages-accept-outdated-answers.md) as pages do. The goal is 150 ms for 99% of the requests.
 
 """
 PAGES = """\

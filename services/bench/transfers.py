@@ -16,13 +16,13 @@ from bench.large_store import Extent, in_a_process, invocations_of, open_large_s
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, sign_run_token
-from kexbench.domain.samples import Invocation
+from kexbench.client import batches_of
+from kexbench.domain.runs import Run
+from kexbench.store.port import Store
 
 SECRET = "s" * 64
-UPLOADED = 120
+UPLOADED = {"invocations": 120, "invocation-batches": 720}
 """Invocations that are uploaded in each way, at most."""
-AT_ONCE = 30
-"""Invocations of a batch: four megabytes, as the client sends."""
 
 
 @dataclass(frozen=True)
@@ -52,32 +52,33 @@ class Transfers:
 def measure_transfers(folder: Path, extent: Extent) -> Transfers:
     """Uploads come last, since they change the store."""
     exports = {file_format: in_a_process(_export, folder, file_format) for file_format in ("csv", "parquet")}
-    single, in_batches = (in_a_process(_upload, folder, extent, count, host) for host, count in enumerate((1, AT_ONCE)))
+    single, in_batches = (in_a_process(_upload, folder, extent, host, way) for host, way in enumerate(UPLOADED))
     return Transfers(single, in_batches, exports)
 
 
-def _upload(folder: Path, extent: Extent, at_once: int, host: int) -> Upload:
-    """Invocations of a new run, with their summaries."""
+def _upload(folder: Path, extent: Extent, host: int, way: str) -> Upload:
+    """Invocations of a new run, with their summaries. Those of another run come first, so that everything that a
+    service loads once is loaded."""
     store = open_large_store(folder)
-    run = run_of(extent, host, extent.runs + 1)
+    application = create_app(store, LocalGatekeeper(SECRET), None)
+    _deliver(store, application, run_of(extent, host, extent.runs + 1), way, 1)
+    upload = _deliver(store, application, run_of(extent, host, extent.runs + 2), way, UPLOADED[way])
+    store.close()
+    return upload
+
+
+def _deliver(store: Store, application: FastAPI, run: Run, way: str, most: int) -> Upload:
     store.add_run(run)
-    invocations = list(islice(invocations_of(run), UPLOADED))
-    bodies = [_body(invocations[start : start + at_once]) for start in range(0, len(invocations), at_once)]
-    transport = httpx.ASGITransport(create_app(store, LocalGatekeeper(SECRET), None))
-    path = f"/runs/{run.run_id}/{'invocations' if at_once == 1 else 'invocation-batches'}"
+    invocations = list(islice(invocations_of(run), most))
+    single = [invocation.model_dump_json().encode() for invocation in invocations]
+    bodies = single if way == "invocations" else [body for _, body in batches_of(invocations)]
     token = sign_run_token(run.run_id, SECRET, now=datetime.now(UTC))
-    cpu_s = asyncio.run(_post(transport, path, token, bodies))
+    cpu_s = asyncio.run(_post(httpx.ASGITransport(application), f"/runs/{run.run_id}/{way}", token, bodies))
     began = time.process_time()
     store.content_version()
     cpu_s += time.process_time() - began
     assert len(store.invocations(run.run_id)) == len(invocations)
-    store.close()
     return Upload(sum(len(sample.values) for each in invocations for sample in each.samples), cpu_s)
-
-
-def _body(invocations: Sequence[Invocation]) -> bytes:
-    documents = b",".join(invocation.model_dump_json().encode() for invocation in invocations)
-    return documents if len(invocations) == 1 else b"[" + documents + b"]"
 
 
 async def _post(transport: httpx.ASGITransport, path: str, token: str, bodies: Sequence[bytes]) -> float:

@@ -275,19 +275,11 @@ class ApiClient:
 
     def add_invocations(self, run_id: str, invocations: Iterable[Invocation]) -> Iterator[int]:
         """Send invocations of a run, several at a time. After each request, yields the number that is stored so far."""
-        batch: list[bytes] = []
         sent = 0
-        for invocation in invocations:
-            document = invocation.model_dump_json().encode()
-            if batch and sum(map(len, batch)) + len(document) > _BATCH_BYTES:
-                self._request("POST", f"/runs/{run_id}/invocation-batches", b"[" + b",".join(batch) + b"]")
-                sent += len(batch)
-                yield sent
-                batch = []
-            batch.append(document)
-        if batch:
-            self._request("POST", f"/runs/{run_id}/invocation-batches", b"[" + b",".join(batch) + b"]")
-            yield sent + len(batch)
+        for count, batch in batches_of(invocations):
+            self._request("POST", f"/runs/{run_id}/invocation-batches", batch)
+            sent += count
+            yield sent
 
     def close(self) -> None:
         self._http.close()
@@ -357,6 +349,19 @@ def deliver_run(
             closing(ApiClient.of_run(address, folder.path.name)) as api,
         ):
             api.deliver(folder, on_progress)
+
+
+def batches_of(invocations: Iterable[Invocation]) -> Iterator[tuple[int, bytes]]:
+    """The bodies of requests that deliver invocations, each with the number of its invocations."""
+    batch: list[bytes] = []
+    for invocation in invocations:
+        document = invocation.model_dump_json().encode()
+        if batch and sum(map(len, batch)) + len(document) > _BATCH_BYTES:
+            yield len(batch), b"[" + b",".join(batch) + b"]"
+            batch = []
+        batch.append(document)
+    if batch:
+        yield len(batch), b"[" + b",".join(batch) + b"]"
 
 
 def _trusted(url: str) -> ssl.SSLContext:

@@ -1,8 +1,6 @@
 """`kexbench serve`: serves the dashboard and the API until a signal ends it."""
 
-import gc
 import os
-import sys
 from collections.abc import Collection
 from contextlib import closing
 from typing import Annotated
@@ -34,7 +32,6 @@ def serve(
         kexbench serve
         kexbench serve --port 9000
     """
-    _let_readers_in()
     installation = Installation(Settings())
     settings = installation.settings
     cpus = os.sched_getaffinity(0)
@@ -56,13 +53,6 @@ def serve(
             service.run()
         else:
             _run_here(installation, service, cpus)
-
-
-def _let_readers_in() -> None:
-    """Answers at hand wait for threads that compute others. A full garbage collection stops all threads, for half a
-    second with a large store, and by default comes several times in each computation; there is little to collect."""
-    gc.set_threshold(50_000, 25, 25)
-    sys.setswitchinterval(0.001)
 
 
 def _run_here(installation: Installation, service: Service, cpus: Collection[int]) -> None:

@@ -1,9 +1,11 @@
 """The process that holds the store and serves the API."""
 
+import gc
 import logging
 import os
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -93,6 +95,14 @@ def ask_first(url: str) -> None:
             http.get(f"{url}{API_PREFIX}{path}")
 
 
+def let_readers_in() -> None:
+    """Answers at hand wait for threads that compute others, so these get short turns. A full garbage collection stops
+    all threads, for half a second with a large store. By default it comes several times in each computation, although
+    there is little to collect."""
+    gc.set_threshold(50_000, 25, 25)
+    sys.setswitchinterval(0.001)
+
+
 class Service:
     """A running service of this process; its socket is bound first. As a context manager it closes the store, so
     everything that uses the store must end before."""
@@ -100,6 +110,7 @@ class Service:
     def __init__(
         self, installation: Installation, lock: StoreLock, host: str, port: int, *, lasting: bool = True
     ) -> None:
+        let_readers_in()
         settings = installation.settings
         self._lock = lock
         self._pruner: Pruner | None = None
