@@ -13,15 +13,20 @@ _CALL = re.compile(r"(\d+) +(?:fsync|fdatasync)\(\d+<([^>]*)>(.*)")
 _RESUMED = re.compile(r"(\d+) +<\.\.\. (?:fsync|fdatasync) resumed>.* = 0$")
 
 
-def synced_before_each_line(command: Sequence[str | Path], scratch: Path) -> tuple[list[str], list[set[Path]]]:
-    """The lines that a command printed, and for each of them the files and folders that were synced since the line
-    before. Skips where there is no strace, or where it may not trace."""
+def strace_or_skip() -> str:
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("there is no strace: make packages-test installs it")
     tried = subprocess.run([strace, "-o", "/dev/null", "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
         pytest.skip(f"processes cannot be traced here: {tried.stderr.strip()}")
+    return strace
+
+
+def synced_before_each_line(command: Sequence[str | Path], scratch: Path) -> tuple[list[str], list[set[Path]]]:
+    """The lines that a command printed, and for each of them the files and folders that were synced since the line
+    before. Skips where there is no strace, or where it may not trace."""
+    strace = strace_or_skip()
     trace, printed = scratch / "trace", scratch / "printed"
     options: list[str | Path] = ["-f", "-qq", "-y", "-s", "9", "-e", "trace=fsync,fdatasync,write", "-o", trace]
     with printed.open("wb") as out:

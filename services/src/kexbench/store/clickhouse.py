@@ -8,6 +8,7 @@ from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.damage import DamageTables
+from kexbench.store.definitions import Definitions
 from kexbench.store.exports import ExportTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
@@ -41,19 +42,33 @@ class ClickHouseStore(
 
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
+        definitions = Definitions(self._folder, self._database) if self._embedded else None
+
+        def define(sql: str) -> None:
+            self._command(sql)
+            if definitions:
+                definitions.check()
+
+        if definitions:
+            definitions.mend()
+            definitions.copy()
         client = self._open("default" if self._embedded else "")
         self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
         client.close()
-        self._command(self._clauses.fill(migrate.APPLIED_TABLE))
+        define(self._clauses.fill(migrate.APPLIED_TABLE))
         applied = {
             row["version"]: row["sha256"]
             for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
         }
         for migration in migrate.pending(migrate.load_migrations(), applied):
             for statement in migration.statements:
-                self._command(self._clauses.fill(statement))
+                define(self._clauses.fill(statement))
+            if definitions:
+                definitions.copy()
             row = rows.columns_of(migration, "version", "name", "sha256")
             self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
+        if definitions:
+            definitions.copy()
         self._recognise_hosts()
         self._summarise_missing()
 

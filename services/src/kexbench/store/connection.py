@@ -85,6 +85,11 @@ class Connection:
         return self._dsn.startswith("chdb:")
 
     @property
+    def _folder(self) -> Path:
+        """Of an embedded store."""
+        return Path(self._dsn.removeprefix("chdb://"))
+
+    @property
     def _client(self) -> Client:
         client: Client | None = getattr(self._local, "client", None)
         if client is None:
@@ -96,10 +101,9 @@ class Connection:
         with self._faults(_DOES_NOT_OPEN):
             try:
                 if self._embedded:
-                    folder = Path(self._dsn.removeprefix("chdb://"))
-                    folder.mkdir(parents=True, exist_ok=True)
+                    self._folder.mkdir(parents=True, exist_ok=True)
                     return clickhouse_connect.get_client(
-                        interface="chdb", path=str(folder), database=database, tz_mode="aware"
+                        interface="chdb", path=str(self._folder), database=database, tz_mode="aware"
                     )
                 return clickhouse_connect.get_client(
                     dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
@@ -115,10 +119,11 @@ class Connection:
             yield
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
-                folder = self._dsn.removeprefix("chdb://")
-                text = f"the store in {folder} {what}: {error}"
+                text = f"the store in {self._folder} {what}: {error}"
                 if what == _DOES_NOT_OPEN or _UNREADABLE_PART.search(text):
-                    raise StoreError(text, f"move {folder} away: runs are restored from runs/ next to it") from error
+                    raise StoreError(
+                        text, f"move {self._folder} away: runs are restored from runs/ next to it"
+                    ) from error
                 raise StoreError(text) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise _in_our_words(what, getattr(error, "code", None)) from None

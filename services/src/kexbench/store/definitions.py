@@ -1,0 +1,69 @@
+"""The files in which an embedded store defines its tables. On a full disk the engine replaces them with empty ones and
+reports nothing. Then the store does not open again, so they are copied before they change."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kexbench.files import make_folder, write_whole
+from kexbench.store.port import StoreError
+
+
+class Definitions:
+    def __init__(self, store: Path, database: str) -> None:
+        self._store = store
+        self._database = database
+        self._copies = store / "definitions"
+
+    def mend(self) -> None:
+        """Restore the definitions that are incomplete. One without a copy is of a table that was about to be created.
+        Call it before the store is opened."""
+        if not self._copies.is_dir():
+            return  # of a new store, or one of an earlier release
+        for file in self._incomplete():
+            copy = self._copy_of(file)
+            if copy.exists():
+                write_whole(file, copy.read_bytes())
+            else:
+                self._remove(file)
+
+    def copy(self) -> None:
+        """Call it before and after they change. Raises StoreError."""
+        try:
+            make_folder(self._copies)
+            for file in self._files():
+                copy, content = self._copy_of(file), file.read_bytes()
+                if _is_complete(content) and not (copy.exists() and copy.read_bytes() == content):
+                    write_whole(copy, content)
+        except OSError as error:
+            raise StoreError(f"the store in {self._store} cannot be changed: {error}", _REMEDY) from error
+
+    def check(self) -> None:
+        """Call it after each change. Raises StoreError if one is incomplete."""
+        for file in self._incomplete():
+            raise StoreError(
+                f"the store in {self._store} cannot be changed: the definition of {file.stem} was not written", _REMEDY
+            )
+
+    def _files(self) -> Iterator[Path]:
+        metadata = self._store / "metadata"
+        yield from sorted(metadata.glob("*.sql"))
+        yield from sorted((metadata / self._database).glob("*.sql"))
+
+    def _incomplete(self) -> list[Path]:
+        return [file for file in self._files() if not _is_complete(file.read_bytes())]
+
+    def _copy_of(self, file: Path) -> Path:
+        return self._copies / file.relative_to(self._store / "metadata")
+
+    def _remove(self, file: Path) -> None:
+        file.unlink()
+        tables = file.with_suffix("")
+        if tables.is_symlink():  # of a database; the engine creates another
+            tables.unlink()
+
+
+_REMEDY = "free some space on its disk, then start again"
+
+
+def _is_complete(definition: bytes) -> bool:
+    return definition.endswith(b"\n")
