@@ -2,6 +2,9 @@
 
 import errno
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from kexbench.client import ApiError, Refused
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
@@ -49,9 +52,16 @@ def words_of(error: Exception) -> list[str] | None:
             return [str(error), f"  remedy: {remedy}"]
         case Refused(detail=detail, remedy=str(remedy)):
             return [detail, f"  remedy: {remedy}"]
+        case ValidationError(title="Settings"):
+            return [f"KEXBENCH_{str(fault['loc'][0]).upper()}: {_reason(fault)}" for fault in error.errors()]
         case KitErrors():
             return [str(part) for part in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None
+
+
+def _reason(fault: ErrorDetails) -> str:
+    raised = fault.get("ctx", {}).get("error")
+    return str(raised) if raised else f"{fault['input']!r}: {fault['msg']}"
 
 
 def _faults(error: DocumentError) -> list[str]:
