@@ -5,7 +5,9 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Outlet,
   type RouterHistory,
+  useLocation,
 } from "@tanstack/react-router";
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
@@ -34,7 +36,17 @@ import {
 } from "@/search";
 import { Failed } from "@/ui/Notes";
 
-const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPage });
+/** Below it are the addresses of pages in frames of other websites. The service lets these alone be framed. */
+const EMBEDDED = "/embed/";
+/** Whether the service let the whole document be framed. In a published site the address of a page says nothing. */
+const isFramed = globalThis.location?.pathname.startsWith(EMBEDDED);
+
+function Root() {
+  const isEmbedded = useLocation({ select: ({ pathname }) => pathname.startsWith(EMBEDDED) });
+  return isFramed || isEmbedded ? <Outlet /> : <Layout />;
+}
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage });
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -55,6 +67,13 @@ const trends = createRoute({
   path: "/trends",
   validateSearch: trendsSearch,
   component: lazyRouteComponent(() => import("@/pages/trends"), "TrendsPage"),
+});
+
+const embedTrends = createRoute({
+  getParentRoute: () => root,
+  path: "/embed/trends",
+  validateSearch: trendsSearch,
+  component: lazyRouteComponent(() => import("@/pages/embed-trends"), "EmbedTrendsPage"),
 });
 
 const cpus = createRoute({
@@ -190,6 +209,7 @@ const routeTree = root.addChildren([
   home,
   series,
   trends,
+  embedTrends,
   cpus,
   compare,
   distribution,
@@ -213,7 +233,9 @@ const routeTree = root.addChildren([
 
 // A published site has answers for these alone. A plain file server knows only its files, so the address of a page
 // stands behind a hash.
-if (site) routeTree.addChildren([home, series, trends, cpus, compare, upgrades, upgrade]);
+if (site) routeTree.addChildren([home, series, trends, embedTrends, cpus, compare, upgrades, upgrade]);
+// In a frame of another website no click may lead to a page with buttons that change something.
+else if (isFramed) routeTree.addChildren([embedTrends]);
 
 export function makeRouter(history: RouterHistory | undefined) {
   return createRouter({
