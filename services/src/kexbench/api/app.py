@@ -81,7 +81,7 @@ _POLICY = (
     "; base-uri 'none'; form-action 'self'"
 )
 _EMBEDDED = "/embed/"
-"""Addresses of pages that other websites may show in a frame. They have no buttons, so a click there changes nothing."""
+"""Where pages are that other websites may show in a frame. They have no buttons, so a click there changes nothing."""
 
 
 class _Pages(StaticFiles):
@@ -150,8 +150,8 @@ def create_app(
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
-    and addresses. `pages_url` is where people reach the pages. `embed_origins` may show pages in a frame, but only those
-    made for it."""
+    and addresses. `pages_url` is where people reach the pages. `embed_origins` may show the pages made for it in
+    a frame."""
     app = _Api(
         title="kexbench",
         version=__version__,
