@@ -10,7 +10,7 @@ import { metricsOf } from "./trends-words";
 export function useTrends(search: TrendsSearch, everyMs: number | false = false) {
   const filters = useQuery(filtersOptions()).data;
   const trends = useQuery({
-    ...trendsOptions({ query: queryOf(search, filters) }),
+    ...trendsOf(search, filters),
     // The machines of the URL are named by labels, which only the filters resolve.
     enabled: search.host === undefined || filters !== undefined,
     placeholderData: keepPreviousData,
@@ -19,13 +19,14 @@ export function useTrends(search: TrendsSearch, everyMs: number | false = false)
   return { filters, trends };
 }
 
-function queryOf(search: TrendsSearch, filters: Filters | undefined) {
+export function trendsOf(search: TrendsSearch, filters?: Filters) {
   const hosts = filters?.host_kinds.filter((kind) => search.host?.includes(hostLabel(kind))) ?? [];
-  return {
+  const query = {
     case_id: search.case,
     library: search.library,
     metric: metricsOf(search),
     pool: hosts.length > 0 ? [...new Set(hosts.map(({ pool }) => pool))] : undefined,
     cpu_model: hosts.length > 0 ? [...new Set(hosts.map(({ cpu_model }) => cpu_model))] : undefined,
   };
+  return trendsOptions({ query });
 }

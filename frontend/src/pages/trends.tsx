@@ -11,7 +11,7 @@ import { hostLabel } from "@/components/HostSelect";
 import { TrendsControls } from "@/components/TrendsControls";
 import { TrendsTable } from "@/components/TrendsTable";
 import { axisTitle } from "@/components/trends-words";
-import { useTrends } from "@/components/use-trends";
+import { trendsOf, useTrends } from "@/components/use-trends";
 import { count } from "@/format";
 import { stringifySearch, type TrendsSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
@@ -19,6 +19,9 @@ import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/trends");
+
+/** Only the filters know the machines of an address. */
+export const firstAnswer = (search: TrendsSearch) => (search.host ? undefined : trendsOf(search));
 
 export function TrendsPage() {
   const search = route.useSearch();
