@@ -38,6 +38,9 @@ test("dates are kept as they are", () => {
 test("what is kept stays within the axis, and is all of an axis that became shorter", () => {
   const [before, after] = [slotsOf("a", "b", "c", "d"), slotsOf("d")];
   expect(carried({ range: [0.6, 2.4], slots: before }, [-0.5, 0.5], after)).toEqual([-0.5, 0.5]);
+  expect(
+    carried({ range: [0.6, 2.4], slots: before }, [-0.5, 5.5], slotsOf("c", "d", "e", "f", "g", "b")),
+  ).toEqual([-0.5, 5.5]);
   expect(carried({ range: [80, 100], slots: undefined }, [0, 90], undefined)).toEqual([70, 90]);
 });
 

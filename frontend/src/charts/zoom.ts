@@ -89,10 +89,11 @@ export function keepZoom(
   ];
 }
 
-/** The same part of a new axis: versions that came in between move the others. */
+/** The same part of a new axis: versions that came in between move the others. All of it if that part is gone. */
 export function carried({ range, slots: before }: Omit<Zoom, "choice">, whole: Range, slots: Slots): Range {
   const [from, to] = range.map((x) => x + shiftAt(x, before, slots)) as Range;
-  return to - from >= whole[1] - whole[0] ? whole : within([from, to], whole);
+  const isPart = from < to && to - from < whole[1] - whole[0];
+  return isPart ? within([from, to], whole) : whole;
 }
 
 /** By how much the version nearest to a place has moved. */

@@ -81,7 +81,7 @@ _POLICY = (
     "; base-uri 'none'; form-action 'self'"
 )
 _EMBEDDED = "/embed/"
-"""Where pages are that other websites may show in a frame. They have no buttons, so a click there changes nothing."""
+"""Where pages are that other websites may show in a frame. Nothing there changes the store, whatever is clicked."""
 
 
 class _Pages(StaticFiles):
