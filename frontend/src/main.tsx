@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { client } from "./api/generated/client.gen";
 import { acceptOutdated } from "./api/outdated";
+import { prefetchAnswers } from "./prefetch";
 import { publishedFetch, site } from "./published";
 import { router } from "./router";
 import "./styles.css";
@@ -14,7 +15,10 @@ const queries = new QueryClient({
 });
 
 if (site) client.setConfig({ fetch: publishedFetch(site) });
-else acceptOutdated(client, queries);
+else {
+  acceptOutdated(client, queries);
+  prefetchAnswers(router, queries);
+}
 if (import.meta.env.MODE === "mock") {
   const { mockApi, mockFetch } = await import("./testing/mock-api");
   client.setConfig({ fetch: mockFetch(mockApi("results")) });

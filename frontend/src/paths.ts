@@ -29,6 +29,7 @@ export const paths = {
   home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
   trends: (search: TrendsSearch = {}) => linkOptions({ to: "/trends", search }),
+  embedTrends: (search: TrendsSearch = {}) => linkOptions({ to: "/embed/trends", search }),
   cpus: (search: CpusSearch = {}) => linkOptions({ to: "/cpus", search }),
   compare: (base: EndChoice = {}, other: EndChoice = {}) =>
     linkOptions({ to: "/compare", search: compareChoice(base, other) }),

@@ -5,7 +5,9 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Outlet,
   type RouterHistory,
+  useLocation,
 } from "@tanstack/react-router";
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
@@ -34,162 +36,188 @@ import {
 } from "@/search";
 import { Failed } from "@/ui/Notes";
 
-const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPage });
+/** Below it are the addresses of pages in frames of other websites. The service lets these alone be framed. */
+const EMBEDDED = "/embed/";
+/** Whether the service let the whole document be framed. In a published site the address of a page says nothing. */
+const isFramed = globalThis.location?.pathname.startsWith(EMBEDDED);
+
+function Root() {
+  const isEmbedded = useLocation({ select: ({ pathname }) => pathname.startsWith(EMBEDDED) });
+  return isFramed || isEmbedded ? <Outlet /> : <Layout />;
+}
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage });
+
+/** A page whose scripts are loaded when it is opened, or pointed at. */
+function page<Module extends object, Name extends keyof Module & string>(
+  load: () => Promise<Module>,
+  name: Name,
+) {
+  return { component: lazyRouteComponent(load, name), staticData: { load } };
+}
 
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
   validateSearch: homeSearch,
-  component: lazyRouteComponent(() => import("@/pages/home"), "HomePage"),
+  ...page(() => import("@/pages/home"), "HomePage"),
 });
 
 const series = createRoute({
   getParentRoute: () => root,
   path: "/series",
   validateSearch: seriesSearch,
-  component: lazyRouteComponent(() => import("@/pages/series"), "SeriesPage"),
+  ...page(() => import("@/pages/series"), "SeriesPage"),
 });
 
 const trends = createRoute({
   getParentRoute: () => root,
   path: "/trends",
   validateSearch: trendsSearch,
-  component: lazyRouteComponent(() => import("@/pages/trends"), "TrendsPage"),
+  ...page(() => import("@/pages/trends"), "TrendsPage"),
+});
+
+const embedTrends = createRoute({
+  getParentRoute: () => root,
+  path: "/embed/trends",
+  validateSearch: trendsSearch,
+  ...page(() => import("@/pages/embed-trends"), "EmbedTrendsPage"),
 });
 
 const cpus = createRoute({
   getParentRoute: () => root,
   path: "/cpus",
   validateSearch: cpusSearch,
-  component: lazyRouteComponent(() => import("@/pages/cpus"), "CpusPage"),
+  ...page(() => import("@/pages/cpus"), "CpusPage"),
 });
 
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
   validateSearch: compareSearch,
-  component: lazyRouteComponent(() => import("@/pages/compare"), "ComparePage"),
+  ...page(() => import("@/pages/compare"), "ComparePage"),
 });
 
 const distribution = createRoute({
   getParentRoute: () => root,
   path: "/distribution",
   validateSearch: distributionSearch,
-  component: lazyRouteComponent(() => import("@/pages/distribution"), "DistributionPage"),
+  ...page(() => import("@/pages/distribution"), "DistributionPage"),
 });
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: runsSearch,
-  component: lazyRouteComponent(() => import("@/pages/runs"), "RunsPage"),
+  ...page(() => import("@/pages/runs"), "RunsPage"),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
   validateSearch: runSearch,
-  component: lazyRouteComponent(() => import("@/pages/run"), "RunPage"),
+  ...page(() => import("@/pages/run"), "RunPage"),
 });
 
 const scaling = createRoute({
   getParentRoute: () => root,
   path: "/scaling",
   validateSearch: scalingSearch,
-  component: lazyRouteComponent(() => import("@/pages/scaling"), "ScalingPage"),
+  ...page(() => import("@/pages/scaling"), "ScalingPage"),
 });
 
 const forwardSecrecy = createRoute({
   getParentRoute: () => root,
   path: "/forward-secrecy",
   validateSearch: forwardSecrecySearch,
-  component: lazyRouteComponent(() => import("@/pages/forward-secrecy"), "ForwardSecrecyPage"),
+  ...page(() => import("@/pages/forward-secrecy"), "ForwardSecrecyPage"),
 });
 
 const articles = createRoute({
   getParentRoute: () => root,
   path: "/articles",
-  component: lazyRouteComponent(() => import("@/pages/articles"), "ArticlesPage"),
+  ...page(() => import("@/pages/articles"), "ArticlesPage"),
 });
 
 const capacity = createRoute({
   getParentRoute: () => root,
   path: "/capacity",
   validateSearch: capacitySearch,
-  component: lazyRouteComponent(() => import("@/pages/capacity"), "CapacityPage"),
+  ...page(() => import("@/pages/capacity"), "CapacityPage"),
 });
 
 const machine = createRoute({
   getParentRoute: () => root,
   path: "/machine",
   validateSearch: machineSearch,
-  component: lazyRouteComponent(() => import("@/pages/machine"), "MachinePage"),
+  ...page(() => import("@/pages/machine"), "MachinePage"),
 });
 
 const upgrades = createRoute({
   getParentRoute: () => root,
   path: "/upgrades",
   validateSearch: upgradesSearch,
-  component: lazyRouteComponent(() => import("@/pages/upgrades"), "UpgradesPage"),
+  ...page(() => import("@/pages/upgrades"), "UpgradesPage"),
 });
 
 const upgrade = createRoute({
   getParentRoute: () => root,
   path: "/upgrades/$library/$before/$after",
   validateSearch: upgradeSearch,
-  component: lazyRouteComponent(() => import("@/pages/upgrade"), "UpgradePage"),
+  ...page(() => import("@/pages/upgrade"), "UpgradePage"),
 });
 
 const alerts = createRoute({
   getParentRoute: () => root,
   path: "/alerts",
   validateSearch: alertsSearch,
-  component: lazyRouteComponent(() => import("@/pages/alerts"), "AlertsPage"),
+  ...page(() => import("@/pages/alerts"), "AlertsPage"),
 });
 
 const alert = createRoute({
   getParentRoute: () => root,
   path: "/alerts/$alertId",
   validateSearch: alertSearch,
-  component: lazyRouteComponent(() => import("@/pages/alert"), "AlertPage"),
+  ...page(() => import("@/pages/alert"), "AlertPage"),
 });
 
 const scorecard = createRoute({
   getParentRoute: () => root,
   path: "/scorecard",
-  component: lazyRouteComponent(() => import("@/pages/scorecard"), "ScorecardPage"),
+  ...page(() => import("@/pages/scorecard"), "ScorecardPage"),
 });
 
 const queue = createRoute({
   getParentRoute: () => root,
   path: "/queue",
-  component: lazyRouteComponent(() => import("@/pages/queue"), "QueuePage"),
+  ...page(() => import("@/pages/queue"), "QueuePage"),
 });
 
 const commits = createRoute({
   getParentRoute: () => root,
   path: "/commits",
   validateSearch: commitsSearch,
-  component: lazyRouteComponent(() => import("@/pages/commits"), "CommitsPage"),
+  ...page(() => import("@/pages/commits"), "CommitsPage"),
 });
 
 const bisections = createRoute({
   getParentRoute: () => root,
   path: "/bisections",
   validateSearch: bisectionsSearch,
-  component: lazyRouteComponent(() => import("@/pages/bisections"), "BisectionsPage"),
+  ...page(() => import("@/pages/bisections"), "BisectionsPage"),
 });
 
 const bisection = createRoute({
   getParentRoute: () => root,
   path: "/bisections/$bisectionId",
-  component: lazyRouteComponent(() => import("@/pages/bisection"), "BisectionPage"),
+  ...page(() => import("@/pages/bisection"), "BisectionPage"),
 });
 
 const routeTree = root.addChildren([
   home,
   series,
   trends,
+  embedTrends,
   cpus,
   compare,
   distribution,
@@ -213,7 +241,9 @@ const routeTree = root.addChildren([
 
 // A published site has answers for these alone. A plain file server knows only its files, so the address of a page
 // stands behind a hash.
-if (site) routeTree.addChildren([home, series, trends, cpus, compare, upgrades, upgrade]);
+if (site) routeTree.addChildren([home, series, trends, embedTrends, cpus, compare, upgrades, upgrade]);
+// In a frame of another website no click may lead to a page with buttons that change something.
+else if (isFramed) routeTree.addChildren([embedTrends]);
 
 export function makeRouter(history: RouterHistory | undefined) {
   return createRouter({
@@ -222,7 +252,7 @@ export function makeRouter(history: RouterHistory | undefined) {
     parseSearch,
     stringifySearch,
     scrollRestoration: true,
-    // The scripts of a page, not its answers: pointing at cells of a matrix must not load a machine that measures.
+    // The scripts of a page; `prefetch.ts` fetches answers.
     defaultPreload: "intent",
     defaultErrorComponent: ({ error }) => <Failed error={error} />,
   });
@@ -231,6 +261,10 @@ export function makeRouter(history: RouterHistory | undefined) {
 export const router = makeRouter(site && createHashHistory());
 
 declare module "@tanstack/react-router" {
+  interface StaticDataRouteOption {
+    /** the module of a page; its `firstAnswer` makes the first query of the page */
+    load?: () => Promise<object>;
+  }
   interface Register {
     router: typeof router;
   }

@@ -4,21 +4,28 @@ import type uPlot from "uplot";
 import * as format from "@/format";
 import { versionText } from "@/subjects";
 import type { Palette } from "./palette";
-import type { TrendsModel, TrendsPanel } from "./trends-model";
+import { type TrendsModel, type TrendsPanel, titleOf } from "./trends-model";
 import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
 import { usePlot } from "./use-plot";
-import { zoomByKey } from "./zoom";
+import { keepZoom, type Zoom, zoomByKey } from "./zoom";
 
 interface Props {
+  model: TrendsModel;
   panel: TrendsPanel;
-  slots: TrendsModel["slots"];
-  markers: TrendsModel["markers"];
   yLabel: string;
   isLog: boolean;
+  /** what the reader chose: new answers to it keep the zoom */
+  choice: string;
+  /** in a page of its own, without the table */
+  isAlone?: boolean;
 }
 
-export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, isLog }: Props) {
+export function TrendsChart({ model, panel, yLabel, isLog, choice, isAlone = false }: Props) {
+  const { slots, markers } = model;
+  const { title, lines } = panel;
+  const Heading = isAlone ? "h2" : "h3";
   const [hover, setHover] = useState<TrendsHover>(null);
+  const zoom = useRef<Zoom>(undefined);
   const zoomBy = useRef<(key: string) => boolean>(undefined);
   const plotted = useCallback(
     (width: number, palette: Palette) => {
@@ -26,17 +33,18 @@ export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, i
       const { options, data, whole } = trendsPlot(shown);
       const ready = (plot: uPlot) => {
         zoomBy.current = (key) => zoomByKey(plot, whole, key);
+        keepZoom(plot, { choice, whole, slots }, zoom);
       };
       return { options, data, ready };
     },
-    [lines, slots, markers, yLabel, isLog],
+    [lines, slots, markers, yLabel, isLog, choice],
   );
   const { target, width } = usePlot(plotted);
 
   return (
     <figure className="trend">
       <figcaption className="key">
-        {title && <h3>{title}</h3>}
+        {title && <Heading>{title}</Heading>}
         {lines.length <= FEW && (
           <ul>
             {lines.map((line) => (
@@ -68,7 +76,7 @@ export function TrendsChart({ panel: { title, lines }, slots, markers, yLabel, i
             const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
             if (isPlain && zoomBy.current?.(event.key)) event.preventDefault();
           }}
-          aria-label={`${title || `${lines.length} trends`}: ${yLabel}. The table lists the values.`}
+          aria-label={`${titleOf(panel, model)}: ${format.count(lines.length, "trend")}, ${yLabel}. ${isAlone ? "The page Trends" : "The table"} lists the values.`}
         />
         {hover && (
           <div

@@ -35,16 +35,29 @@ export interface TrendsPanel {
   lines: DrawnLine[];
 }
 
+export interface Slot {
+  /** the same version in other answers */
+  key: string;
+  library: string;
+  version: string;
+  x: number;
+}
+
 export interface TrendsModel {
   /** what all series have in common */
   title: string;
   panels: TrendsPanel[];
   lines: DrawnLine[];
   /** versions below the axis; undefined: the axis has dates */
-  slots: { library: string; version: string; x: number }[] | undefined;
+  slots: Slot[] | undefined;
   markers: Marker[];
   /** points that are not drawn, since they have no place on the axis or no baseline */
   undrawn: number;
+}
+
+/** By what a chart is named outside its page. */
+export function titleOf(panel: TrendsPanel, model: TrendsModel): string {
+  return [model.title, panel.title].filter(Boolean).join(", ") || "Trends";
 }
 
 const SIDES: Partial<Record<Trend["metric"], string>> = { client_cpu_ns: "client", server_cpu_ns: "server" };
@@ -149,15 +162,16 @@ function scaleOf(
 }
 
 /** The versions of each library side by side, whatever their builds. */
-function slotsOf({ subjects }: Trends): Map<string, { library: string; version: string; x: number }> {
-  const slots = new Map<string, { library: string; version: string; x: number }>();
+function slotsOf({ subjects }: Trends): Map<string, Slot> {
+  const slots = new Map<string, Slot>();
   let x = -1;
   let library = subjects[0]?.library;
   for (const subject of subjects) {
-    if (slots.has(slotKey(subject))) continue;
+    const key = slotKey(subject);
+    if (slots.has(key)) continue;
     x += subject.library === library ? 1 : 1.5;
     library = subject.library;
-    slots.set(slotKey(subject), { library, version: versionText(subject), x });
+    slots.set(key, { key, library, version: versionText(subject), x });
   }
   return slots;
 }

@@ -3,6 +3,17 @@ import type uPlot from "uplot";
 
 export type Range = [from: number, to: number];
 
+/** The versions of an axis. Where it has dates there are none. */
+export type Slots = readonly { key: string; x: number }[] | undefined;
+
+/** What is shown of a chart, for the chart that replaces it. */
+export interface Zoom {
+  /** what the chart was asked to show */
+  choice: string;
+  range: Range;
+  slots: Slots;
+}
+
 /** The smallest part of the axis. */
 const LEAST = 0.01;
 const STEP = 1.25;
@@ -58,6 +69,43 @@ export function zoomByKey(plot: uPlot, whole: Range, key: string): boolean {
   }[key];
   if (next) show(plot, next);
   return next !== undefined;
+}
+
+/** Shows what `zoom` has of the same choice, and notes there what is shown from now on. */
+export function keepZoom(
+  plot: uPlot,
+  { choice, whole, slots }: Omit<Zoom, "range"> & { whole: Range },
+  zoom: { current: Zoom | undefined },
+): void {
+  const kept = zoom.current;
+  if (kept?.choice === choice) show(plot, carried(kept, whole, slots));
+  plot.hooks.setScale = [
+    ...(plot.hooks.setScale ?? []),
+    (_, scale) => {
+      if (scale !== "x") return;
+      const range = shownRange(plot, whole);
+      zoom.current = isAll(range, whole) ? undefined : { choice, range, slots };
+    },
+  ];
+}
+
+/** The same part of a new axis: versions that came in between move the others. All of it if that part is gone. */
+export function carried({ range, slots: before }: Omit<Zoom, "choice">, whole: Range, slots: Slots): Range {
+  const [from, to] = range.map((x) => x + shiftAt(x, before, slots)) as Range;
+  const isPart = from < to && to - from < whole[1] - whole[0];
+  return isPart ? within([from, to], whole) : whole;
+}
+
+/** By how much the version nearest to a place has moved. */
+function shiftAt(x: number, before: Slots, after: Slots): number {
+  const nearest = before?.reduce((best, slot) => (Math.abs(slot.x - x) < Math.abs(best.x - x) ? slot : best));
+  const moved = after?.find(({ key }) => key === nearest?.key);
+  return nearest && moved ? moved.x - nearest.x : 0;
+}
+
+/** But for what sums of fractions lose. */
+function isAll([from, to]: Range, [start, end]: Range): boolean {
+  return (to - from) / (end - start) > 1 - 1e-9;
 }
 
 function shownRange(plot: uPlot, whole: Range): Range {

@@ -22,9 +22,12 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/alerts/$alertId");
 
+export const firstAnswer = ({ alertId }: { alertId: string }) =>
+  alertOptions({ path: { alert_id: alertId } });
+
 export function AlertPage() {
   const { alertId } = route.useParams();
-  const detail = useQuery(alertOptions({ path: { alert_id: alertId } }));
+  const detail = useQuery(firstAnswer({ alertId }));
   useTitle(detail.data ? subjectOf(detail.data.alert) : `Alert ${alertId}`);
   return (
     <>

@@ -22,12 +22,15 @@ const EXAMPLE = `alerts:
   relevant: 1%
   notify: [crypto-team]`;
 
+export const firstAnswer = ({ status, library, before }: AlertsSearch) =>
+  alertsOptions({
+    query: { status: statusesOf(status), library: library ? [library] : undefined, before, limit: PAGE },
+  });
+
 export function AlertsPage() {
   const { status, library, before } = route.useSearch();
   const alerts = useQuery({
-    ...alertsOptions({
-      query: { status: statusesOf(status), library: library ? [library] : undefined, before, limit: PAGE },
-    }),
+    ...firstAnswer({ status, library, before }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });

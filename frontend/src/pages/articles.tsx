@@ -9,8 +9,10 @@ import { paths } from "@/paths";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
+export const firstAnswer = () => articlesOptions();
+
 export function ArticlesPage() {
-  const articles = useQuery(articlesOptions());
+  const articles = useQuery(firstAnswer());
   useTitle("Articles");
   return (
     <>

@@ -7,6 +7,7 @@ import { BisectionState } from "@/components/BisectionState";
 import { isSearching } from "@/components/bisection-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
+import type { BisectionsSearch } from "@/search";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -14,10 +15,13 @@ const route = getRouteApi("/bisections");
 const PAGE = 20;
 const POLL_MS = 5000;
 
+export const firstAnswer = ({ before }: BisectionsSearch) =>
+  bisectionsOptions({ query: { limit: PAGE, before } });
+
 export function BisectionsPage() {
   const { before } = route.useSearch();
   const bisections = useQuery({
-    ...bisectionsOptions({ query: { limit: PAGE, before } }),
+    ...firstAnswer({ before }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.bisections.some((bisection) => isSearching(bisection.state)) && POLL_MS,

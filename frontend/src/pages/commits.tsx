@@ -19,6 +19,7 @@ import { isOpen, RunNote, RunState } from "@/components/RunState";
 import { RunVerdict } from "@/components/RunVerdict";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
+import type { CommitsSearch } from "@/search";
 import { Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -32,15 +33,19 @@ repositories:
   - name: bench
     url: https://example.org/bench.git`;
 
+const queryOf = ({ before, repository }: CommitsSearch) => ({ limit: PAGE, before, repository });
+
+export const firstAnswer = (search: CommitsSearch) => commitsOptions({ query: queryOf(search) });
+
 export function CommitsPage() {
-  const { before, repository } = route.useSearch();
   const queries = useQueryClient();
-  const query = { limit: PAGE, before, repository };
+  const search = route.useSearch();
+  const { before, repository } = search;
   const isLive = useStream("overview/stream", () => {
-    void queries.invalidateQueries({ queryKey: commitsQueryKey({ query }) });
+    void queries.invalidateQueries({ queryKey: commitsQueryKey({ query: queryOf(search) }) });
   });
   const commits = useQuery({
-    ...commitsOptions({ query }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => !isLive && state.data?.commits.some(isUnderWay) && POLL_MS,
   });

@@ -16,13 +16,15 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/compare");
 
+export const firstAnswer = (search: CompareSearch) => compareOptions({ query: queryOf(search) });
+
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: CompareSearch) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const comparison = useQuery({
-    ...compareOptions({ query: queryOf(search) }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
   const title = comparison.data ? compareTitle(comparison.data) : "Compare";

@@ -22,15 +22,17 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/cpus");
 
+export const firstAnswer = ({ case: case_id, metric, library, pool, cpu }: CpusSearch) =>
+  cpusOptions({ query: { case_id, metric, library, pool, cpu_model: cpu } });
+
 export function CpusPage() {
   const search = route.useSearch();
-  const { case: case_id, metric, library, pool, cpu } = search;
   const navigate = route.useNavigate();
   const change = (next: Partial<CpusSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions()).data;
   const cpus = useQuery({
-    ...cpusOptions({ query: { case_id, metric, library, pool, cpu_model: cpu } }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
   useTitle("CPUs");

@@ -13,15 +13,17 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/forward-secrecy");
 
+export const firstAnswer = ({ pool, cpu, subject, model, side }: ForwardSecrecySearch) =>
+  securityOptions({ query: { pool, cpu_model: cpu, subject, model, side } });
+
 export function ForwardSecrecyPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: Partial<ForwardSecrecySearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const { pool, cpu, subject, model, side } = search;
   const security = useQuery({
-    ...securityOptions({ query: { pool, cpu_model: cpu, subject, model, side } }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
   useTitle("Forward secrecy");

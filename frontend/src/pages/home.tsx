@@ -34,6 +34,8 @@ const POLL_MS = 15_000;
 
 type UnderWay = Pick<Overview, "under_way" | "waiting">;
 
+export const firstAnswer = () => overviewOptions();
+
 export function HomePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -41,7 +43,7 @@ export function HomePage() {
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
   useUnderWay();
-  const overview = useQuery({ ...overviewOptions(), refetchInterval: !site && POLL_MS });
+  const overview = useQuery({ ...firstAnswer(), refetchInterval: !site && POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,

@@ -15,15 +15,18 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/machine");
 
+export const firstAnswer = ({ pool, cpu, invocations = DEFAULT_INVOCATIONS }: MachineSearch) =>
+  qualificationsOptions({ query: { pool, cpu_model: cpu, invocations } });
+
 export function MachinePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: Partial<MachineSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
-  const { pool, cpu, invocations = DEFAULT_INVOCATIONS } = search;
+  const { invocations = DEFAULT_INVOCATIONS } = search;
   const filters = useQuery(filtersOptions());
   const qualifications = useQuery({
-    ...qualificationsOptions({ query: { pool, cpu_model: cpu, invocations } }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
   const enter = (text: string) => {

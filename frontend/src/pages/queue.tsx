@@ -13,13 +13,15 @@ import { useTitle } from "@/ui/title";
 
 const POLL_MS = 5000;
 
+export const firstAnswer = () => queueOptions();
+
 export function QueuePage() {
   const queries = useQueryClient();
   const isUp = useStream(
     "overview/stream",
     () => void queries.invalidateQueries({ queryKey: queueQueryKey() }),
   );
-  const queue = useQuery({ ...queueOptions(), refetchInterval: !isUp && POLL_MS });
+  const queue = useQuery({ ...firstAnswer(), refetchInterval: !isUp && POLL_MS });
   useTitle("Queue");
   return (
     <>

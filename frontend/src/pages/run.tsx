@@ -48,14 +48,14 @@ import { useTitle } from "@/ui/title";
 const route = getRouteApi("/runs/$runId");
 const POLL_MS = 3000;
 
+export const firstAnswer = ({ runId, metric, pool, cpu }: RunSearch & { runId: string }) =>
+  runOptions({ path: { run_id: runId }, query: { metric, pool, cpu_model: cpu } });
+
 export function RunPage() {
   const { runId } = route.useParams();
   const search = route.useSearch();
   const run = useQuery({
-    ...runOptions({
-      path: { run_id: runId },
-      query: { metric: search.metric, pool: search.pool, cpu_model: search.cpu },
-    }),
+    ...firstAnswer({ ...search, runId }),
     placeholderData: keepPreviousData,
   });
   const shown = run.data?.summary.run_id === runId ? run.data : undefined;

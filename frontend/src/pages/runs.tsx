@@ -9,6 +9,7 @@ import { triggerText } from "@/components/queue-model";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
+import type { RunsSearch } from "@/search";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -16,10 +17,12 @@ const route = getRouteApi("/runs");
 const PAGE = 20;
 const POLL_MS = 3000;
 
+export const firstAnswer = ({ before }: RunsSearch) => runsOptions({ query: { limit: PAGE, before } });
+
 export function RunsPage() {
   const { before } = route.useSearch();
   const runs = useQuery({
-    ...runsOptions({ query: { limit: PAGE, before } }),
+    ...firstAnswer({ before }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => state.data?.runs.some((run) => isOpen(run.state)) && POLL_MS,
   });

@@ -18,15 +18,17 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/scaling");
 
+export const firstAnswer = ({ pool, cpu, library }: ScalingSearch) =>
+  scalingOptions({ query: { pool, cpu_model: cpu, library } });
+
 export function ScalingPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: Partial<ScalingSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const { pool, cpu, library } = search;
   const scaling = useQuery({
-    ...scalingOptions({ query: { pool, cpu_model: cpu, library } }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
   useTitle("Scaling");
@@ -39,7 +41,7 @@ export function ScalingPage() {
           <Checks
             label="Libraries"
             all={filters.data.libraries}
-            chosen={library ?? []}
+            chosen={search.library ?? []}
             choose={(chosen) => change({ library: chosen.length > 0 ? chosen : undefined })}
           />
         </form>

@@ -8,8 +8,10 @@ import { dateTime } from "@/format";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
+export const firstAnswer = () => scorecardOptions();
+
 export function ScorecardPage() {
-  const scorecard = useQuery({ ...scorecardOptions(), retry: false });
+  const scorecard = useQuery({ ...firstAnswer(), retry: false });
   useTitle("Scorecard");
   return (
     <>

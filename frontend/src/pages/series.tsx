@@ -22,6 +22,8 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
+export const firstAnswer = (search: SeriesSearch) => seriesOptions({ query: seriesQuery(search) });
+
 export function SeriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -29,7 +31,7 @@ export function SeriesPage() {
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
   const series = useQuery({
-    ...seriesOptions({ query: seriesQuery(search) }),
+    ...firstAnswer(search),
     placeholderData: keepPreviousData,
     enabled: search.case !== "",
   });

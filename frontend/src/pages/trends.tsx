@@ -1,37 +1,34 @@
 // Trends: any number of series in one chart or in small multiples, and a table with the numbers of each.
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { Filters, Trends } from "@/api/generated";
-import { filtersOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import type { Trends } from "@/api/generated";
 import { TrendsChart } from "@/charts/TrendsChart";
-import { type TrendsModel, type TrendsPanel, trendsModel } from "@/charts/trends-model";
+import { type TrendsModel, type TrendsPanel, titleOf, trendsModel } from "@/charts/trends-model";
 import { FEW } from "@/charts/trends-plot";
 import { captionOf, subjectsText } from "@/components/chart-caption";
+import { EmbedSnippet } from "@/components/EmbedSnippet";
 import { hostLabel } from "@/components/HostSelect";
 import { TrendsControls } from "@/components/TrendsControls";
 import { TrendsTable } from "@/components/TrendsTable";
-import { axisTitle, metricsOf } from "@/components/trends-words";
+import { axisTitle } from "@/components/trends-words";
+import { trendsOf, useTrends } from "@/components/use-trends";
 import { count } from "@/format";
-import type { TrendsSearch } from "@/search";
+import { stringifySearch, type TrendsSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/trends");
 
+/** Only the filters know the machines of an address. */
+export const firstAnswer = (search: TrendsSearch) => (search.host ? undefined : trendsOf(search));
+
 export function TrendsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (next: Partial<TrendsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
-  const filters = useQuery(filtersOptions()).data;
-  const trends = useQuery({
-    ...trendsOptions({ query: queryOf(search, filters) }),
-    // The machines of the URL are named by labels, which only the filters resolve.
-    enabled: search.host === undefined || filters !== undefined,
-    placeholderData: keepPreviousData,
-  });
+  const { filters, trends } = useTrends(search);
   useTitle("Trends");
   return (
     <>
@@ -50,17 +47,6 @@ export function TrendsPage() {
   );
 }
 
-function queryOf(search: TrendsSearch, filters: Filters | undefined) {
-  const hosts = filters?.host_kinds.filter((kind) => search.host?.includes(hostLabel(kind))) ?? [];
-  return {
-    case_id: search.case,
-    library: search.library,
-    metric: metricsOf(search),
-    pool: hosts.length > 0 ? [...new Set(hosts.map(({ pool }) => pool))] : undefined,
-    cpu_model: hosts.length > 0 ? [...new Set(hosts.map(({ cpu_model }) => cpu_model))] : undefined,
-  };
-}
-
 function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
   const model = useMemo(() => trendsModel(trends, search), [trends, search]);
   if (trends.lines.length === 0) {
@@ -71,33 +57,30 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
     );
   }
   const yLabel = axisTitle(search);
+  const choice = stringifySearch({ ...search });
   return (
     <>
       <h2>{model.title}</h2>
       <Reading search={search} trends={trends} model={model} />
       <div className={search.split ? "panels" : undefined}>
         {model.panels.map((panel) => (
-          <ChartFrame key={panel.title} caption={captionOfPanel(panel, model.title)}>
-            <TrendsChart
-              {...{ panel, yLabel }}
-              slots={model.slots}
-              markers={model.markers}
-              isLog={search.scale === "log"}
-            />
+          <ChartFrame key={panel.title} caption={captionOfPanel(panel, model)}>
+            <TrendsChart {...{ model, panel, yLabel, choice }} isLog={search.scale === "log"} />
           </ChartFrame>
         ))}
       </div>
+      <EmbedSnippet search={search} title={model.title || "Trends"} />
       <TrendsTable lines={model.lines} />
     </>
   );
 }
 
-function captionOfPanel({ title, lines }: TrendsPanel, common: string) {
-  const places = lines.flatMap(({ points }) => points);
+function captionOfPanel(panel: TrendsPanel, model: TrendsModel) {
+  const places = panel.lines.flatMap(({ points }) => points);
   return captionOf({
-    title: [common, title].filter(Boolean).join(", ") || "Trends",
+    title: titleOf(panel, model),
     subjects: subjectsText(places.map(({ subject }) => subject)),
-    hosts: lines.map(({ trend }) => trend.host_kind),
+    hosts: panel.lines.map(({ trend }) => trend.host_kind),
     measured: places.map(({ point }) => point.measured_at),
   });
 }

@@ -38,6 +38,7 @@ import { whyCommand } from "@/components/why-model";
 import { count, share } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
+import type { UpgradeSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
@@ -45,13 +46,22 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/upgrades/$library/$before/$after");
 
+interface Versions {
+  library: string;
+  before: string;
+  after: string;
+}
+
+export const firstAnswer = ({ library, before, after, pool, cpu }: UpgradeSearch & Versions) =>
+  upgradeReportOptions({
+    query: { library: libraryOf(library) ?? "fake", before, after, pool, cpu_model: cpu },
+  });
+
 export function UpgradePage() {
   const { library, before, after } = route.useParams();
-  const { pool, cpu } = route.useSearch();
+  const search = route.useSearch();
   const report = useQuery({
-    ...upgradeReportOptions({
-      query: { library: libraryOf(library) ?? "fake", before, after, pool, cpu_model: cpu },
-    }),
+    ...firstAnswer({ ...search, library, before, after }),
     enabled: libraryOf(library) !== undefined,
     placeholderData: keepPreviousData,
   });

@@ -8,6 +8,7 @@ import { UpgradeStory } from "@/components/UpgradeStory";
 import { titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
+import type { UpgradesSearch } from "@/search";
 import { Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -15,11 +16,14 @@ import { useTitle } from "@/ui/title";
 const route = getRouteApi("/upgrades");
 const PAGE = 30;
 
+export const firstAnswer = ({ library, before }: UpgradesSearch) =>
+  upgradesOptions({ query: { library: libraryOf(library), before, limit: PAGE } });
+
 export function UpgradesPage() {
   const { library, before } = route.useSearch();
   const filters = useQuery(filtersOptions());
   const upgrades = useQuery({
-    ...upgradesOptions({ query: { library: libraryOf(library), before, limit: PAGE } }),
+    ...firstAnswer({ library, before }),
     placeholderData: keepPreviousData,
   });
   useTitle("Upgrades");

@@ -11,7 +11,7 @@ import { mockApi, mockFetch } from "./mock-api";
 
 afterEach(cleanup);
 
-type Target = ReturnType<(typeof paths)[keyof typeof paths]>;
+export type Target = ReturnType<(typeof paths)[keyof typeof paths]>;
 
 export function openPage(target: Target, api: RequestHandler[] = mockApi("results")): void {
   client.setConfig({ fetch: mockFetch(api), baseUrl: location.origin });

@@ -1,16 +1,19 @@
 """Settings, read once from the environment (`KEXBENCH_…`) into a frozen object."""
 
+import re
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kexbench import __version__
 
 _CHECKOUT = Path(__file__).parents[3]
+_ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+"""No wildcards: `https://*.example.org` would include names that others may register, as `*.github.io` does."""
 
 
 class Settings(BaseSettings):
@@ -37,6 +40,11 @@ class Settings(BaseSettings):
         "",
         description="host names, separated by commas, that the service answers to, besides localhost, addresses and "
         "those in public_url and api_url; * allows any: then foreign pages can read everything",
+    )
+    embed_origins: str = Field(
+        "",
+        description="origins of websites, separated by commas, that may show the pages below /embed/ in a frame, such "
+        "as https://example.org",
     )
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
     scorecard: Path = Field(
@@ -70,11 +78,27 @@ class Settings(BaseSettings):
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may request runs on a cluster: namespace:name, separated by commas")
 
+    @field_validator("embed_origins")
+    @classmethod
+    def _has_origins(cls, value: str) -> str:
+        for origin in _listed(value):
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(
+                    f"{origin!r} is not an origin. Write SCHEME://HOST or SCHEME://HOST:PORT, such as "
+                    "https://example.org, without a path, and list each host: wildcards are not supported"
+                )
+        return value
+
+    @property
+    def embedding_origins(self) -> tuple[str, ...]:
+        """Origins of websites that may show charts of this service."""
+        return _listed(self.embed_origins)
+
     @property
     def host_names(self) -> frozenset[str]:
         """Host names that the service answers to, besides localhost and addresses."""
         urls = filter(None, (urlsplit(url).hostname for url in (self.public_url, self.api_url) if url))
-        return frozenset({self.host, *urls, *filter(None, map(str.strip, self.allowed_hosts.split(",")))})
+        return frozenset({self.host, *urls, *_listed(self.allowed_hosts)})
 
     @property
     def pages_url(self) -> str:
@@ -84,3 +108,7 @@ class Settings(BaseSettings):
     @property
     def store_dsn(self) -> str:
         return self.store_url or f"chdb://{self.home.absolute() / 'store'}"
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))

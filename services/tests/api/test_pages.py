@@ -13,13 +13,18 @@ from tests.api.conftest import SECRET, ClientOf, assert_problem
 
 
 @pytest.fixture
-def browser(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Iterator[httpx.Client]:
+def pages(tmp_path: Path) -> Path:
     pages = tmp_path / "pages"
     (pages / "assets").mkdir(parents=True)
     (pages / "index.html").write_text("<title>kexbench</title>")
     (pages / "assets" / "app.js").write_text("let app")
     (tmp_path / "secret.txt").write_text("outside")
     (pages / "link.txt").symlink_to(tmp_path / "secret.txt")
+    return pages
+
+
+@pytest.fixture
+def browser(empty_store: ClickHouseStore, client_of: ClientOf, pages: Path) -> Iterator[httpx.Client]:
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), pages)) as client:
         yield client
 
@@ -81,6 +86,40 @@ def test_nothing_outside_the_pages_is_served(browser: httpx.Client, address: str
     response = browser.get(address)
     assert "outside" not in response.text
     assert response.status_code in (200, 404)
+
+
+EMBEDDERS = ("https://example.org", "http://wiki.example.org:8080")
+
+
+def ancestors(answer: httpx.Response) -> str:
+    """Who may show an answer in a frame."""
+    (only,) = [part for part in answer.headers["content-security-policy"].split("; ") if part.startswith("frame-anc")]
+    return only.removeprefix("frame-ancestors ")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("origins", [(), EMBEDDERS])
+def test_named_websites_alone_may_show_the_pages_made_for_it(
+    method: str, origins: tuple[str, ...], pages: Path, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    app = create_app(empty_store, LocalGatekeeper(SECRET), pages, embed_origins=origins)
+    with client_of(app) as client:
+        for address in ("/embed/trends", "/embed/trends?case=a&split=cpu", "/embed/none"):
+            assert ancestors(client.request(method, address)) == (" ".join(origins) or "'none'")
+        others = ("/", "/embed", "/embedded", "/trends?x=/embed/", "/runs/embed/trends", "/assets/app.js")
+        for address in (*others, "/api/v1/health", "/api/v1/embed/trends", "//embed/trends"):
+            assert ancestors(client.request(method, address)) == "'none'"
+
+
+def test_a_page_in_a_frame_is_restricted_as_others_are(
+    pages: Path, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    app = create_app(empty_store, LocalGatekeeper(SECRET), pages, embed_origins=EMBEDDERS)
+    with client_of(app) as client:
+        framed, other = (client.get(each).headers for each in ("/embed/trends", "/trends"))
+    allowed = framed["content-security-policy"].replace(" ".join(EMBEDDERS), "'none'")
+    assert allowed == other["content-security-policy"]
+    assert "x-frame-options" not in framed
 
 
 def test_without_pages_there_is_only_the_api(empty_store: ClickHouseStore, client_of: ClientOf) -> None:

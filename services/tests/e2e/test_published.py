@@ -41,17 +41,20 @@ def file_server(folder: Path) -> Iterator[str]:
             thread.join()
 
 
+def published(store: ClickHouseStore, folder: Path) -> None:
+    with (
+        serving(create_app(store, LocalGatekeeper("s" * 64), None)) as url,
+        closing(ApiClient(url, lambda: "none", patience_s=None)) as api,
+    ):
+        publish(api, Settings().pages, folder, Choice(frozenset(), frozenset()), lambda done, total: None)
+
+
 @pytest.mark.browser
 def test_a_published_site_is_read_without_a_service(empty_store: ClickHouseStore, tmp_path: Path) -> None:
     measured(empty_store, "elsewhere", {ONE: 2.0}, day=-1, cases=(RSA,), host=OTHER_CPU)
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.05, THREE: 1.05})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
     measured(empty_store, "other", {OPENSSL: 1.0}, spec=SPEC, kits={OPENSSL: FROZEN})
-    with (
-        serving(create_app(empty_store, LocalGatekeeper("s" * 64), None)) as url,
-        closing(ApiClient(url, lambda: "none", patience_s=None)) as api,
-    ):
-        choice = Choice(frozenset(), frozenset())
-        publish(api, Settings().pages, tmp_path / "results", choice, lambda done, total: None)
+    published(empty_store, tmp_path / "results")
     with file_server(tmp_path) as url:
         assert is_shown("published", f"{url}/results/", tmp_path)

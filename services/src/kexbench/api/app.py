@@ -1,6 +1,6 @@
 """The application: routes, problems and the built pages, for a given store."""
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -77,9 +77,11 @@ _ROUTES = (
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = (
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors {}"
     "; base-uri 'none'; form-action 'self'"
 )
+_EMBEDDED = "/embed/"
+"""Where pages are that other websites may show in a frame. Nothing there changes the store, whatever is clicked."""
 
 
 class _Pages(StaticFiles):
@@ -142,12 +144,14 @@ def create_app(
     troubles: Troubles | None = None,
     hosts: Collection[str] = (),
     pages_url: str = "http://localhost",
+    embed_origins: Sequence[str] = (),
 ) -> FastAPI:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
-    and addresses. `pages_url` is where people reach the pages."""
+    and addresses. `pages_url` is where people reach the pages. `embed_origins` may show the pages made for it in
+    a frame."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -181,11 +185,14 @@ def create_app(
     app.add_middleware(AnswersAtHand)
     app.add_middleware(Gate, hosts=hosts)
 
+    policy, embed_policy = _POLICY.format("'none'"), _POLICY.format(" ".join(embed_origins) or "'none'")
+
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
         response = await call_next(request)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
-        response.headers.setdefault("Content-Security-Policy", _POLICY)
+        is_embedded = request.scope["path"].startswith(_EMBEDDED)
+        response.headers.setdefault("Content-Security-Policy", embed_policy if is_embedded else policy)
         return response
 
     app.add_middleware(HeadAsGet)

@@ -2,6 +2,9 @@
 
 import errno
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from kexbench.client import ApiError, Refused
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
@@ -40,7 +43,7 @@ SHOWN_FAULTS = 15
 def words_of(error: Exception) -> list[str] | None:
     """The lines to print for an error; None for an unexpected one."""
     match error:
-        case DocumentError():
+        case DocumentError() | ValidationError(title="Settings"):
             return _faults(error)
         case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
             where = f"{error.filename}: " if error.filename else ""
@@ -54,7 +57,15 @@ def words_of(error: Exception) -> list[str] | None:
     return [str(error)] if isinstance(error, EXPECTED) else None
 
 
-def _faults(error: DocumentError) -> list[str]:
+def _of_setting(fault: ErrorDetails) -> str:
+    raised = fault.get("ctx", {}).get("error")
+    reason = str(raised) if raised else f"{fault['input']!r}: {fault['msg']}"
+    return f"KEXBENCH_{str(fault['loc'][0]).upper()}: {reason}"
+
+
+def _faults(error: DocumentError | ValidationError) -> list[str]:
+    if isinstance(error, ValidationError):
+        return [_of_setting(fault) for fault in error.errors()]
     lines = [fault.render(error.file) for fault in error.faults[:SHOWN_FAULTS]]
     if more := len(error.faults) - len(lines):
         lines.append(f"and {more:,} more")

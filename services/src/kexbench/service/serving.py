@@ -149,6 +149,7 @@ class Service:
             troubles=self.troubles,
             hosts=settings.host_names,
             pages_url=settings.pages_url,
+            embed_origins=settings.embedding_origins,
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)

@@ -1,0 +1,45 @@
+"""Settings that are more than a text, and what is said of a wrong one."""
+
+import pytest
+from pydantic import ValidationError
+
+from kexbench.cli.failing import words_of
+from kexbench.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("text", "origins"),
+    [
+        ("", ()),
+        ("https://example.org", ("https://example.org",)),
+        (" https://example.org, http://127.0.0.1:8000 ,", ("https://example.org", "http://127.0.0.1:8000")),
+    ],
+)
+def test_websites_that_may_show_charts_are_listed(text: str, origins: tuple[str, ...]) -> None:
+    assert Settings(embed_origins=text).embedding_origins == origins
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("*", "https://*", "https://*.example.org", "https:", "example.org", "ftp://example.org"),
+        *("https://example.org/", "https://example.org/page", "https://example.org:port", "https://a@example.org"),
+        *("https://example.org; script-src *", "https://example.org 'unsafe-inline'", "'self'", "https://\u212aex.org"),
+    ],
+)
+def test_what_is_no_origin_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, origin: str) -> None:
+    """Whatever a header would make of it."""
+    monkeypatch.setenv("KEXBENCH_EMBED_ORIGINS", f"https://example.org,{origin}")
+    with pytest.raises(ValidationError) as raised:
+        Settings()
+    line = "\n".join(words_of(raised.value) or ())
+    assert line.startswith(f"KEXBENCH_EMBED_ORIGINS: {origin!r} is not an origin")
+    assert "such as https://example.org" in line
+
+
+def test_a_setting_that_is_no_number_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEXBENCH_PORT", "http")
+    with pytest.raises(ValidationError) as raised:
+        Settings()
+    line = "\n".join(words_of(raised.value) or ())
+    assert line.startswith("KEXBENCH_PORT: 'http': ")
