@@ -61,7 +61,8 @@ class Visit(BaseModel):
 
 
 class CrowdFigures(BaseModel):
-    useful_ms: float
+    useful_ms: Sequence[float]
+    """Of cold visits."""
     frames: Mapping[str, Sequence[float]]
     """Milliseconds of CPU time that scripts took in each frame, by what the reader did."""
 

@@ -32,7 +32,7 @@ def test_the_report_has_medians_and_their_share_of_the_goals() -> None:
         for cache, ms in (("cold", cold_ms), ("warm", warm_ms))
     ]
     frames = {"zoom": [4.0] * 90 + [9.0] * 10}
-    text = pages_text(14, PageFigures(visits=visits, crowd=CrowdFigures(useful_ms=900, frames=frames)))
+    text = pages_text(14, PageFigures(visits=visits, crowd=CrowdFigures(useful_ms=[900], frames=frames)))
     assert "A store of 14 million values, 3 cold and warm visits of each page." in text
     assert "| home | 3,000 ms | 750 ms | 100 ms | 0.50 | 100 kB | 200 kB |" in text
     assert f"{CROWD_LINES} series with {CROWD_POINTS} versions each" in text
