@@ -43,10 +43,8 @@ SHOWN_FAULTS = 15
 def words_of(error: Exception) -> list[str] | None:
     """The lines to print for an error; None for an unexpected one."""
     match error:
-        case DocumentError():
+        case DocumentError() | ValidationError(title="Settings"):
             return _faults(error)
-        case ValidationError(title="Settings"):
-            return [_of_setting(fault) for fault in error.errors()]
         case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
             where = f"{error.filename}: " if error.filename else ""
             return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
@@ -65,7 +63,9 @@ def _of_setting(fault: ErrorDetails) -> str:
     return f"KEXBENCH_{str(fault['loc'][0]).upper()}: {reason}"
 
 
-def _faults(error: DocumentError) -> list[str]:
+def _faults(error: DocumentError | ValidationError) -> list[str]:
+    if isinstance(error, ValidationError):
+        return [_of_setting(fault) for fault in error.errors()]
     lines = [fault.render(error.file) for fault in error.faults[:SHOWN_FAULTS]]
     if more := len(error.faults) - len(lines):
         lines.append(f"and {more:,} more")
