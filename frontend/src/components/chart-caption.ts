@@ -26,9 +26,9 @@ export function captionOf({ title, subjects, hosts, measured = [] }: About, toda
 }
 
 function datesText(measured: string[], today: Date): string {
-  const days = [...measured].sort().map((date) => day(date.slice(0, 10)));
-  const [first, last] = [days[0], days.at(-1)];
-  if (!first || !last) return `As of ${day(today.toISOString().slice(0, 10))}`;
+  const dates = measured.map((date) => date.slice(0, 10)).sort();
+  if (dates.length === 0) return `As of ${day(today.toISOString().slice(0, 10))}`;
+  const [first, last] = [dates[0], dates.at(-1)].map((date) => day(date as string)); // of many dates, only these two
   return first === last ? `Measured on ${first}` : `Measured from ${first} to ${last}`;
 }
 
