@@ -16,7 +16,6 @@ from tests.e2e.test_published import file_server, published
 from tests.serving import serving
 
 
-@pytest.mark.browser
 @pytest.mark.thorough
 def test_websites_show_charts_of_services_that_list_them_and_of_published_sites(
     empty_store: ClickHouseStore, tmp_path: Path
