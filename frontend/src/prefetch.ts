@@ -35,7 +35,7 @@ async function fetchAnswer({ href }: HTMLAnchorElement, router: AnyRouter, queri
   const match = router.matchRoutes(pathname, parseSearch(search)).at(-1);
   const module = (await match?.staticData.load?.()) as PageModule | undefined;
   const options = module?.firstAnswer?.({ ...match?.search, ...match?.params });
-  if (options) await queries.prefetchQuery(options);
+  if (options && options.enabled !== false) await queries.prefetchQuery(options);
 }
 
 /** As far as this page knows. */

@@ -39,7 +39,7 @@ import { Failed } from "@/ui/Notes";
 /** Below it are the addresses of pages in frames of other websites. The service lets these alone be framed. */
 const EMBEDDED = "/embed/";
 /** Whether the service let the whole document be framed. In a published site the address of a page says nothing. */
-const isFramed = globalThis.location?.pathname.startsWith(EMBEDDED);
+const isFramed = !site && globalThis.location?.pathname.startsWith(EMBEDDED);
 
 function Root() {
   const isEmbedded = useLocation({ select: ({ pathname }) => pathname.startsWith(EMBEDDED) });

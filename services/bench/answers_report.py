@@ -58,8 +58,8 @@ def load_text(load: Load) -> str:
     ]
     about = (
         f"{RATE} requests in a second for {load.seconds:.0f} s, {load.delivered} invocations delivered meanwhile, one"
-        f" every {DELIVERY_S:.0f} s. Requests without an answer: {load.refused}. Answers that lacked what was stored"
-        f" in the last seconds: {load.outdated / load.waits[''].requests:.0%}."
+        f" every {DELIVERY_S:.0f} s. Requests without an answer: {load.refused}. Outdated answers:"
+        f" {load.outdated / load.waits[''].requests:.0%}."
     )
     return f"{about}\n\n{markdown_table(('answer', 'requests', 'median', '99%', 'longest'), rows)}"
 

@@ -48,7 +48,7 @@ def _crowd_text(crowd: CrowdFigures) -> str:
         f"A chart of {CROWD_LINES} series with {CROWD_POINTS} versions each is useful after"
         f" {_milliseconds(useful_ms)}, {useful_ms / 1000 / USEFUL_S:.2f} of the goal, as the median of cold visits. No"
         " store has that many: the browser gets an answer that is made up, compressed as the service sends it, so the"
-        " service's time is not in it. The table has the CPU time of scripts in a frame, with a goal of {FRAME_MS} ms"
+        f" service's time is not in it. The table has the CPU time of scripts in a frame, with a goal of {FRAME_MS} ms"
         f" for 95% of the frames.\n\n{markdown_table(('gesture', 'median', '95%', '95% / goal'), rows)}"
     )
 

@@ -23,7 +23,13 @@ def test_websites_that_may_show_charts_are_listed(text: str, origins: tuple[str,
     "origin",
     [
         *("*", "https://*", "https://*.example.org", "https:", "example.org", "ftp://example.org"),
-        *("https://example.org/", "https://example.org/page", "https://example.org:port", "https://a@example.org"),
+        *(
+            "https://example.org/",
+            "https://example.org/page",
+            "https://example.org:port",
+            "https://example.org:99999",
+            "https://a@example.org",
+        ),
         *("https://example.org; script-src *", "https://example.org 'unsafe-inline'", "'self'", "https://\u212aex.org"),
     ],
 )

@@ -1,4 +1,4 @@
-// While a run is stored, answers may lack what came in the last seconds. They arrive at once, and are asked for again.
+// While a run is stored, answers may lack what came in the last minute. They arrive at once, and are asked for again.
 import type { QueryClient } from "@tanstack/react-query";
 import type { Client } from "./generated/client";
 

@@ -22,7 +22,10 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
-export const firstAnswer = (search: SeriesSearch) => seriesOptions({ query: seriesQuery(search) });
+export const firstAnswer = (search: SeriesSearch) => ({
+  ...seriesOptions({ query: seriesQuery(search) }),
+  enabled: search.case !== "",
+});
 
 export function SeriesPage() {
   const search = route.useSearch();
@@ -33,7 +36,6 @@ export function SeriesPage() {
   const series = useQuery({
     ...firstAnswer(search),
     placeholderData: keepPreviousData,
-    enabled: search.case !== "",
   });
   const title = series.data?.case.title ?? (search.case || "Trend");
   useTitle(title);

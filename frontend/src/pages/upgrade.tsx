@@ -52,17 +52,18 @@ interface Versions {
   after: string;
 }
 
-export const firstAnswer = ({ library, before, after, pool, cpu }: UpgradeSearch & Versions) =>
-  upgradeReportOptions({
+export const firstAnswer = ({ library, before, after, pool, cpu }: UpgradeSearch & Versions) => ({
+  ...upgradeReportOptions({
     query: { library: libraryOf(library) ?? "fake", before, after, pool, cpu_model: cpu },
-  });
+  }),
+  enabled: libraryOf(library) !== undefined,
+});
 
 export function UpgradePage() {
   const { library, before, after } = route.useParams();
   const search = route.useSearch();
   const report = useQuery({
     ...firstAnswer({ ...search, library, before, after }),
-    enabled: libraryOf(library) !== undefined,
     placeholderData: keepPreviousData,
   });
   const title = report.data ? titleOf(report.data) : `${library} ${before} → ${after}`;

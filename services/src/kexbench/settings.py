@@ -11,8 +11,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kexbench import __version__
 
+MOST_PORT = 65535
 _CHECKOUT = Path(__file__).parents[3]
-_ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+_ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 """No wildcards: `https://*.example.org` would include names that others may register, as `*.github.io` does."""
 
 
@@ -35,7 +36,7 @@ class Settings(BaseSettings):
         None, ge=1, description="age at which batch values are removed from the store; default: never"
     )
     host: str = Field("127.0.0.1", description="address to serve on; anyone who reaches it can read everything")
-    port: int = Field(8350, ge=0, le=65535)
+    port: int = Field(8350, ge=0, le=MOST_PORT)
     allowed_hosts: str = Field(
         "",
         description="host names, separated by commas, that the service answers to, besides localhost, addresses and "
@@ -68,7 +69,7 @@ class Settings(BaseSettings):
     token_file: Path | None = Field(None, description="file with the access token for that API")
     job_pods: Path | None = Field(None, description="what a site adds to the pods of jobs")
     dispatcher_port: int | None = Field(
-        None, ge=0, le=65535, description="where the dispatcher answers /healthz and /metrics; default: nowhere"
+        None, ge=0, le=MOST_PORT, description="where the dispatcher answers /healthz and /metrics; default: nowhere"
     )
     runner_image: str | None = None
     builder_image: str | None = None
@@ -82,10 +83,12 @@ class Settings(BaseSettings):
     @classmethod
     def _has_origins(cls, value: str) -> str:
         for origin in _listed(value):
-            if not _ORIGIN.fullmatch(origin):
+            match = _ORIGIN.fullmatch(origin)
+            if not match or int((match[2] or ":0")[1:]) > MOST_PORT:
                 raise ValueError(
                     f"{origin!r} is not an origin. Write SCHEME://HOST or SCHEME://HOST:PORT, such as "
-                    "https://example.org, without a path, and list each host: wildcards are not supported"
+                    "https://example.org, without a path, and list each host: wildcards and IPv6 addresses are not"
+                    " supported"
                 )
         return value
 

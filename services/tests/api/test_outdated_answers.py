@@ -126,3 +126,30 @@ def test_a_service_ends_after_the_answer_that_is_being_renewed(
         assert begun.wait(60)
         Timer(0.2, allowed.set).start()
     assert ended.is_set()
+
+
+def test_an_answer_that_cannot_be_renewed_keeps_no_other_from_it(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = ("/filters", "/runs")
+    for address in addresses:
+        client.get(address, headers=LENIENT)
+    get = httpx.AsyncClient.get
+
+    async def refused(asking: httpx.AsyncClient, url: str) -> httpx.Response:
+        if "filters" in url:
+            raise httpx.InvalidURL("not an address")
+        return await get(asking, url)
+
+    monkeypatch.setattr(httpx.AsyncClient, "get", refused)
+    empty_store.add_run(a_run())
+    for address in addresses:
+        assert age_s(client.get(address, headers=LENIENT)) > 0
+    while age_s(client.get("/runs", headers=LENIENT)):
+        pass
+    assert age_s(client.get("/filters", headers=LENIENT)) > 0
+    assert age_s(client.get("/filters")) == 0
+
+
+def test_a_badge_is_not_of_characters_that_nobody_sees(client: httpx.Client) -> None:
+    assert client.get("http://localhost/badge/openssl/%00.svg").status_code == 422

@@ -36,4 +36,5 @@ def test_the_report_has_medians_and_their_share_of_the_goals() -> None:
     assert "A store of 14 million values, 3 cold and warm visits of each page." in text
     assert "| home | 3,000 ms | 750 ms | 100 ms | 0.50 | 100 kB | 200 kB |" in text
     assert f"{CROWD_LINES} series with {CROWD_POINTS} versions each" in text
+    assert "{" not in text
     assert "| zoom | 4.0 ms | 9.0 ms | 1.12 |" in text

@@ -71,12 +71,69 @@ def test_a_table_that_was_about_to_be_created_is_not_there(tmp_path: Path) -> No
     created = defined(tmp_path, "hosts", "ATTACH TAB")
     with pytest.raises(StoreError, match="the definition of hosts was not written"):
         definitions.check()
-    definitions.mend()
+    definitions.restore()
     definitions.check()
     assert (runs.read_text(), created.exists()) == ("ATTACH TABLE runs\n", False)
 
 
 def test_nothing_is_removed_from_a_store_of_which_nothing_is_known(tmp_path: Path) -> None:
     runs = defined(tmp_path, "runs", "")
-    Definitions(tmp_path, "kexbench").mend()
+    definitions = Definitions(tmp_path, "kexbench")
+    for _ in range(2):  # services are started again by themselves
+        definitions.restore()
+        with pytest.raises(StoreError, match="the definition of runs is incomplete") as raised:
+            definitions.copy()
+        assert raised.value.remedy.startswith("move ")
     assert runs.exists()
+
+
+def test_a_database_that_has_tables_is_not_removed(tmp_path: Path) -> None:
+    defined(tmp_path, "runs", "ATTACH TABLE runs\n")
+    definitions = Definitions(tmp_path, "kexbench")
+    definitions.copy()
+    database = tmp_path / "metadata" / "kexbench.sql"
+    database.write_bytes(b"")
+    definitions.restore()
+    assert database.exists()
+
+
+def test_a_dropped_table_does_not_come_back(tmp_path: Path) -> None:
+    definitions = Definitions(tmp_path, "kexbench")
+    runs = defined(tmp_path, "runs", "ATTACH TABLE runs\n")
+    definitions.copy()
+    runs.unlink()
+    definitions.forget_dropped()
+    defined(tmp_path, "runs", "")
+    definitions.restore()
+    assert not runs.exists()
+
+
+MIGRATING_BADLY = """\
+import sys
+from pathlib import Path
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses
+from kexbench.store.port import StoreError
+
+class Store(ClickHouseStore):
+    def _command(self, sql, parameters=None, client=None):
+        super()._command(sql, parameters, client)
+        if sql.startswith("ALTER TABLE samples"):
+            (Path(sys.argv[1]) / "metadata" / "kexbench" / "samples.sql").write_bytes(b"")
+
+try:
+    Store(f"chdb://{sys.argv[1]}", "kexbench", EngineClauses()).migrate()
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_migration_ends_at_the_first_definition_that_was_not_written(tmp_path: Path) -> None:
+    """Also if there is space again a moment later: then the next statement would succeed."""
+    folder = tmp_path / "store"
+    done = subprocess.run(
+        [sys.executable, "-c", MIGRATING_BADLY, str(folder)], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert "the definition of samples was not written" in done.stdout
+    assert writer(folder, "add", "3").stdout.split() == ["0", "1", "2"]
+    assert stored(folder) == [0, 1, 2]

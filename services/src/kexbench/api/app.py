@@ -80,7 +80,7 @@ _POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors {}"
     "; base-uri 'none'; form-action 'self'"
 )
-_EMBEDDED = "/embed/"
+_EMBEDDED = b"/embed/"
 """Where pages are that other websites may show in a frame. Nothing there changes the store, whatever is clicked."""
 
 
@@ -191,7 +191,7 @@ def create_app(
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
         response = await call_next(request)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
-        is_embedded = request.scope["path"].startswith(_EMBEDDED)
+        is_embedded = request.scope["raw_path"].startswith(_EMBEDDED)  # as the page sees it, with what is escaped
         response.headers.setdefault("Content-Security-Policy", embed_policy if is_embedded else policy)
         return response
 

@@ -50,7 +50,9 @@ End = Annotated[
         examples=["3.5.7", "debian/trixie"],
     ),
 ]
-VersionLine = Annotated[str, Path(max_length=100, description="the beginning of a version", examples=["3.5"])]
+VersionLine = Annotated[
+    str, Path(max_length=100, pattern=r"^[!-~]+$", description="the beginning of a version", examples=["3.5"])
+]
 OnlyPool = Annotated[
     str | None, Query(description="only this pool's cells, tested together with those of all pools", max_length=200)
 ]

@@ -96,9 +96,9 @@ def ask_first(url: str) -> None:
 
 
 def let_readers_in() -> None:
-    """Answers at hand wait for threads that compute others, so these get short turns. A full garbage collection stops
-    all threads, for half a second with a large store. By default it comes several times in each computation, although
-    there is little to collect."""
+    """Give the threads of this process short turns, so that one that computes an answer delays the others little. Also
+    collect garbage seldom: a full collection stops all threads, for half a second with a large store. By default it
+    comes several times in each computation, although there is little to collect."""
     gc.set_threshold(50_000, 25, 25)
     sys.setswitchinterval(0.001)
 

@@ -50,7 +50,7 @@ class ClickHouseStore(
                 definitions.check()
 
         if definitions:
-            definitions.mend()
+            definitions.restore()
             definitions.copy()
         client = self._open("default" if self._embedded else "")
         self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
@@ -69,6 +69,7 @@ class ClickHouseStore(
             self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
         if definitions:
             definitions.copy()
+            definitions.forget_dropped()
         self._recognise_hosts()
         self._summarise_missing()
 

@@ -14,8 +14,8 @@ class Definitions:
         self._database = database
         self._copies = store / "definitions"
 
-    def mend(self) -> None:
-        """Restore the definitions that are incomplete. One without a copy is of a table that was about to be created.
+    def restore(self) -> None:
+        """Restore the incomplete definitions. A definition without a copy belongs to a table that was being created.
         Call it before the store is opened."""
         if not self._copies.is_dir():
             return  # of a new store, or one of an earlier release
@@ -27,7 +27,13 @@ class Definitions:
                 self._remove(file)
 
     def copy(self) -> None:
-        """Call it before and after they change. Raises StoreError."""
+        """Call it before and after they change. Raises StoreError, also if one is incomplete that has no copy."""
+        for file in self._incomplete():
+            if not self._copy_of(file).exists():
+                raise StoreError(
+                    f"the store in {self._store} does not open: the definition of {file.stem} is incomplete",
+                    f"move {self._store} away: runs are restored from runs/ next to it",
+                )
         try:
             make_folder(self._copies)
             for file in self._files():
@@ -36,6 +42,12 @@ class Definitions:
                     write_whole(copy, content)
         except OSError as error:
             raise StoreError(f"the store in {self._store} cannot be changed: {error}", _REMEDY) from error
+
+    def forget_dropped(self) -> None:
+        """Call it when all changes are done."""
+        for copy in [*self._copies.glob("*.sql"), *self._copies.glob("*/*.sql")]:
+            if not (self._store / "metadata" / copy.relative_to(self._copies)).exists():
+                copy.unlink()
 
     def check(self) -> None:
         """Call it after each change. Raises StoreError if one is incomplete."""
@@ -56,9 +68,11 @@ class Definitions:
         return self._copies / file.relative_to(self._store / "metadata")
 
     def _remove(self, file: Path) -> None:
-        file.unlink()
         tables = file.with_suffix("")
-        if tables.is_symlink():  # of a database; the engine creates another
+        if any(tables.glob("*.sql")):
+            return  # a database with tables, which was not being created
+        file.unlink()
+        if tables.is_symlink():  # the engine creates another
             tables.unlink()
 
 
