@@ -2,7 +2,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Client } from "./generated/client";
 
-/** However old an answer may be: the service's limit. */
+/** No answer is older. The service has the same limit. */
 const MOST_OUTDATED_S = 60;
 const AGAIN_MS = 2_000;
 

@@ -14,16 +14,16 @@ interface Props {
 export function EmbedSnippet({ search, title }: Props) {
   const { history, buildLocation } = useRouter();
   const text = useRef<HTMLTextAreaElement>(null);
-  const [said, say] = useState("");
+  const [status, setStatus] = useState("");
   const { publicHref } = buildLocation(paths.embedTrends(search));
   const html = frameHtml(new URL(history.createHref(publicHref), location.href).href, title);
   const copy = async () => {
     text.current?.select();
     try {
       await navigator.clipboard.writeText(html);
-      say("Copied.");
+      setStatus("Copied.");
     } catch {
-      say("The browser does not allow copying. The HTML is selected: copy it with the keyboard.");
+      setStatus("The browser does not allow copying. The HTML is selected: copy it with the keyboard.");
     }
   };
   return (
@@ -38,7 +38,7 @@ export function EmbedSnippet({ search, title }: Props) {
         <button type="button" onClick={() => void copy()}>
           Copy
         </button>{" "}
-        <span role="status">{said}</span>
+        <span role="status">{status}</span>
       </p>
       {!site && (
         <p>

@@ -150,8 +150,8 @@ def create_app(
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
-    and addresses. `pages_url` is where people reach the pages. `embed_origins` may show the pages made for it in
-    a frame."""
+    and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
+    pages below /embed/ in a frame."""
     app = _Api(
         title="kexbench",
         version=__version__,

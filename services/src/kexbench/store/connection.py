@@ -28,6 +28,7 @@ from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
 from kexbench.store.columns import as_arrow
+from kexbench.store.definitions import move_away
 from kexbench.store.port import StoreAway, StoreError
 
 # Otherwise the client imports pandas at the first insert, which takes a second and is not used.
@@ -121,9 +122,7 @@ class Connection:
             if self._embedded:
                 text = f"the store in {self._folder} {what}: {error}"
                 if what == _DOES_NOT_OPEN or _UNREADABLE_PART.search(text):
-                    raise StoreError(
-                        text, f"move {self._folder} away: runs are restored from runs/ next to it"
-                    ) from error
+                    raise StoreError(text, move_away(self._folder)) from error
                 raise StoreError(text) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise _in_our_words(what, getattr(error, "code", None)) from None

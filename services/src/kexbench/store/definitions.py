@@ -32,7 +32,7 @@ class Definitions:
             if not self._copy_of(file).exists():
                 raise StoreError(
                     f"the store in {self._store} does not open: the definition of {file.stem} is incomplete",
-                    f"move {self._store} away: runs are restored from runs/ next to it",
+                    move_away(self._store),
                 )
         try:
             make_folder(self._copies)
@@ -74,6 +74,11 @@ class Definitions:
         file.unlink()
         if tables.is_symlink():  # the engine creates another
             tables.unlink()
+
+
+def move_away(store: Path) -> str:
+    """The remedy for a store that does not open."""
+    return f"move {store} away: runs are restored from runs/ next to it"
 
 
 _REMEDY = "free some space on its disk, then start again"
