@@ -49,6 +49,41 @@ _writes: Counter[tuple[str, str]] = Counter()
 _counting_writes = threading.Lock()
 
 
+class _Opened:
+    """A client, closed at the latest when this object is no longer used: a client of a thread when the thread ends."""
+
+    def __init__(self, client: Client, clients: set[Client], closing: threading.RLock) -> None:
+        self.client = client
+        self.close = weakref.finalize(self, _close, client, clients, closing)
+        self.close.atexit = False  # a query of a daemon thread must not hold up the end of the process
+
+
+class _Clients:
+    """The open clients of all threads."""
+
+    def __init__(self) -> None:
+        self._open: set[Client] = set()
+        self._closing = threading.RLock()
+        """Held while a client closes, since a thread that has ended may still be closing its client: the engine is
+        free for another process only when that is done."""
+
+    def add(self, client: Client) -> _Opened:
+        self._open.add(client)
+        return _Opened(client, self._open, self._closing)
+
+    def close_all(self) -> None:
+        with self._closing:
+            for client in list(self._open):
+                _close(client, self._open, self._closing)
+
+
+def _close(client: Client, clients: set[Client], closing: threading.RLock) -> None:
+    with closing:
+        if client in clients:
+            clients.discard(client)
+            client.close()
+
+
 class Connection:
     """Statements with bound parameters, from any thread. Failures are StoreError."""
 
@@ -68,8 +103,7 @@ class Connection:
         """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
         self._anew = ""
         """Part of the token by which ClickHouse recognises a repeated insert."""
-        self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
-        """The clients of all threads; a client closes itself when its thread ends."""
+        self._clients = _Clients()
         self._noted_hosts: set[str] = set()
         """Ids of the hosts that this object has stored."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
@@ -78,8 +112,7 @@ class Connection:
     def close(self) -> None:
         """Close the clients of all threads; a thread that continues gets a new one."""
         self._local = threading.local()
-        for client in list(self._clients):
-            client.close()
+        self._clients.close_all()
 
     @property
     def _embedded(self) -> bool:
@@ -92,11 +125,10 @@ class Connection:
 
     @property
     def _client(self) -> Client:
-        client: Client | None = getattr(self._local, "client", None)
-        if client is None:
-            client = self._local.client = self._open(self._database)
-            self._clients.add(client)
-        return client
+        opened: _Opened | None = getattr(self._local, "opened", None)
+        if opened is None:
+            opened = self._local.opened = self._clients.add(self._open(self._database))
+        return opened.client
 
     def _open(self, database: str) -> Client:
         with self._faults(_DOES_NOT_OPEN):
@@ -176,10 +208,10 @@ class Connection:
         """The rows of a query as they arrive, in blocks of the engine. They have the types of `schema`, in its order.
         Leaving the context stops the query. It has a client of its own, since it occupies its client until its end, and
         any thread may read it."""
-        client = self._open(self._database)
-        self._clients.add(client)
+        opened = self._clients.add(self._open(self._database))
+        client = opened.client
         with ExitStack() as stack:
-            stack.callback(client.close)
+            stack.callback(opened.close)
             with self._faults(_REFUSED_QUERY):
                 # Of an embedded engine, the client would keep an answer in Arrow whole.
                 start = client.query_column_block_stream if self._embedded else client.query_arrow_stream
