@@ -273,6 +273,16 @@ def an_invocation(
     )
 
 
+def all_invocations(run: Run) -> list[Invocation]:
+    """Those of its plan."""
+    return [
+        an_invocation(run, number, cpu_ns={"fake@1.0": [1]}, case_id=case_id).model_copy(update={"job_id": job.job_id})
+        for job in run.plan.jobs
+        for case_id in job.case_ids
+        for number in job.numbers
+    ]
+
+
 def _middle(values: Sequence[float]) -> float:
     return median(value for value in values if not math.isnan(value))
 

@@ -25,7 +25,19 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow, StoreError
 from kexbench.wiring import Installation
-from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event, newest_runs
+from tests.builders import (
+    CATALOGUE,
+    HOST,
+    NOON,
+    SPEC,
+    a_bisection,
+    a_bisection_event,
+    a_plan,
+    a_run,
+    all_invocations,
+    an_event,
+    newest_runs,
+)
 from tests.kits.repositories import a_repository
 
 PATIENCE_S = 120.0
@@ -154,6 +166,24 @@ def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_
     assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
     one._once()
     assert one._troubles.now() == []
+
+
+@pytest.mark.parametrize(
+    ("lacking", "state"), [(1, RunState.FAILED), (0, RunState.FINISHED)], ids=["incomplete", "complete"]
+)
+def test_a_run_whose_process_was_killed_after_its_last_result_is_finished(
+    one: Executor, empty_store: ClickHouseStore, lacking: int, state: RunState
+) -> None:
+    run = a_run("killed")
+    queued(empty_store, run.run_id, RunState.RUNNING, plan=run.plan)
+    empty_store.add_run(run)
+    for measured in all_invocations(run)[lacking:]:
+        empty_store.add_invocation(run, measured, HOST)
+    process = EndedProcess(run.run_id)
+    process.status = -9
+    one._process = cast(MeasuringProcess, process)
+    one._check_process()
+    assert newest(empty_store, run.run_id)[0] is state
 
 
 def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(

@@ -212,10 +212,16 @@ class Executor:
     def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str, RunReason | None]:
         if self._is_cancelled(process.run_id):
             return RunState.CANCELLED, "results so far are kept", None
+        if self._is_complete(process.run_id):  # it was killed between its last result and its end
+            return RunState.FINISHED, "", None
         if process.was_asked_to_end or status == INTERRUPTED:
             return RunState.QUEUED, GOES_ON, None
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         return RunState.FAILED, f"the measuring process {how}: see {process.log}", RunReason.PROCESS_ENDED
+
+    def _is_complete(self, run_id: str) -> bool:
+        run = self._store.run(run_id)
+        return run is not None and self._store.progress([run_id])[run_id].invocations_stored >= run.plan.invocations
 
     def _is_cancelled(self, run_id: str) -> bool:
         """Whether it was cancelled since it was queued, whatever its process reported afterwards."""

@@ -304,8 +304,11 @@ def _deliver_leftover(installation: Installation, folder: RunFolder, *, queued: 
     run = folder.run()
     events = folder.events()
     if not queued and events and events[-1].reason is RunReason.BY_COMMAND:
-        detail = f"the measuring process ended; continue with kexbench run --resume {run.run_id}"
-        folder.add_event(run_event(run.run_id, RunState.FAILED, detail, RunReason.PROCESS_ENDED))
+        if len(folder.invocations(run)) >= run.plan.invocations:
+            folder.add_event(run_event(run.run_id, RunState.FINISHED))
+        else:
+            detail = f"the measuring process ended; continue with kexbench run --resume {run.run_id}"
+            folder.add_event(run_event(run.run_id, RunState.FAILED, detail, RunReason.PROCESS_ENDED))
     deliver_run(installation, folder)
     folder.mark_delivered()
     return run

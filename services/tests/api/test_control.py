@@ -11,7 +11,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
-from tests.builders import HOST, a_run, an_event, an_invocation, newest_runs
+from tests.builders import HOST, a_run, all_invocations, an_event, newest_runs
 
 
 @pytest.fixture
@@ -164,13 +164,22 @@ def test_a_run_that_ended_early_is_queued_again_as_another_series(api: ClusterAp
     assert states(api, run.run_id)[-1] is RunState.RUNNING
 
 
-def test_a_complete_run_is_not_resumed(api: ClusterApi) -> None:
+def measured_whole(api: ClusterApi) -> Run:
     run = api.started()
-    for job in run.plan.jobs:
-        for case_id in job.case_ids:
-            for number in job.numbers:
-                measured = an_invocation(run, number, cpu_ns={"fake@1.0": [1]}, case_id=case_id)
-                api.store.add_invocation(run, measured.model_copy(update={"job_id": job.job_id}), HOST)
+    for measured in all_invocations(run):
+        api.store.add_invocation(run, measured, HOST)
+    return run
+
+
+def test_a_run_that_failed_with_all_its_invocations_can_still_finish(api: ClusterApi) -> None:
+    run = measured_whole(api)
+    came_to(api, run, RunState.FAILED)
+    assert read(api, run)["controls"] == ["resume"]
+    assert api.ask("submitter", "POST", f"/runs/{run.run_id}/resume").status_code == 202
+
+
+def test_a_complete_run_is_not_resumed(api: ClusterApi) -> None:
+    run = measured_whole(api)
     came_to(api, run, RunState.FINISHED)
     assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "already has all its invocations")
     assert read(api, run)["controls"] == []

@@ -26,7 +26,7 @@ def refusal(control: Control, run: Run, progress: RunProgress) -> Refusal | None
         return None if state.is_open else _conflict(f"{name} is {state}: there is nothing to cancel")
     if state.is_open:
         return _conflict(f"{name} is {state}: it continues by itself")
-    if progress.invocations_stored >= run.plan.invocations:
+    if state is RunState.FINISHED and progress.invocations_stored >= run.plan.invocations:
         return _conflict(f"{name} already has all its invocations")
     return None
 
