@@ -18,6 +18,7 @@ _QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?$"
 _DOCUMENTS = {
     "pool": ("pools", "PoolEntry"),
     "channel": ("channels", "ChannelEntry"),
+    "view": ("views", "View"),
     "happening": ("channels", "Happening"),
     "repository": ("repositories", "RepositoryEntry"),
     "forge": ("repositories", "ForgeEntry"),

@@ -1,6 +1,6 @@
 // The one place where addresses are made: pages as link options, downloads as plain addresses.
 import { linkOptions } from "@tanstack/react-router";
-import type { ExportSamplesData, UpgradeWhyProfileData } from "@/api/generated";
+import type { ExportSamplesData, UpgradeWhyProfileData, View } from "@/api/generated";
 import { fileOf, SAMPLES_ENDING, site } from "@/published";
 import {
   type AlertSearch,
@@ -15,6 +15,7 @@ import {
   type ForwardSecrecySearch,
   type HomeSearch,
   type MachineSearch,
+  parseSearch,
   type RunSearch,
   type RunsSearch,
   type ScalingSearch,
@@ -55,6 +56,11 @@ export const paths = {
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
   run: (runId: string, search: RunSearch = {}) =>
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),
+  /** any page: each parses the choices in its address, and an unknown address has a page of its own */
+  view: ({ link }: View) => {
+    const [path = "/", query = ""] = link.split("?", 2);
+    return linkOptions({ to: path as "/", search: parseSearch(query) });
+  },
 };
 
 export type ExportQuery = NonNullable<ExportSamplesData["query"]>;

@@ -256,7 +256,7 @@ KEXBENCH_PUBLIC_URL. */}}
 
 {{/* Pods start anew when what they read at their start has changed. */}}
 {{- define "kexbench.configChecksum" -}}
-kexbench.dev/config: {{ list (include "kexbench.jobPods" .) (toYaml .Values.pools) (toYaml .Values.repositories) (toYaml .Values.channels) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+kexbench.dev/config: {{ list (include "kexbench.jobPods" .) (toYaml .Values.pools) (toYaml .Values.repositories) (toYaml .Values.channels) (toYaml .Values.views) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
 {{- end -}}
 
 {{- define "kexbench.egressDns" -}}

@@ -1,7 +1,7 @@
-// The top of the overview: active alerts, the newest upgrade of each library, and what is measured now.
+// The top of the overview: active alerts, the newest upgrade of each library, what is measured now, and named views.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { AlertPage, LibraryState, Overview } from "@/api/generated";
+import type { AlertPage, LibraryState, Overview, View } from "@/api/generated";
 import { alertsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -140,6 +140,22 @@ export function MeasuredNow({ overview: { under_way, waiting } }: { overview: Ov
           <Link {...paths.queue()}>{waiting === 1 ? "1 run waits" : `${count(waiting, "run")} wait`}</Link>
         </p>
       )}
+    </section>
+  );
+}
+
+export function NamedViews({ views }: { views: View[] }) {
+  if (views.length === 0) return null;
+  return (
+    <section>
+      <h2>Views</h2>
+      <ul className="links">
+        {views.map((view) => (
+          <li key={view.name}>
+            <Link {...paths.view(view)}>{view.name}</Link>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -1,10 +1,11 @@
-// Finds a page, case, upgrade, alert or run by a few words. Arrow keys walk the results, Enter opens one.
+// Finds a page, view, case, upgrade, alert or run by a few words. Arrow keys walk the results, Enter opens one.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { searchOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { overviewOptions, searchOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { navigation } from "@/components/navigation";
-import { hitLink, KINDS, pagesFor } from "@/components/search-model";
+import { hitLink, KINDS, withWords } from "@/components/search-model";
+import { paths } from "@/paths";
 import { site } from "@/published";
 import { Dialog } from "@/ui/Dialog";
 import { Failed } from "@/ui/Notes";
@@ -22,16 +23,24 @@ export function SearchDialog({ close }: { close: () => void }) {
     enabled: asked !== "" && !site,
     placeholderData: keepPreviousData,
   });
+  const views = useQuery({ ...overviewOptions(), enabled: !site }).data?.views ?? [];
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const hits = asked === "" ? [] : (found.data ?? []);
   const results = [
-    ...pagesFor(asked, pages).map(({ title, link }) => ({
+    ...withWords(asked, pages, ({ title }) => title).map(({ title, link }) => ({
       key: title,
       kind: "Page",
       title,
       detail: "",
       link,
+    })),
+    ...withWords(asked, views, ({ name }) => name).map((view) => ({
+      key: `View ${view.name}`,
+      kind: "View",
+      title: view.name,
+      detail: "",
+      link: paths.view(view),
     })),
     ...hits.map((hit) => ({
       key: `${hit.kind} ${hit.id} ${hit.before}`,
@@ -65,7 +74,7 @@ export function SearchDialog({ close }: { close: () => void }) {
       <div onKeyDown={walk}>
         <form onSubmit={openFirst}>
           <label className="field">
-            <span>Case, upgrade, alert, run or page</span>
+            <span>Case, upgrade, alert, run, view or page</span>
             <input
               ref={field}
               type="search"

@@ -1,16 +1,20 @@
 import { expect, test } from "vitest";
 import { navigation } from "@/components/navigation";
-import { hitLink, pagesFor } from "@/components/search-model";
+import { hitLink, withWords } from "@/components/search-model";
 
 const pages = navigation.flatMap(({ destinations }) => destinations);
 
+function found(text: string): string[] {
+  return withWords(text, pages, ({ title }) => title).map(({ title }) => title);
+}
+
 test("a page is found by words of its title, in any case", () => {
-  expect(pagesFor("SECRECY for", pages).map(({ title }) => title)).toEqual(["Forward secrecy"]);
-  expect(pagesFor("nothing of this", pages)).toEqual([]);
+  expect(found("SECRECY for")).toEqual(["Forward secrecy"]);
+  expect(found("nothing of this")).toEqual([]);
 });
 
 test("without words no page is offered", () => {
-  expect(pagesFor("  ", pages)).toEqual([]);
+  expect(found("  ")).toEqual([]);
 });
 
 test("each kind of hit leads to its page", () => {

@@ -1,6 +1,5 @@
-// What the search offers: pages of the navigation, and what the service found.
+// What the search offers: pages of the navigation, named views, and what the service found.
 import type { Hit } from "@/api/generated";
-import type { Destination } from "@/components/navigation";
 import { paths } from "@/paths";
 
 export const KINDS: Record<Hit["kind"], string> = {
@@ -23,9 +22,9 @@ export function hitLink(hit: Hit) {
   }
 }
 
-/** The pages whose titles have all words of a text; none without words. */
-export function pagesFor(text: string, pages: readonly Destination[]): Destination[] {
+/** Those whose titles have all words of a text; none without words. */
+export function withWords<T>(text: string, all: readonly T[], titleOf: (one: T) => string): T[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  return pages.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
+  return all.filter((one) => words.every((word) => titleOf(one).toLowerCase().includes(word)));
 }

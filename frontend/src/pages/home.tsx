@@ -20,7 +20,7 @@ import { CellTable } from "@/components/CellTable";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
-import { ActiveAlerts, MeasuredNow, NewestUpgrades } from "@/components/OverviewSections";
+import { ActiveAlerts, MeasuredNow, NamedViews, NewestUpgrades } from "@/components/OverviewSections";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
@@ -61,6 +61,7 @@ export function HomePage() {
               <MeasuredNow overview={overview.data} />
             </div>
           )}
+          <NamedViews views={overview.data.views} />
         </>
       ) : overview.isError ? (
         <Failed error={overview.error} retry={() => void overview.refetch()} />

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import type { Matrix, Problem, UpgradeReport } from "@/api/generated";
+import type { Matrix, Overview, Problem, UpgradeReport } from "@/api/generated";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
@@ -14,6 +14,16 @@ describe("the home page", () => {
     const shown = [...grid.querySelectorAll("[data-cell]")].map((cell) => cell.getAttribute("data-cell"));
     expect(shown).toEqual(expect.arrayContaining(cells.map((cell) => `${cell.case_id} ${cell.subject}`)));
     expect(shown).toHaveLength(cells.length);
+  });
+
+  it("leads to named views, with their choices", async () => {
+    const { views } = answerOf<Overview>("overview");
+    openPage(paths.home());
+    for (const { name, link } of views) {
+      const shown = await screen.findByRole("link", { name });
+      expect(shown.getAttribute("href")).toBe(link);
+    }
+    expect(views).not.toEqual([]);
   });
 
   it("says how to begin where nothing is stored", async () => {

@@ -17,6 +17,7 @@ from kexbench.planning.mix import Mix
 from kexbench.planning.pools import Pools
 from kexbench.planning.repositories import Repositories
 from kexbench.planning.spec import Catalogue, Spec
+from kexbench.planning.views import Views
 from kexbench.store.port import Store
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,6 +27,7 @@ _WRITTEN: dict[str, type[BaseModel]] = {
     "pools": Pools,
     "repositories": Repositories,
     "channels": Channels,
+    "views": Views,
     "trafficmix": Mix,
 }
 

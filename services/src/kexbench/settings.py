@@ -60,6 +60,7 @@ class Settings(BaseSettings):
     pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
     repositories: Path | None = Field(None, description="watched repositories; default: repositories.yaml in home")
     channels: Path | None = Field(None, description="where alerts are sent; default: channels.yaml in home")
+    views: Path | None = Field(None, description="named views of pages; default: views.yaml in home")
     public_url: str | None = Field(
         None, description="where people reach the pages; links in commit statuses, notifications and the feed use it"
     )

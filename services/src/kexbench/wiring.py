@@ -18,6 +18,7 @@ from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
+from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
 from kexbench.kits.servers import ServerStore, server_builds
@@ -30,6 +31,7 @@ from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
 from kexbench.planning.repositories import read_repositories
 from kexbench.planning.spec import Catalogue
+from kexbench.planning.views import read_views
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
 from kexbench.store.port import Store, StoreAway
@@ -83,15 +85,23 @@ class Installation:
 
     def repositories(self) -> tuple[Repository, ...]:
         """The watched repositories. Raises DocumentError."""
-        configured, default = self.settings.repositories, self.settings.home / "repositories.yaml"
-        path = configured or (default if default.is_file() else None)
+        path = self._configured(self.settings.repositories, "repositories.yaml")
         return read_repositories(_text(path), str(path)) if path else ()
 
     def channels(self) -> tuple[ConfiguredChannel, ...]:
         """The channels of notifications. Raises DocumentError."""
-        configured, default = self.settings.channels, self.settings.home / "channels.yaml"
-        path = configured or (default if default.is_file() else None)
+        path = self._configured(self.settings.channels, "channels.yaml")
         return read_channels(_text(path), str(path)) if path else ()
+
+    def views(self) -> tuple[View, ...]:
+        """The named views. Raises DocumentError."""
+        path = self._configured(self.settings.views, "views.yaml")
+        return read_views(_text(path), str(path)) if path else ()
+
+    def _configured(self, path: Path | None, usual_name: str) -> Path | None:
+        """The file that a setting names, or the usual one in the home folder, if any."""
+        usual = self.settings.home / usual_name
+        return path or (usual if usual.is_file() else None)
 
     def opened_channels(self) -> dict[str, Channel]:
         """Adapters of the channels, by their names. Raises DocumentError."""

@@ -17,6 +17,7 @@ from kexbench.comparison.why import culprits_of, explained
 from kexbench.domain.alerts import AlertAction
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Metric
+from kexbench.domain.views import View
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
@@ -64,7 +65,9 @@ UNKNOWN = ("upgrade_report", {**UPGRADE, "after": "9.9"})
 @pytest.fixture
 def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
     catalogue = read_catalogue(CATALOGUE, "libraries.yaml")
-    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue))
+    views = [View(name="RSA handshakes", link="/?q=rsa&library=fake")]
+    app = create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue, views=views)
+    client = client_of(app)
     client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
     return client
 

@@ -18,6 +18,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.channels import read_channels
 from kexbench.planning.job_pods import JobPods, read_job_pods
 from kexbench.planning.repositories import read_repositories
+from kexbench.planning.views import read_views
 from kexbench.settings import Settings
 from tests.charts.test_chart import CHART, ROOT
 
@@ -223,6 +224,13 @@ def test_the_mounted_channels_are_some_that_the_service_reads(tools: Tools) -> N
     [mounted] = [found for found in maps if name_of(found).endswith("channels")]
     found = read_channels(mounted["data"]["channels.yaml"], "channels.yaml")
     assert [(one.rule.name, one.rule.digest_hour) for one in found] == [("crypto-team", None), ("crypto-daily", 6)]
+
+
+def test_the_mounted_views_are_some_that_the_service_reads(tools: Tools) -> None:
+    maps = of_kind(tools.render(CHART / "ci" / "ingress-and-monitoring.yaml"), "ConfigMap")
+    [mounted] = [found for found in maps if name_of(found).endswith("views")]
+    (view,) = read_views(mounted["data"]["views.yaml"], "views.yaml")
+    assert view.name == "Post-quantum handshakes"
 
 
 def test_pods_start_anew_when_a_pool_has_changed(tools: Tools, tmp_path: Path) -> None:

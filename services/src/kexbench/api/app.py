@@ -44,6 +44,7 @@ from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
+from kexbench.domain.views import View
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.streams import Streams
 from kexbench.queue.supplies import LocalSupplies, Supplies
@@ -145,13 +146,14 @@ def create_app(
     hosts: Collection[str] = (),
     pages_url: str = "http://localhost",
     embed_origins: Sequence[str] = (),
+    views: Sequence[View] = (),
 ) -> FastAPI:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
-    pages below /embed/ in a frame."""
+    pages below /embed/ in a frame. `views` are offered on the first page."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -166,7 +168,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
-    app.state.channels, app.state.pages_url = channels, pages_url
+    app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
     app.state.troubles = troubles or Troubles()
     app.state.streams = Streams(store)
     app.state.engine = monitoring.engine_of(store)

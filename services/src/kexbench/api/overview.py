@@ -39,11 +39,13 @@ _kept = APIRouter(route_class=KeptRoute)
 
 
 @_kept.get("/overview", operation_id="overview")
-def overview(store: TheStore, catalogue: TheCatalogue, measures_itself: MeasuresItself) -> Overview:
-    """The newest upgrade of each library with its result, which runs measure now, and which specs were measured."""
+def overview(request: Request, store: TheStore, catalogue: TheCatalogue, measures_itself: MeasuresItself) -> Overview:
+    """The newest upgrade of each library with its result, which runs measure now, which specs were measured, and the
+    named views."""
     return Overview(
         libraries=library_states(store, catalogue),
         specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
+        views=request.app.state.views,  # the same for as long as the service runs, so that answers can be kept
         **dict(under_way(store, measures_itself)),
     )
 

@@ -19,6 +19,7 @@ from kexbench.domain.plans import Isolation, Measure, Plan, Skipped
 from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric, Timer
 from kexbench.domain.schedules import Schedule
+from kexbench.domain.views import View
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 from kexbench.queue.controls import Control
 from kexbench.queue.progress import JobsProgress
@@ -240,6 +241,7 @@ class Overview(UnderWay):
 
     libraries: list[LibraryState] = Field(description="the measured libraries, by name")
     specs: list[SpecView] = Field(description="the specs with a run that has begun, by name")
+    views: list[View] = Field(description="named views, in the order of their file")
 
 
 class Submission(Frozen):

@@ -242,7 +242,7 @@ class _Publication:
             else state.model_copy(update={"upgrade": None})
             for state in libraries
         ]
-        self._store("overview", {}, Overview(libraries=shown, under_way=[], waiting=0, specs=[]))
+        self._store("overview", {}, Overview(libraries=shown, under_way=[], waiting=0, specs=[], views=[]))
 
     def _case(self, place: Query, subjects: Collection[str]) -> None:
         """A trend and its samples."""

@@ -150,6 +150,7 @@ class Service:
             hosts=settings.host_names,
             pages_url=settings.pages_url,
             embed_origins=settings.embedding_origins,
+            views=installation.views(),
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)
