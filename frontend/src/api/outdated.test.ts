@@ -4,7 +4,10 @@ import { createClient } from "./generated/client";
 import { acceptOutdated, wantNewest } from "./outdated";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** The options of a generated query. */
 function named(operation: string) {
@@ -48,6 +51,15 @@ test("a page that gets the newest answer does not ask again", async () => {
   await client.get({ url: "/matrix" });
   await vi.runAllTimersAsync();
   expect(again).not.toHaveBeenCalled();
+});
+
+test("a page that was loaded again accepts no answer from before", async () => {
+  vi.spyOn(performance, "getEntriesByType").mockReturnValue([
+    { type: "reload" } as PerformanceNavigationTiming,
+  ]);
+  const { client, accepts } = asking();
+  await client.get({ url: "/alerts" });
+  expect(accepts()).toEqual(["max-stale=0"]);
 });
 
 test("after a change made here, no answer from before it is accepted", async () => {

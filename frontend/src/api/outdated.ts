@@ -23,7 +23,14 @@ function operationOf(options: unknown): string {
   return (options as { _id?: string })._id ?? "";
 }
 
+/** Who loads a page again wants the newest answers. */
+function isReloaded(): boolean {
+  const [loading] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  return loading?.type === "reload";
+}
+
 export function acceptOutdated(client: Client, queries: QueryClient): void {
+  if (isReloaded()) wantNewest();
   const outdated = new Set<string>();
   client.interceptors.request.use((request) => {
     if (request.method === "GET") request.headers.set("Cache-Control", accepted());
