@@ -98,10 +98,14 @@ def run_row(run: Run) -> Row:
     }
 
 
+PARSED_RUNS = 16
+"""The number of cached runs. The page of a run reads the runs before it each time, and rows of runs seldom change."""
+
+
 def run_of(row: Row) -> Run:
     """Raises StoreError if the row is not a valid run."""
     try:
-        return Run.model_validate_json(row["run"])
+        return _parsed_run(row["run"])
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         place = ".".join(map(str, fault["loc"]))
@@ -109,6 +113,11 @@ def run_of(row: Row) -> Run:
             f"run {row['run_id']} cannot be read: {place}: {fault['msg']}",
             "measure its spec again; other runs are not affected",
         ) from None
+
+
+@lru_cache(maxsize=PARSED_RUNS)
+def _parsed_run(content: str) -> Run:
+    return Run.model_validate_json(content)
 
 
 def runs_of(run_rows: Iterable[Row]) -> list[Run]:
