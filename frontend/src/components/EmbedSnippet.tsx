@@ -9,14 +9,15 @@ import { frameHtml } from "./frame-html";
 interface Props {
   search: TrendsSearch;
   title: string;
+  charts: number;
 }
 
-export function EmbedSnippet({ search, title }: Props) {
+export function EmbedSnippet({ search, title, charts }: Props) {
   const { history, buildLocation } = useRouter();
   const text = useRef<HTMLTextAreaElement>(null);
   const [status, setStatus] = useState("");
   const { publicHref } = buildLocation(paths.embedTrends(search));
-  const html = frameHtml(new URL(history.createHref(publicHref), location.href).href, title);
+  const html = frameHtml(new URL(history.createHref(publicHref), location.href).href, title, charts);
   const copy = async () => {
     text.current?.select();
     try {

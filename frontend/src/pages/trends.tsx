@@ -69,7 +69,7 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
           </ChartFrame>
         ))}
       </div>
-      <EmbedSnippet search={search} title={model.title || "Trends"} />
+      <EmbedSnippet search={search} title={model.title || "Trends"} charts={model.panels.length} />
       <TrendsTable lines={model.lines} />
     </>
   );
