@@ -13,9 +13,7 @@ ENGINE = os.environ.get("KEXBENCH_TEST_STORE_ENGINE", "ReplacingMergeTree")
 
 
 def clauses_of(dsn: str) -> EngineClauses:
-    if dsn != CLICKHOUSE or not ENGINE.startswith("Replicated"):
-        return EngineClauses()
-    return EngineClauses(ENGINE, "replicated_deduplication_window")
+    return EngineClauses(ENGINE) if dsn == CLICKHOUSE else EngineClauses()
 
 
 def emptied(dsn: str) -> Iterator[ClickHouseStore]:

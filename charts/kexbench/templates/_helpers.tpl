@@ -158,8 +158,6 @@ capabilities:
       key: {{ $store.external.urlSecret.key }}
 - name: KEXBENCH_STORE_ENGINE
   value: {{ $store.external.engine }}
-- name: KEXBENCH_STORE_DEDUPLICATION_WINDOW
-  value: {{ $store.external.deduplicationWindow }}
 {{- end -}}
 {{- end -}}
 

@@ -29,9 +29,6 @@ class Settings(BaseSettings):
     )
     store_database: str = "kexbench"
     store_engine: str = Field("ReplacingMergeTree", description="table engine; a replicated one on a cluster")
-    store_deduplication_window: str = Field(
-        "non_replicated_deduplication_window", description="replicated_deduplication_window on a cluster"
-    )
     keep_batches_days: int | None = Field(
         None, ge=1, description="age at which batch values are removed from the store; default: never"
     )

@@ -192,7 +192,7 @@ class Installation:
         from kexbench.store.clickhouse import ClickHouseStore
         from kexbench.store.migrate import EngineClauses
 
-        clauses = EngineClauses(self.settings.store_engine, self.settings.store_deduplication_window)
+        clauses = EngineClauses(self.settings.store_engine)
         store = ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
         if on_wait is None:
             store.migrate()

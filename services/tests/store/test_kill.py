@@ -1,6 +1,8 @@
 """kill -9 of a process that is storing: what it was told is stored is there, whole; the rest can be repeated."""
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 
 from tests.store.conftest import SERVICES
 from tests.store.writer import COUNT
+from tests.tracing import strace_or_skip
 
 pytestmark = pytest.mark.xdist_group("store")
 TIMEOUT_S = 120
@@ -48,3 +51,32 @@ def test_a_writer_killed_at_any_moment_leaves_whole_invocations_and_all_it_ackno
     repeated = read(tmp_path)
     assert repeated["invocations"] == list(range(COUNT))
     assert repeated["medians"] == len(repeated["exported"]) == 2 * COUNT
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one invocation."""
+    folder = tmp_path_factory.mktemp("killed") / "store"
+    subprocess.run([*writer(folder, "add"), "1"], cwd=SERVICES, check=True, stdout=subprocess.PIPE, timeout=TIMEOUT_S)
+    return folder
+
+
+@pytest.mark.parametrize("number", [4, *(pytest.param(number, marks=pytest.mark.thorough) for number in (1, 2, 3, 5))])
+def test_what_was_being_inserted_at_a_kill_is_whole_when_it_is_inserted_again(
+    made_once: Path, tmp_path: Path, number: int
+) -> None:
+    """The engine names the files of an insert last, and may remember the insert before."""
+    folder = tmp_path / "store"
+    shutil.copytree(made_once, folder, symlinks=True)
+    calls = "rename,renameat,renameat2"
+    killed = [strace_or_skip(), "-f", "-o", os.devnull, "-e", f"trace={calls}"]
+    killed += ["-e", f"inject={calls}:signal=KILL:when={number}"]
+    tried = subprocess.run(
+        [*killed, *writer(folder, "add"), "4"], cwd=SERVICES, check=False, stdout=subprocess.PIPE, timeout=TIMEOUT_S
+    )
+    assert tried.returncode != 0
+    subprocess.run([*writer(folder, "add"), "4"], cwd=SERVICES, check=True, stdout=subprocess.PIPE, timeout=TIMEOUT_S)
+    found = read(folder)
+    assert found["invocations"] == [0, 1, 2, 3]
+    assert found["exported"] == [[number, version] for number in range(4) for version in ("1.0", "1.1")]
+    assert found["medians"] == 8

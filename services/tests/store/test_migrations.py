@@ -104,12 +104,11 @@ def test_a_gap_in_the_numbers_is_a_damaged_installation(monkeypatch: pytest.Monk
 
 
 def test_a_cluster_fills_in_its_own_engine() -> None:
-    clauses = EngineClauses("ReplicatedReplacingMergeTree", "replicated_deduplication_window")
+    clauses = EngineClauses("ReplicatedReplacingMergeTree")
     for migration in load_migrations():
         for statement in migration.statements:
             filled = clauses.fill(statement)
             assert "$" not in filled
-            assert " non_replicated" not in filled
             assert "ENGINE = Replac" not in filled
 
 

@@ -96,8 +96,7 @@ def test_batches_with_a_zero_stay_and_are_not_examined_again(store: ClickHouseSt
     assert exported_rows(store, ODD) == before
 
 
-@pytest.mark.parametrize("forgotten", [False, True], ids=["known to the store", "as after a loss"])
-def test_a_repeated_delivery_doubles_nothing_and_can_be_removed_again(store: ClickHouseStore, forgotten: bool) -> None:
+def test_a_repeated_delivery_doubles_nothing_and_can_be_removed_again(store: ClickHouseStore) -> None:
     run = measured(store)
     before = seen(store)
     pruned(store)
@@ -106,15 +105,9 @@ def test_a_repeated_delivery_doubles_nothing_and_can_be_removed_again(store: Cli
         TWO: [1000, 1002, 1004, 1006, 1008],
         SENTINEL: [1000, 1003, 1006, 1009, 1012],
     }
-    repeated = an_invocation(run, cpu_ns=values)
-    if forgotten:
-        with store.storing_again():
-            store.add_invocation(run, repeated)
-    else:
-        store.add_invocations(run, [repeated])
+    store.add_invocation(run, an_invocation(run, cpu_ns=values))
     assert seen(store) == before
-    removed = pruned(store, at=AT + timedelta(days=1))
-    assert removed in ((0, 45) if not forgotten else (45,))
+    assert pruned(store, at=AT + timedelta(days=1)) == 45
     assert seen(store) == before
     assert raw_rows(store) == 3 * 2 * 3 * 3
 
@@ -132,9 +125,9 @@ class Dying(ClickHouseStore):
 
     survives = 0
 
-    def _insert_columns(self, table: str, content: Any, *, once: bool = True) -> None:
+    def _insert_columns(self, table: str, content: Any) -> None:
         self._live()
-        super()._insert_columns(table, content, once=once)
+        super()._insert_columns(table, content)
 
     def reclaim(self, partition: str) -> None:
         self._live()
@@ -174,9 +167,9 @@ def test_many_invocations_are_removed_in_portions_that_do_not_split_one(
     portions: list[int] = []
     insert = ClickHouseStore._insert_columns
 
-    def counting(self: ClickHouseStore, table: str, content: Any, *, once: bool = True) -> None:
+    def counting(self: ClickHouseStore, table: str, content: Any) -> None:
         portions.append(len(content))
-        insert(self, table, content, once=once)
+        insert(self, table, content)
 
     measured(store)
     before = seen(store)

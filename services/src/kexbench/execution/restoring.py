@@ -44,13 +44,13 @@ def _restore_missing_runs(store: Store, folders: Iterable[RunFolder]) -> list[st
 
 def _stored_again(store: Store, folders: Iterable[RunFolder]) -> list[str]:
     messages, runs = [], 0
-    with store.storing_again():
-        for folder in folders:
-            try:
-                _store_again(store, folder)
-                runs += 1
-            except DamagedFile as error:
-                messages.append(f"run {folder.path.name} was not restored: {error}")
+    for folder in folders:
+        try:
+            _store_again(store, folder)
+            runs += 1
+        except DamagedFile as error:
+            messages.append(f"run {folder.path.name} was not restored: {error}")
+    store.forget_kept()
     again = "1 run was" if runs == 1 else f"{runs} runs were"
     return [*messages, f"{again} restored from the folder of runs; results of other machines are lost"]
 

@@ -3,13 +3,13 @@ thread. A fork after opening hangs: a process with a store must not start a chil
 
 import logging
 import re
+import secrets
 import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,6 +47,17 @@ _UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOE
 _writes: Counter[tuple[str, str]] = Counter()
 """By embedded store and database: how often this process wrote. No other process can write there."""
 _counting_writes = threading.Lock()
+
+
+def insert_token() -> str:
+    """Another one for each insert, since the engine ignores an insert whose token or content it remembers. A table
+    without replicas remembers an insert before it has the rows. If the process is killed in between, the rows would be
+    lost when they are inserted again."""
+    return secrets.token_hex(16)
+
+
+def _inserting() -> dict[str, str | int]:
+    return {"async_insert": 0, "insert_deduplication_token": insert_token()}
 
 
 class _Opened:
@@ -101,8 +112,6 @@ class Connection:
         self._numbering = threading.Lock()
         self._replacing = threading.Lock()
         """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
-        self._anew = ""
-        """Part of the token by which ClickHouse recognises a repeated insert."""
         self._clients = _Clients()
         self._noted_hosts: set[str] = set()
         """Ids of the hosts that this object has stored."""
@@ -277,7 +286,7 @@ class Connection:
         return int(numbers["before"] if numbers["times"] else numbers["last"] + 1)
 
     def _insert(self, table: str, content: list[rows.Row] | pa.Table) -> None:
-        """One insert, of rows or of columns. ClickHouse ignores it if it already has the same content."""
+        """One insert, of rows or of columns. Of rows that are stored more than once, readers count one."""
         if not len(content):
             return
         if isinstance(content, pa.Table):
@@ -290,31 +299,17 @@ class Connection:
                 columns,
                 column_types=self._column_types.get((table, *columns)),
                 data=[list(row.values()) for row in content],
-                settings={
-                    "insert_deduplication_token": rows.deduplication_token(table, content) + self._anew,
-                    "async_insert": 0,
-                },
+                settings=_inserting(),
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
 
-    def _insert_columns(self, table: str, content: pa.Table, *, once: bool = True) -> None:
-        """`once=False` also inserts what was inserted before: other rows may have replaced it since."""
+    def _insert_columns(self, table: str, content: pa.Table) -> None:
         if not len(content):
             return
-        body = as_arrow(content)
-        token = sha256(table.encode() + body).hexdigest()[:32]
         with self._writing(), self._faults(f"refused rows for {table}"):
             self._client.raw_insert(
-                table,
-                content.column_names,
-                body,
-                settings={
-                    "insert_deduplication_token": token + self._anew,
-                    "insert_deduplicate": int(once),
-                    "async_insert": 0,
-                },
-                fmt="ArrowStream",
+                table, content.column_names, as_arrow(content), settings=_inserting(), fmt="ArrowStream"
             )
 
 

@@ -1,9 +1,6 @@
 """Damaged parts that an embedded store set aside when it opened."""
 
-import secrets
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from kexbench.store.kept import KeptTables
 
@@ -22,17 +19,6 @@ class DamageTables(KeptTables):
             {"database": self._database},
         )
         return Counter({row["table"]: int(row["parts"]) for row in selected})
-
-    @contextmanager
-    def storing_again(self) -> Iterator[None]:
-        """Inside the context, rows are stored even if they were stored before: the store remembers them, but not their
-        loss. Duplicate rows count once."""
-        self._anew = f":{secrets.token_hex(8)}"
-        try:
-            yield
-        finally:
-            self._anew = ""
-            self.forget_kept()
 
     def forget_lost_parts(self) -> None:
         """Call it after restoring."""

@@ -57,7 +57,6 @@ class KeptTables(SummaryTables):
             return self._evidence
 
     def forget_kept(self) -> None:
-        """Call it after results were stored again, whose checksums are those from before."""
         with self._refreshing:
             self._evidence, self._read_at = Evidence(), ""
 

@@ -28,10 +28,12 @@ class EngineClauses:
     """SQL clauses that differ between one server, a replicated cluster and chDB."""
 
     replacing: str = "ReplacingMergeTree"
-    deduplication_window: str = "non_replicated_deduplication_window"
 
     def fill(self, sql: str) -> str:
-        return Template(sql).substitute(REPLACING=self.replacing, DEDUPLICATION_WINDOW=self.deduplication_window)
+        """The window has no effect, since no insert asks for deduplication. Migrations name it because they never
+        change."""
+        window = "non_replicated_deduplication_window"
+        return Template(sql).substitute(REPLACING=self.replacing, DEDUPLICATION_WINDOW=window)
 
 
 def load_migrations() -> list[Migration]:

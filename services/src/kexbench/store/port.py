@@ -390,8 +390,8 @@ class Upkeep(Protocol):
         """Free the space of removed batches in a partition."""
         ...
 
-    def storing_again(self) -> AbstractContextManager[None]:
-        """Inside the context, rows are stored even if they were stored before."""
+    def forget_kept(self) -> None:
+        """Call it after results were stored again, whose checksums are those from before."""
         ...
 
     def forget_lost_parts(self) -> None: ...

@@ -92,7 +92,7 @@ class PruningTables(KeptTables):
         must not be kept."""
         replaced = pa.concat_tables(tables)
         try:
-            self._insert_columns("samples", replaced, once=False)
+            self._insert_columns("samples", replaced)
         finally:
             self._note_delivery({RunCase(run_id, case_id) for case_id in replaced["case_id"].unique().to_pylist()})
 

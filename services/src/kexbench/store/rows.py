@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from kexbench.domain.canonical import canonical_json, content_hash
+from kexbench.domain.canonical import canonical_json
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.library_commits import LibraryCommit
@@ -134,11 +134,6 @@ def runs_of(run_rows: Iterable[Row]) -> list[Run]:
 def host_row(host: HostFacts, host_id: str | None = None) -> Row:
     """`host_id`: the id in rows of an earlier release."""
     return {"host_id": host_id or host.host_id, "kind": kind_of(host), "facts": host.model_dump_json()}
-
-
-def deduplication_token(table: str, rows: list[Row]) -> str:
-    """Depends on the content, because ClickHouse silently drops other data with the same token."""
-    return content_hash([table, [{key: str(value) for key, value in row.items()} for row in rows]], length=32)
 
 
 def subject_of(row: Row) -> SubjectRow:

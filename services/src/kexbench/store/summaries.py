@@ -10,7 +10,7 @@ from typing import Any
 
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.connection import Connection, insert_token
 from kexbench.store.port import StoreError
 
 INVOCATION = "run_id, job_id, case_id, invocation, attempt"
@@ -24,8 +24,6 @@ IS_SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)
 """SQL: whether overviews show a subject, unless its run is aside."""
 UNIT = "concat(job_id, '/', toString(invocation))"
 _KEY = f"pool, host_id, cpu_model, {rows.CASE_SQL}, case_id, {rows.SUBJECT_SQL}, reference, run_id"
-_INSERT = f"INSERT INTO summaries (metric, {_KEY}, measured_at, counted) SETTINGS insert_deduplicate = 0"
-"""SQL: stores equal rows again, which newer ones may have replaced."""
 _CHECKSUMS = (
     "SELECT run_id, case_id, groupBitXor(cityHash64(job_id, invocation, attempt)) AS checksum"
     " FROM counted_invocations {where} GROUP BY run_id, case_id"
@@ -108,7 +106,7 @@ class SummaryTables(Connection):
         done = list(self._query(_CHECKSUMS.format(where=f"WHERE {_OF_CASES}"), parameters))
         counted = counted_in("({run_id:String})")
         samples = _summaries("samples", f"{_IN_TIME} AND {_IN_CASES} AND {_OF_CASES}", counted)
-        self._command(f"{_INSERT} {samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
+        self._insert_summaries(f"{samples} UNION ALL {_summaries('outcomes', _OF_CASES, counted)}", parameters)
         self._insert("summarised", done)
 
     def _summarise_missing(self) -> None:
@@ -120,9 +118,13 @@ class SummaryTables(Connection):
         counted = f"({INVOCATION}) IN (SELECT * FROM counted_invocations)"
         for row in self._query("SELECT DISTINCT metric FROM samples"):
             where = f"metric = {{metric:String}} AND {are_behind}"
-            self._command(f"{_INSERT} {_summaries('samples', where, counted)}", {"metric": row["metric"]})
-        self._command(f"{_INSERT} {_summaries('outcomes', are_behind, counted)}")
+            self._insert_summaries(_summaries("samples", where, counted), {"metric": row["metric"]})
+        self._insert_summaries(_summaries("outcomes", are_behind, counted))
         self._insert("summarised", behind)
+
+    def _insert_summaries(self, selected: str, parameters: dict[str, Any] | None = None) -> None:
+        inserting = f"INSERT INTO summaries (metric, {_KEY}, measured_at, counted)"
+        self._command(f"{inserting} SETTINGS insert_deduplication_token = '{insert_token()}' {selected}", parameters)
 
 
 def _summaries(table: str, where: str, counted: str) -> str:
