@@ -58,8 +58,8 @@ export const paths = {
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),
   /** any page: each parses the choices in its address, and an unknown address has a page of its own */
   view: ({ link }: View) => {
-    const [path = "/", query = ""] = link.split("?", 2);
-    return linkOptions({ to: path as "/", search: parseSearch(query) });
+    const { pathname, search } = new URL(link, "http://service");
+    return linkOptions({ to: pathname as "/", search: parseSearch(search) });
   },
 };
 

@@ -186,6 +186,24 @@ def test_a_run_whose_process_was_killed_after_its_last_result_is_finished(
     assert newest(empty_store, run.run_id)[0] is state
 
 
+def test_an_unreadable_run_fails_with_its_process_and_the_queue_goes_on(
+    one: Executor, empty_store: ClickHouseStore
+) -> None:
+    for run_id in ("unreadable", "next"):
+        queued(empty_store, run_id)
+    record(empty_store, "unreadable", RunState.RUNNING, "")
+    (row,) = empty_store._query("SELECT * FROM runs FINAL WHERE run_id = 'unreadable'")
+    empty_store._insert("runs", [row | {"run": row["run"].replace('"spec_text"', '"text"')}])
+    with pytest.raises(StoreError, match="cannot be read"):
+        empty_store.run("unreadable")
+    process = EndedProcess("unreadable")
+    process.status = 1
+    one._process = cast(MeasuringProcess, process)
+    one._check_process()
+    assert newest(empty_store, "unreadable")[0] is RunState.FAILED
+    assert one._process is None
+
+
 def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(
     one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

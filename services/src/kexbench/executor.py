@@ -220,8 +220,9 @@ class Executor:
         return RunState.FAILED, f"the measuring process {how}: see {process.log}", RunReason.PROCESS_ENDED
 
     def _is_complete(self, run_id: str) -> bool:
-        run = self._store.run(run_id)
-        return run is not None and self._store.progress([run_id])[run_id].invocations_stored >= run.plan.invocations
+        """Of an open run. It need not be readable: an unreadable one fails, and the next run has its turn."""
+        planned = {row.run_id: row.invocations for row in self._store.open_run_rows()}
+        return self._store.progress([run_id])[run_id].invocations_stored >= planned[run_id]
 
     def _is_cancelled(self, run_id: str) -> bool:
         """Whether it was cancelled since it was queued, whatever its process reported afterwards."""

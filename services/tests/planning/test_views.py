@@ -28,6 +28,8 @@ NO_PAGES = (
     "javascript:alert(1)",
     "/trends#x",
     "/a b",
+    "/runs/$runId",
+    "/trends?q=\N{RIGHT-TO-LEFT OVERRIDE}",
 )
 SCHEMA = Draft202012Validator(json.loads((BENCH_SPECS / "schema" / "views.schema.json").read_text()))
 
@@ -52,6 +54,12 @@ def test_what_is_no_page_of_the_dashboard_is_refused_at_its_place(link: str) -> 
         read_views(text, "views.yaml")
     assert str(caught.value).startswith("views.yaml:5:11: views.0.link: must be the address of a page")
     assert list(SCHEMA.iter_errors(yaml.safe_load(text)))
+
+
+@pytest.mark.parametrize("name", ['"   "', '"a\\u202Eb"', '"a\\x07b"'])
+def test_a_name_is_text_that_people_can_read(name: str) -> None:
+    with pytest.raises(DocumentError, match=r"views.yaml:4:11: views.0.name: must be text that people can read"):
+        read_views(f"{HEAD}  - name: {name}\n    link: /\n", "views.yaml")
 
 
 def test_a_name_is_given_once() -> None:

@@ -8,18 +8,30 @@ from pydantic import AfterValidator, Field
 from kexbench.domain.frozen import Frozen
 
 MOST_VIEWS = 50
-_PAGE = r"^/([^/\\\s?#][^\\\s?#]*)?(\?[^\s#]*)?$"
-"""A link that begins with two slashes leads to another website."""
+_SEGMENT = "[A-Za-z0-9_.~%@+:-]+"
+_PAGE = rf'^/({_SEGMENT}(/{_SEGMENT})*)?(\?[!"$-~]*)?$'
+"""As browsers show it. Two slashes at the beginning would lead to another website."""
 
 
 def _page(link: str) -> str:
     if not re.fullmatch(_PAGE, link):
-        raise ValueError(f"must be the address of a page from the / after the host on, such as /trends, not '{link}'")
+        raise ValueError(
+            "must be the address of a page, from the one / after the host on, such as /trends?x=released, without "
+            f"spaces and #, not '{link}'"
+        )
     return link
 
 
+def _readable(name: str) -> str:
+    if not name.strip() or not name.isprintable():
+        raise ValueError("must be text that people can read")
+    return name
+
+
 class View(Frozen):
-    name: str = Field(min_length=1, max_length=60, description="what people read, such as: Post-quantum handshakes")
+    name: Annotated[str, AfterValidator(_readable)] = Field(
+        min_length=1, max_length=60, description="what people read, such as: Post-quantum handshakes"
+    )
     link: Annotated[str, AfterValidator(_page)] = Field(
         max_length=2000,
         description="address of a page with its choices, from the / after the host on, such as /trends?x=released",

@@ -50,7 +50,7 @@ _counting_writes = threading.Lock()
 
 
 def insert_token() -> str:
-    """Another one for each insert, since the engine ignores an insert whose token or content it remembers. A table
+    """A new token for each insert, since the engine ignores an insert whose token or content it remembers. A table
     without replicas remembers an insert before it has the rows. If the process is killed in between, the rows would be
     lost when they are inserted again."""
     return secrets.token_hex(16)

@@ -30,7 +30,7 @@ class EngineClauses:
     replacing: str = "ReplacingMergeTree"
 
     def fill(self, sql: str) -> str:
-        """The window has no effect, since no insert asks for deduplication. Migrations name it because they never
+        """The window has no effect, since each insert has a token of its own. Migrations name it because they never
         change."""
         window = "non_replicated_deduplication_window"
         return Template(sql).substitute(REPLACING=self.replacing, DEDUPLICATION_WINDOW=window)
