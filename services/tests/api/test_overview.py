@@ -36,7 +36,7 @@ def overview(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_an_empty_store_has_an_empty_overview(client: httpx.Client) -> None:
-    assert overview(client) == {"libraries": [], "under_way": [], "waiting": 0, "specs": []}
+    assert overview(client) == {"libraries": [], "under_way": [], "waiting": 0, "specs": [], "views": []}
 
 
 def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx.Client, empty_store: ClickHouseStore) -> None:
