@@ -43,6 +43,24 @@ def test_subjects_are_told_with_the_cases_that_they_have_on_each_host_kind(store
     assert [row.subject for row in store.measured_subjects(CPU)][:2] == store.subjects()
 
 
+def test_cases_are_told_with_the_host_kinds_that_measured_them(store: ClickHouseStore) -> None:
+    assert store.measured_cases(CPU) == []
+    here, there = a_started_run(store, "here"), a_started_run(store, "there", 1, host=OTHER_CPU)
+    for run in (here, there):
+        store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1, TWO: 1}))
+    store.add_invocation(here, an_invocation(here, 1, cpu_ns={ONE: 1}, case_id=ECDSA))
+    dies_after(1, store, there, an_invocation(there, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
+
+    def found() -> dict[str, list[str]]:
+        return {row.case.case_id: [kind.cpu_model for kind in row.host_kinds] for row in store.measured_cases(CPU)}
+
+    assert found() == {RSA: ["Other CPU", HOST.cpu_model], ECDSA: [HOST.cpu_model]}
+    assert store.measured_cases(replace(CPU, libraries=("openssl",))) == []
+    newer = a_started_run(store, "newer", 2)
+    store.add_invocation(newer, an_invocation(newer, cpu_ns={TWO: 1}))
+    assert found() == {RSA: [HOST.cpu_model, "Other CPU"], ECDSA: [HOST.cpu_model]}
+
+
 def test_of_kits_of_one_name_the_newest_is_told(store: Store) -> None:
     older = a_kit(ONE)
     newer = KitManifest.sealed(**{name: value for name, value in older if name in FIELDS} | {"worker_flags": "-O3"})

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from kexbench.comparison.upgrade_data import host_kinds
 from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, Metric, OutcomeKind
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
@@ -16,6 +17,7 @@ from kexbench.store.port import (
     HostKindRow,
     Key,
     LevelRow,
+    MeasuredCaseRow,
     MeasuredSubjectRow,
     OutcomeRow,
     SampleRow,
@@ -191,6 +193,13 @@ class StoreWithoutSummaries(ClickHouseStore):
                 measured_at=row["newest"],
             )
             for row in selected
+        ]
+
+    def measured_cases(self, selection: Selection) -> list[MeasuredCaseRow]:
+        appearances = self.appearances(selection)
+        return [
+            MeasuredCaseRow(case, tuple(host_kinds([row for row in appearances if row.case == case])))
+            for case in dict.fromkeys(row.case for row in appearances)
         ]
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:

@@ -91,7 +91,7 @@ def trends(
         and (not cpu_model or any(kind.cpu_model in meant_by(text, [kind.cpu_model]) for text in cpu_model))
     ]
     metrics = list(dict.fromkeys(metric or [Metric.CPU_NS]))
-    choices = cases_in_order(store.appearances(Selection(metrics[0], libraries=tuple(library or ()))))
+    choices = cases_in_order(store.measured_cases(Selection(metrics[0], libraries=tuple(library or ()))))
     chosen = case_id or [case.case_id for case in choices[:1]]
     selections = [Selection(one, kind.pool, kind.cpu_model, tuple(library or ())) for one in metrics for kind in kinds]
     lines = trend_lines(store, selections, set(chosen)) if chosen else []
@@ -122,12 +122,12 @@ def cpus(
 ) -> Cpus:
     """One case on all CPUs and pools, with the newest version of each library. Costs of different machines get a ratio
     with its interval, and no verdict."""
-    appearances = store.appearances(Selection(metric, libraries=tuple(library or ())))
-    cases = cases_in_order(appearances)
+    measured = store.measured_cases(Selection(metric, libraries=tuple(library or ())))
+    cases = cases_in_order(measured)
     case = next((case for case in cases if case_id in (None, case.case_id)), None)
     if case is None and case_id is not None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", "choose another case")
-    kinds = [] if case is None else kinds_of([row for row in appearances if row.case.case_id == case.case_id])
+    kinds = next((row.host_kinds for row in measured if row.case == case), ())
     base = next((kind for kind in kinds if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model)), None)
     return Cpus(
         choices=[CaseChoice(id=case.case_id, title=case.label) for case in cases],

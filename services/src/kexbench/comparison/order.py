@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kexbench.comparison.models import SubjectView
 from kexbench.domain.cases import Case, case_order
-from kexbench.store.port import AppearanceRow, OutcomeRow, SampleRow, SubjectRow
+from kexbench.store.port import MeasuredCaseRow, OutcomeRow, SampleRow, SubjectRow
 
 
 def subject_view(subject: SubjectRow) -> SubjectView:
@@ -34,7 +34,7 @@ def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) 
     return [subject_view(row.subject) for row in ordered]
 
 
-def cases_in_order(rows: Iterable[SampleRow | OutcomeRow | AppearanceRow]) -> list[Case]:
+def cases_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredCaseRow]) -> list[Case]:
     """Each case once, by protocol, key exchange, then its numbers. Variations of a case follow it."""
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
 

@@ -39,7 +39,7 @@ def words_of(text: str) -> list[str]:
 def measured_hits(store: SampleStore) -> list[Hit]:
     """All cases in the order of the matrix, and all upgrades, the ones measured last first."""
     every = [Selection(sides["both"]) for sides in SIDES_OF.values()]
-    cases = cases_in_order(row for selection in every for row in store.appearances(selection))
+    cases = cases_in_order(row for selection in every for row in store.measured_cases(selection))
     upgrades = neighbours(row for selection in every for row in store.measured_subjects(selection))
     return [
         *(Hit(kind=HitKind.CASE, id=case.case_id, title=case.label, detail="") for case in cases),

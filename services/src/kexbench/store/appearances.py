@@ -1,16 +1,18 @@
 """Which runs have numbers for what, without the numbers. Readers use it to choose what to read."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
 from operator import itemgetter
 
+from kexbench.domain.cases import Case
 from kexbench.domain.components import components_of
 from kexbench.store import rows
 from kexbench.store.evidence import Evidence
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.kept import KeptTables
 from kexbench.store.measured import NEWEST, SUMMARISED, parameters
-from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
+from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredCaseRow, MeasuredSubjectRow, Selection
 from kexbench.store.summaries import SUBJECT
 
 _HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
@@ -55,6 +57,22 @@ class AppearanceTables(KeptTables):
             )
             for row in selected
         ]
+
+    def measured_cases(self, selection: Selection) -> list[MeasuredCaseRow]:
+        key = ("measured cases", selection)
+        return list(self.kept_value(key, Evidence.of_all, lambda: self._measured_cases(selection)))
+
+    def _measured_cases(self, selection: Selection) -> list[MeasuredCaseRow]:
+        selected = self._query_summaries(
+            f"SELECT {rows.CASE_SQL}, pool, {HOST_KIND} AS host_kind, max({NEWEST}) AS newest"
+            f" FROM summaries FINAL WHERE {_HERE} GROUP BY {rows.CASE_SQL}, pool, host_kind"
+            " ORDER BY newest DESC, pool, host_kind",
+            parameters(selection),
+        )
+        kinds: dict[Case, list[HostKindRow]] = defaultdict(list)
+        for row in selected:
+            kinds[rows.case_of(row)].append(HostKindRow(row["pool"], row["host_kind"]))
+        return [MeasuredCaseRow(case, tuple(its_kinds)) for case, its_kinds in kinds.items()]
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         selected = self._query_summaries(

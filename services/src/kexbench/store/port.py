@@ -146,6 +146,15 @@ class MeasuredSubjectRow:
 
 
 @dataclass(frozen=True)
+class MeasuredCaseRow:
+    """A case with samples."""
+
+    case: Case
+    host_kinds: tuple[HostKindRow, ...]
+    """Those that measured it, the last one first."""
+
+
+@dataclass(frozen=True)
 class AppearanceRow:
     """A run has samples of a subject in a case on a host kind."""
 
@@ -657,6 +666,10 @@ class SampleStore(Protocol):
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         """The subjects and the cases of their samples, without values, by library, then version."""
+        ...
+
+    def measured_cases(self, selection: Selection) -> list[MeasuredCaseRow]:
+        """The cases of the samples, without values."""
         ...
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
