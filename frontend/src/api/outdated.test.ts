@@ -40,7 +40,7 @@ test("a page that gets outdated answers asks for these again, once", async () =>
   const { client, again, accepts } = asking(1, 2);
   await Promise.all(["matrix", "runs"].map((operation) => client.get(named(operation))));
   await client.get(named("alerts"));
-  expect(accepts()).toEqual(["max-stale=60", "max-stale=60", "max-stale=60"]);
+  expect(accepts()).toEqual(["max-stale", "max-stale", "max-stale"]);
   expect(again).not.toHaveBeenCalled();
   await vi.runAllTimersAsync();
   expect(again.mock.calls).toEqual([[["matrix", "runs"]]]);
@@ -71,5 +71,5 @@ test("after a change made here, no answer from before it is accepted", async () 
     vi.advanceTimersByTime(passed_ms);
     await client.get({ url: "/alerts" });
   }
-  expect(accepts()).toEqual(["max-stale=0", null, "max-stale=6", "max-stale=60"]);
+  expect(accepts()).toEqual(["max-stale=0", null, "max-stale=6", "max-stale=66"]);
 });

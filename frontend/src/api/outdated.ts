@@ -2,11 +2,9 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Client } from "./generated/client";
 
-/** No answer is older. The service has the same limit. */
-const MOST_OUTDATED_S = 60;
 const AGAIN_MS = 2_000;
 
-let changedAt = Number.NEGATIVE_INFINITY;
+let changedAt: number | undefined;
 
 /** Call it after something was changed here: then the next answers have the change. */
 export function wantNewest(): void {
@@ -14,8 +12,8 @@ export function wantNewest(): void {
 }
 
 function accepted(): string {
-  const sinceChangeS = Math.floor((Date.now() - changedAt) / 1000);
-  return `max-stale=${Math.min(MOST_OUTDATED_S, sinceChangeS)}`;
+  if (changedAt === undefined) return "max-stale"; // as old as the service allows
+  return `max-stale=${Math.floor((Date.now() - changedAt) / 1000)}`;
 }
 
 /** Generated queries have it in their key, and hand the key on as options. */

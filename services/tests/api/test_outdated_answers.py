@@ -71,7 +71,7 @@ def test_who_has_the_outdated_answer_is_not_sent_it_again(client: httpx.Client, 
     assert age_s(answer) > 0
 
 
-@pytest.mark.parametrize("accepted", ["", "no-cache", "max-age=5", "max-stale", "max-stale=0", "x-max-stale=5"])
+@pytest.mark.parametrize("accepted", ["", "no-cache", "max-age=5", "max-stale=0", "x-max-stale=5"])
 def test_who_accepts_no_outdated_answer_gets_the_new_one(
     client: httpx.Client, empty_store: ClickHouseStore, accepted: str
 ) -> None:
@@ -82,15 +82,16 @@ def test_who_accepts_no_outdated_answer_gets_the_new_one(
     assert age_s(answer) == 0
 
 
+@pytest.mark.parametrize("accepted", ["max-stale", "max-stale=3600"])
 def test_an_answer_that_was_the_newest_one_long_ago_is_not_given(
-    empty_store: ClickHouseStore, client_of: ClientOf
+    empty_store: ClickHouseStore, client_of: ClientOf, accepted: str
 ) -> None:
     app, clock = create_app(empty_store, LocalGatekeeper(SECRET), None), Clock()
     app.state.answers = Answers(app, clock)
     with client_of(app) as client:
 
         def asked() -> httpx.Response:
-            return client.get(f"{API_PREFIX}/runs", headers={"Cache-Control": "max-stale=3600"})
+            return client.get(f"{API_PREFIX}/runs", headers={"Cache-Control": accepted})
 
         asked()
         clock.now_s += MOST_OUTDATED_S + 1

@@ -31,7 +31,7 @@ from kexbench.store.port import StoreError
 _log = logging.getLogger(__name__)
 MOST_OUTDATED_S = 60.0
 """No request gets an older answer."""
-_MAX_STALE = re.compile(r"(?:^|[\s,])max-stale=(\d{1,9})\b")
+_MAX_STALE = re.compile(r"(?:^|[\s,])max-stale(?:=(\d{1,9}))?\b")
 _ACCEPTS_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))")
 _CHECKS_AT_ONCE = 4
 """Whether an answer is the newest one. They have threads of their own, so that they take none from what is written."""
@@ -150,7 +150,7 @@ def _address(request: Request) -> str:
 def _accepted_s(request: Request) -> float:
     """How many seconds ago an answer may have been the newest one."""
     asked = _MAX_STALE.search(request.headers.get("Cache-Control", ""))
-    return min(float(asked[1]), MOST_OUTDATED_S) if asked else 0.0
+    return min(float(asked[1] or math.inf), MOST_OUTDATED_S) if asked else 0.0
 
 
 def _size(address: str, kept: _Kept) -> int:
@@ -209,7 +209,7 @@ class KeptRoute(CountedRoute):
     """A route whose answer depends only on its address, the store and the catalogue. Its ETag names these, so a page
     that has the newest answer gets 304, and others get the same answer again without a query.
 
-    A request with `Cache-Control: max-stale` (RFC 9111) gets an answer that was the newest one up to so many seconds
+    A request with `Cache-Control: max-stale=SECONDS` (RFC 9111) gets an answer that was the newest one up to so long
     ago, if there is one, and a new one is computed for the next request. `Age` is 0 if an answer lacks nothing."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
