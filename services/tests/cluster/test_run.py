@@ -75,12 +75,12 @@ def test_an_api_that_is_away_while_a_job_ends_loses_nothing(
 def test_a_workflow_that_somebody_deletes_is_told_and_the_run_can_be_resumed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
-    run_id = kexbench.submit(tmp_path, invocations=10)
+    run_id = kexbench.submit(tmp_path, invocations=100)  # more than are measured while the pods end
     kexbench.job_that_measures(run_id)
     kubectl("delete", "workflows", "--namespace", JOBS, f"--selector=kexbench.dev/run={run_id}")
     assert "deleted" in kexbench.wait_for(run_id, "failed")["detail"]
     kexbench.done(kexbench.command("runs", "resume", run_id, "--wait", "--json"))
-    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 20
+    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 200
 
 
 def test_a_pool_without_nodes_is_told_and_the_run_can_be_cancelled(kexbench: Kexbench, tmp_path: Path) -> None:
