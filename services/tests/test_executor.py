@@ -187,7 +187,7 @@ def test_a_run_whose_process_was_killed_after_its_last_result_is_finished(
 
 
 def test_an_unreadable_run_fails_with_its_process_and_the_queue_goes_on(
-    one: Executor, empty_store: ClickHouseStore
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for run_id in ("unreadable", "next"):
         queued(empty_store, run_id)
@@ -199,9 +199,13 @@ def test_an_unreadable_run_fails_with_its_process_and_the_queue_goes_on(
     process = EndedProcess("unreadable")
     process.status = 1
     one._process = cast(MeasuringProcess, process)
-    one._check_process()
-    assert newest(empty_store, "unreadable")[0] is RunState.FAILED
-    assert one._process is None
+    monkeypatch.setattr(one, "_requeue", lambda: None)
+    one._once()
+    assert newest(empty_store, "unreadable") == (
+        RunState.FAILED,
+        "the measuring process ended with status 1: see measuring.log",
+    )
+    assert newest(empty_store, "next")[0] is RunState.FAILED, "it had its turn; this machine starts no process"
 
 
 def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(

@@ -23,8 +23,8 @@ export function hitLink(hit: Hit) {
 }
 
 /** Those whose titles have all words of a text; none without words. */
-export function withWords<T>(text: string, all: readonly T[], titleOf: (one: T) => string): T[] {
+export function withWords<T>(text: string, all: readonly T[], titleOf: (item: T) => string): T[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  return all.filter((one) => words.every((word) => titleOf(one).toLowerCase().includes(word)));
+  return all.filter((item) => words.every((word) => titleOf(item).toLowerCase().includes(word)));
 }

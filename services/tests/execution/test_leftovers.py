@@ -30,6 +30,8 @@ def test_a_run_that_was_killed_after_its_last_result_is_finished(tmp_path: Path)
     with reach_service(installation) as address:
         deliver_leftovers(installation, pytest.fail)
         client = ApiClient.here(address)
-        states = {run["run_id"]: run["state"] for run in client.get(dict[str, Any], "/runs")["runs"]}
+        runs = client.get(dict[str, Any], "/runs")["runs"]
         client.close()
-    assert states == {"complete": RunState.FINISHED, "incomplete": RunState.FAILED}
+    ends = {run["run_id"]: (run["state"], run["invocations_stored"]) for run in runs}
+    planned = a_run().plan.invocations
+    assert ends == {"complete": (RunState.FINISHED, planned), "incomplete": (RunState.FAILED, planned - 1)}

@@ -51,14 +51,14 @@ def test_cases_are_told_with_the_host_kinds_that_measured_them(store: ClickHouse
     store.add_invocation(here, an_invocation(here, 1, cpu_ns={ONE: 1}, case_id=ECDSA))
     dies_after(1, store, there, an_invocation(there, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
 
-    def found() -> dict[str, list[str]]:
+    def cpus_by_case() -> dict[str, list[str]]:
         return {row.case.case_id: [kind.cpu_model for kind in row.host_kinds] for row in store.measured_cases(CPU)}
 
-    assert found() == {RSA: ["Other CPU", HOST.cpu_model], ECDSA: [HOST.cpu_model]}
+    assert cpus_by_case() == {RSA: ["Other CPU", HOST.cpu_model], ECDSA: [HOST.cpu_model]}
     assert store.measured_cases(replace(CPU, libraries=("openssl",))) == []
     newer = a_started_run(store, "newer", 2)
     store.add_invocation(newer, an_invocation(newer, cpu_ns={TWO: 1}))
-    assert found() == {RSA: [HOST.cpu_model, "Other CPU"], ECDSA: [HOST.cpu_model]}
+    assert cpus_by_case() == {RSA: [HOST.cpu_model, "Other CPU"], ECDSA: [HOST.cpu_model]}
 
 
 def test_of_kits_of_one_name_the_newest_is_told(store: Store) -> None:

@@ -52,14 +52,6 @@ def test_a_writer_killed_at_any_moment_leaves_whole_invocations_and_all_it_ackno
     assert repeated["medians"] == len(repeated["exported"]) == 2 * COUNT
 
 
-@pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with one invocation."""
-    folder = tmp_path_factory.mktemp("killed") / "store"
-    subprocess.run([*writer(folder, "add"), "1"], cwd=SERVICES, check=True, stdout=subprocess.PIPE, timeout=TIMEOUT_S)
-    return folder
-
-
 def added(folder: Path, count: int, *prefix: str) -> list[str]:
     """What it acknowledged."""
     command = [*prefix, *writer(folder, "add"), str(count)]
