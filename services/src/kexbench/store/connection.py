@@ -63,9 +63,9 @@ def _inserting() -> dict[str, str | int]:
 class _Opened:
     """A client, closed at the latest when this object is no longer used: a client of a thread when the thread ends."""
 
-    def __init__(self, client: Client, clients: set[Client], closing: threading.RLock) -> None:
+    def __init__(self, client: Client, clients: "_Clients") -> None:
         self.client = client
-        self.close = weakref.finalize(self, _close, client, clients, closing)
+        self.close = weakref.finalize(self, clients.close, client)
         self.close.atexit = False  # a query of a daemon thread must not hold up the end of the process
 
 
@@ -80,19 +80,19 @@ class _Clients:
 
     def add(self, client: Client) -> _Opened:
         self._open.add(client)
-        return _Opened(client, self._open, self._closing)
+        return _Opened(client, self)
+
+    def close(self, client: Client) -> None:
+        """Does nothing if it is closed already."""
+        with self._closing:
+            if client in self._open:
+                self._open.discard(client)
+                client.close()
 
     def close_all(self) -> None:
         with self._closing:
             for client in list(self._open):
-                _close(client, self._open, self._closing)
-
-
-def _close(client: Client, clients: set[Client], closing: threading.RLock) -> None:
-    with closing:
-        if client in clients:
-            clients.discard(client)
-            client.close()
+                self.close(client)
 
 
 class Connection:
