@@ -198,6 +198,46 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
     assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
 
 
+def test_a_run_interrupted_before_its_runner_is_started_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("kexbench.execution.local.subprocess.Popen", interrupted)
+    with hearing_ctrl_c():
+        end = execute_run(one, folder, Silent())
+    assert end.state is RunState.CANCELLED
+    assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
+
+
+def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+    starting = tmp_path / "starting"
+    progress = '{"case_id": "", "done": 0}'
+    starting.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho '{progress}'\necho '{progress}'\nexec sleep 600\n")
+    starting.chmod(0o700)
+    monkeypatch.setattr("kexbench.execution.local.sys.executable", str(starting))
+
+    class InterruptsEachTime(Silent):
+        def measuring(self, case_id: str, done: int, total: int) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with hearing_ctrl_c():
+        end = execute_run(one, folder, InterruptsEachTime())
+    assert (end.state, end.undelivered) == (RunState.CANCELLED, None)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_between_two_jobs_is_not_lost_where_python_ignores_its_exception(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

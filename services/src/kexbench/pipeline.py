@@ -342,11 +342,11 @@ def _measure(
         try:
             with suppress(*DELIVERY_ERRORS):
                 deliver_run(installation, folder)
-        except KeyboardInterrupt:
+            if interrupted.is_set():
+                return cancelled
+            end = run_job(folder, run, job, places, partial(_report_job, report, done, total), lock)
+        except KeyboardInterrupt:  # while results are delivered, a runner is being started, or for the second time
             return cancelled
-        if interrupted.is_set():
-            return cancelled
-        end = run_job(folder, run, job, places, partial(_report_job, report, done, total), lock)
         if end is JobEnd.CANCELLED:
             return cancelled
         if end is JobEnd.FAILED:
