@@ -4,16 +4,10 @@ import math
 from enum import StrEnum
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
 from statistics import median
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Field,
-    PlainSerializer,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostLoad
@@ -122,23 +116,38 @@ ABSENT = math.nan
 """The value of a batch that has none; `null` in JSON. Batches keep their places, which pair the rounds."""
 
 
-def _number_or_absent(value: object, parse: ValidatorFunctionWrapHandler) -> float:
-    """Null is the only way to write an absent value. NaN in a document is another object than ABSENT and rejected."""
-    if value is None or value is ABSENT:
-        return ABSENT
-    number: float = parse(value)
-    if not math.isfinite(number) or number < 0:
-        raise ValueError("must be a number from 0, or null where the batch has none")
-    return number
+class _Batches:
+    """The schema of batch values. Numbers are checked without a call of Python for each, since uploads have many."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        values = handler.generate_schema(_NUMBERS_OR_NULL)
+        return core_schema.no_info_after_validator_function(
+            _null_as_absent,
+            core_schema.json_or_python_schema(
+                values, core_schema.no_info_before_validator_function(_absent_as_null, values)
+            ),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                _absent_as_null, return_schema=values, when_used="json"
+            ),
+        )
 
 
-Value = Annotated[
-    float,
-    WrapValidator(_number_or_absent),
-    PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
-    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}),
-]
-"""A number from 0, or ABSENT."""
+_NUMBERS_OR_NULL = Annotated[tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, ...], Field(min_length=1)]
+
+
+def _null_as_absent(values: tuple[float | None, ...]) -> tuple[float, ...]:
+    numbers = tuple(ABSENT if value is None else value for value in values)
+    if all(map(math.isnan, numbers)):
+        raise ValueError("a sample needs at least one number; leave it out where no batch has one")
+    return numbers
+
+
+def _absent_as_null(values: Any) -> Any:
+    """Of what is not values yet, nothing is changed. NaN in a document is another object than ABSENT and rejected."""
+    if not isinstance(values, tuple | list):
+        return values
+    return tuple(None if value is ABSENT else value for value in values)
 
 
 class Sample(Frozen):
@@ -146,8 +155,7 @@ class Sample(Frozen):
 
     subject: str
     metric: Metric
-    values: tuple[Value, ...] = Field(
-        min_length=1,
+    values: Annotated[tuple[float, ...], _Batches] = Field(
         description="one value per batch, in the order of the batches; null where the thread was preempted",
     )
     level: Finite | None = Field(
@@ -161,12 +169,6 @@ class Sample(Frozen):
     def cost(self) -> float:
         """The value of the whole invocation, in the unit of the metric."""
         return median(value for value in self.values if not math.isnan(value)) if self.level is None else self.level
-
-    @model_validator(mode="after")
-    def _has_a_number(self) -> Self:
-        if all(map(math.isnan, self.values)):
-            raise ValueError("a sample needs at least one number; leave it out where no batch has one")
-        return self
 
 
 class Outcome(Frozen):

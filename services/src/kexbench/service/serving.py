@@ -99,7 +99,7 @@ def let_readers_in() -> None:
     """Give the threads of this process short turns, so that one that computes an answer delays the others little. Also
     collect garbage seldom: a full collection stops all threads, for half a second with a large store. By default it
     comes several times in each computation, although there is little to collect."""
-    gc.set_threshold(50_000, 25, 25)
+    gc.set_threshold(200_000, 25, 25)
     sys.setswitchinterval(0.001)
 
 

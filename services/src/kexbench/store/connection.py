@@ -57,7 +57,8 @@ def insert_token() -> str:
 
 
 def _inserting() -> dict[str, str | int]:
-    return {"async_insert": 0, "insert_deduplication_token": insert_token()}
+    """Copies in one insert are left for merges: readers count one of them anyway."""
+    return {"async_insert": 0, "optimize_on_insert": 0, "insert_deduplication_token": insert_token()}
 
 
 class _Opened:
