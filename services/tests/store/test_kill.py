@@ -59,15 +59,15 @@ def added(folder: Path, count: int, *prefix: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize(("table", "files"), [("samples", "202601"), ("invocations", "all")])
+@pytest.mark.parametrize(("table", "first_name"), [("samples", "202601_2_2_0"), ("invocations", "all_2_2_1")])
 def test_what_was_being_inserted_at_a_kill_is_whole_when_it_is_inserted_again(
-    tmp_path: Path, table: str, files: str
+    tmp_path: Path, table: str, first_name: str
 ) -> None:
     """The engine names the files of an insert last, and may remember the insert before. Their first name has the number
     of the insert since the store was opened."""
     folder = tmp_path / "store"
     assert added(folder, 1) == ["0"]
-    second = f"{(folder / 'data' / 'kexbench' / table).resolve()}/tmp_insert_{files}_2_2_1/"
+    second = f"{(folder / 'data' / 'kexbench' / table).resolve()}/tmp_insert_{first_name}/"
     killing = "inject=rename,renameat,renameat2:signal=KILL"
     assert added(folder, 4, strace_or_skip(), "-f", "-o", os.devnull, "-P", second, "-e", killing) == ["0"]
     assert added(folder, 4) == ["0", "1", "2", "3"]

@@ -124,8 +124,7 @@ class SummaryTables(Connection):
 
     def _insert_summaries(self, selected: str, parameters: dict[str, Any] | None = None) -> None:
         inserting = f"INSERT INTO summaries (metric, {_KEY}, measured_at, counted)"
-        settings = f"optimize_on_insert = 0, insert_deduplication_token = '{insert_token()}'"
-        self._command(f"{inserting} SETTINGS {settings} {selected}", parameters)
+        self._command(f"{inserting} SETTINGS insert_deduplication_token = '{insert_token()}' {selected}", parameters)
 
 
 def _summaries(table: str, where: str, counted: str) -> str:
