@@ -128,7 +128,7 @@ class _Batches:
                 values, core_schema.no_info_before_validator_function(_absent_as_null, values)
             ),
             serialization=core_schema.plain_serializer_function_ser_schema(
-                _absent_as_null, return_schema=values, when_used="json"
+                _nan_as_null, return_schema=values, when_used="json"
             ),
         )
 
@@ -148,6 +148,10 @@ def _absent_as_null(values: Any) -> Any:
     if not isinstance(values, tuple | list):
         return values
     return tuple(None if value is ABSENT else value for value in values)
+
+
+def _nan_as_null(values: tuple[float, ...]) -> tuple[float | None, ...]:
+    return tuple(None if math.isnan(value) else value for value in values)
 
 
 class Sample(Frozen):

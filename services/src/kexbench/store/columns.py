@@ -38,7 +38,7 @@ def sample_columns(run: Run, invocations: Sequence[Invocation], host: HostFacts)
     columns |= {
         "metric": _array("metric", [sample.metric for sample in every]),
         "n": pa.array(finite, pa.uint32()),
-        "level": pa.array([sample.cost if sample.level is None else sample.level for sample in every], pa.float64()),
+        "level": pa.array([sample.cost for sample in every], pa.float64()),
         "median": pa.array(median),
         "p05": pa.array(p05),
         "p95": pa.array(p95),
