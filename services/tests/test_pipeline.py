@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -198,21 +199,26 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
     assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
 
 
-def test_a_run_interrupted_before_its_runner_is_started_is_cancelled(
+def test_a_run_interrupted_before_its_runner_is_in_sight_is_cancelled_once_that_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = installation(tmp_path)
     plan, text = read_plan(one, tmp_path / "kits.yaml")
     folder = begun(one, plan, text)
+    runners = []
 
-    def interrupted(*_: Any, **__: Any) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+    class Interrupted(subprocess.Popen[str]):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(["sh", "-c", "exit 3"], *given[1:], **named)
+            runners.append(self)
+            os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("kexbench.execution.local.subprocess.Popen", interrupted)
+    monkeypatch.setattr("kexbench.execution.local.subprocess.Popen", Interrupted)
     with hearing_ctrl_c():
         end = execute_run(one, folder, Silent())
     assert end.state is RunState.CANCELLED
     assert [event.state for event in folder.events()] == [RunState.RUNNING, RunState.CANCELLED]
+    assert [runner.returncode for runner in runners] == [3]
 
 
 def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_stored(
@@ -236,6 +242,24 @@ def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_st
     assert (end.state, end.undelivered) == (RunState.CANCELLED, None)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_run_interrupted_while_its_results_are_stored_says_that_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = begun(one, plan, text)
+
+    def deliver(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "deliver_run", deliver)
+    with hearing_ctrl_c():
+        end = execute_run(one, folder, Silent())
+    assert end.state is RunState.CANCELLED
+    assert end.undelivered == "interrupted\n  remedy: nothing is lost: the next kexbench run or serve stores it"
+    assert not folder.is_delivered()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
-from threading import Event
 from typing import Protocol
 
 from kexbench.api.machine_models import Qualifications
@@ -22,7 +21,7 @@ from kexbench.domain.runs import Purpose, Run, RunReason, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
-from kexbench.execution.measuring import MeasuringLock, noting_interrupts
+from kexbench.execution.measuring import Interrupts, MeasuringLock, noting_interrupts
 from kexbench.kits import KitError, KitStore, raise_all
 from kexbench.kits.git import GitOrigin
 from kexbench.planning.compose import quick_text
@@ -238,17 +237,19 @@ def execute_run(
     places = places_of(installation, run)
     folder.reopen()
     folder.add_event(run_event(run.run_id, RunState.RUNNING, reason=None if queued else RunReason.BY_COMMAND))
-    with noting_interrupts() as interrupted:
-        state, detail, reason = _measure(installation, folder, run, places, report, lock, interrupted)
+    with noting_interrupts() as interrupts:
+        state, detail, reason = _measure(installation, folder, run, places, report, lock, interrupts)
     if not (queued and state is RunState.CANCELLED):
         folder.add_event(run_event(run.run_id, state, detail, reason))
+    again = "nothing is lost: the next kexbench run or serve stores it"
     try:
         deliver_run(installation, folder, report.storing)
     except Refused as error:
         return RunEnd(run, state, detail, _refusal(folder, error))
     except DELIVERY_ERRORS as error:
-        again = "nothing is lost: the next kexbench run or serve stores it"
         return RunEnd(run, state, detail, f"{error}\n  remedy: {again}")
+    except KeyboardInterrupt:
+        return RunEnd(run, state, detail, f"interrupted\n  remedy: {again}")
     folder.mark_delivered()
     return RunEnd(run, state, detail, None)
 
@@ -327,7 +328,7 @@ def _measure(
     places: Places,
     report: Reporter,
     lock: MeasuringLock | None,
-    interrupted: Event,
+    interrupts: Interrupts,
 ) -> tuple[RunState, str, RunReason | None]:
     """Run all jobs in turn. Returns the state of the run afterwards, with its detail and reason.
 
@@ -337,15 +338,15 @@ def _measure(
     total = run.plan.invocations
     done = 0
     is_out_of_time = False
-    cancelled = RunState.CANCELLED, f"cancelled; continue with kexbench run --resume {run.run_id}", None
+    cancelled = RunState.CANCELLED, f"continue with kexbench run --resume {run.run_id}", None
     for job in run.plan.jobs:
         try:
             with suppress(*DELIVERY_ERRORS):
                 deliver_run(installation, folder)
-            if interrupted.is_set():
+            if interrupts.noted:
                 return cancelled
-            end = run_job(folder, run, job, places, partial(_report_job, report, done, total), lock)
-        except KeyboardInterrupt:  # while results are delivered, a runner is being started, or for the second time
+            end = run_job(folder, run, job, places, partial(_report_job, report, done, total), interrupts, lock)
+        except KeyboardInterrupt:  # while results are delivered, or for the second time
             return cancelled
         if end is JobEnd.CANCELLED:
             return cancelled

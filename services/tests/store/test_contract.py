@@ -217,6 +217,13 @@ def test_the_same_invocation_with_other_content_is_never_counted_twice(store: St
     assert len(exported_rows(store, CPU)) == 2
 
 
+def test_of_an_invocation_twice_in_one_delivery_the_last_one_counts_for_every_reader(store: Store) -> None:
+    run = started(store)
+    store.add_invocations(run, [an_invocation(run, cpu_ns={ONE: [level, level]}) for level in (20.0, 60.0, 40.0)])
+    assert [row.level for row in store.samples(CPU)] == [40]
+    assert [row["median"] for row in exported_rows(store, CPU)] == [40]
+
+
 def test_a_run_is_read_as_it_is_before_and_after_its_start(store: Store) -> None:
     started_run = a_run(host=None)
     queued = started_run.model_copy(update={"kits": {}, "material": {}})

@@ -124,6 +124,7 @@ def measure(installation: Installation, run_id: str, new: Run | None = None, *, 
         except KeyboardInterrupt:
             if not (queued or folder.exists()):
                 note(RunState.CANCELLED, "cancelled before anything was measured")
+                err.print("cancelled before anything was measured")
             raise
     return _reported(Done(end, folder.invocations(end.run)))
 

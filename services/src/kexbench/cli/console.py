@@ -67,6 +67,11 @@ def say(text: str) -> None:
     err.print(text, style="dim", markup=False)
 
 
+def shows_progress() -> bool:
+    """Whether bars can be drawn."""
+    return err.is_terminal and not err.is_dumb_terminal
+
+
 class ProgressReporter:
     """Prints steps as lines, measuring and storing as bars with the remaining time. Without a terminal: lines only."""
 
@@ -78,7 +83,7 @@ class ProgressReporter:
             TimeRemainingColumn(),
             console=err,
             transient=True,
-            disable=not err.is_terminal,
+            disable=not shows_progress(),
         )
         self._measuring = self._bars.add_task("measuring", total=None, visible=False)
         self._storing = self._bars.add_task("storing", total=None, visible=False)
@@ -89,7 +94,7 @@ class ProgressReporter:
 
     def measuring(self, case_id: str, done: int, total: int) -> None:
         self._bars.update(self._measuring, completed=done, total=total, visible=done < total, description=case_id)
-        if not err.is_terminal and done * 10 // total > self._tenth:
+        if not shows_progress() and done * 10 // total > self._tenth:
             self._tenth = done * 10 // total
             self.step(f"measured {done} of {total} invocations")
 

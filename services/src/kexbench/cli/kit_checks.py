@@ -9,7 +9,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.cli.console import err, out, print_json
+from kexbench.cli.console import err, out, print_json, shows_progress
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import percent
@@ -128,7 +128,7 @@ def verify(
     kit_store, prober = installation.kits(), installation.prober()
     worker = WorkerSource(installation.settings.workers).sha256()
     ids = [found_kit(kit_store, text).kit_id for text in kits] if kits else kit_ids(kit_store)
-    tracked = track(ids, "verifying", console=err, transient=True, disable=not err.is_terminal)
+    tracked = track(ids, "verifying", console=err, transient=True, disable=not shows_progress())
     checks = [verify_kit(kit_store, kit_id, prober, worker) for kit_id in tracked]
     if as_json:
         print_json([asdict(check) for check in checks])

@@ -39,8 +39,8 @@ def run(
 ) -> None:
     """Measure specs on this machine, store the results and print them.
 
-    Ctrl-C ends the run after the current invocation and keeps complete invocations. If `kexbench serve` runs, it
-    measures the run in its queue, and Ctrl-C only stops following it.
+    Ctrl-C ends the run after the current invocation, and a second Ctrl-C at once. Complete invocations are kept. If
+    `kexbench serve` runs, it measures the run in its queue, and Ctrl-C only stops following it.
 
     Examples:
 

@@ -12,7 +12,7 @@ from kexbench.domain.dimensions import Server
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.execution.folder import ATTEMPT, RunFolder
-from kexbench.execution.measuring import MeasuringLock
+from kexbench.execution.measuring import Interrupts, MeasuringLock
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
 from kexbench.runner.job_input import JobInput, JobOrder
@@ -40,6 +40,7 @@ def run_job(
     job: Job,
     places: Places,
     on_progress: Callable[[str, int], None],
+    interrupts: Interrupts,
     lock: MeasuringLock | None = None,
 ) -> JobEnd:
     """Measure the invocations that a job lacks. `on_progress` gets the case id and the number of finished invocations.
@@ -50,15 +51,17 @@ def run_job(
     """
     write_whole(folder.job_input(job), job_input_of(folder, run, job, places).model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(folder.job_input(job)), str(folder.log)]
+    is_interrupted = False
+    interrupts.hold()
     with (
         folder.log.open("ab") as log,
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=log, text=True, pass_fds=(lock.descriptor,) if lock else ()
         ) as runner,
     ):
-        is_interrupted = False
         try:
             try:
+                interrupts.release()
                 _relay(runner, on_progress)
             except KeyboardInterrupt:
                 is_interrupted = True

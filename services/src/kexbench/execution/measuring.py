@@ -83,23 +83,43 @@ def _thread_on(cpus: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-@contextmanager
-def noting_interrupts() -> Iterator[threading.Event]:
-    """Set by Ctrl-C, which raises KeyboardInterrupt as usual. Python ignores that exception where it frees an object,
-    so whoever must not miss it asks here too. In other threads than the main one it stays unset."""
-    noted = threading.Event()
+class Interrupts:
+    """Whether Ctrl-C was pressed. It raises KeyboardInterrupt as usual, except between `hold` and `release`. Python
+    ignores that exception where it frees an object, so whoever must not miss it asks here too."""
 
-    def note(*_: object) -> None:
-        noted.set()
-        raise KeyboardInterrupt
+    def __init__(self) -> None:
+        self.noted = False
+        self._held = False
+
+    def note(self, *_: object) -> None:
+        """Handles the signal."""
+        self.noted = True
+        if not self._held:
+            raise KeyboardInterrupt
+
+    def hold(self) -> None:
+        """While a process is started that could be lost otherwise."""
+        self._held = True
+
+    def release(self) -> None:
+        """Raises KeyboardInterrupt, if one was held back."""
+        self._held = False
+        if self.noted:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def noting_interrupts() -> Iterator[Interrupts]:
+    """In other threads than the main one, nothing is noted."""
+    interrupts = Interrupts()
 
     is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_usual or threading.current_thread() is not threading.main_thread():
-        yield noted
+        yield interrupts
         return
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, interrupts.note)
     try:
-        yield noted
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

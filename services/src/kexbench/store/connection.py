@@ -305,7 +305,7 @@ class Connection:
             self._client.data_insert(context)
 
     def _insert_columns(self, table: str, content: pa.Table) -> None:
-        """Without a search for rows with equal keys, which takes a third of the time and finds none."""
+        """Without a search for rows with equal keys, which takes a third of the time: the caller gives none."""
         if not len(content):
             return
         settings = _inserting() | {"optimize_on_insert": 0}

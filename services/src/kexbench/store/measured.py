@@ -105,6 +105,10 @@ def samples_once(columns: str, keys: str, counted: str) -> str:
     )
 
 
+def _key_of(invocation: Invocation) -> InvocationKey:
+    return InvocationKey(invocation.job_id, invocation.attempt, invocation.case_id, invocation.invocation)
+
+
 class _Chosen(NamedTuple):
     parameters: dict[str, Any]
     """For OF_CHOSEN."""
@@ -119,7 +123,9 @@ class MeasuredTables(HostTables, KeptTables):
         self.add_invocations(run, [invocation], host)
 
     def add_invocations(self, run: Run, invocations: Sequence[Invocation], host: HostFacts | None = None) -> None:
-        """The rows in `invocations` are written after all others of the invocations: without them, none counts."""
+        """The rows in `invocations` are written after all others of the invocations: without them, none counts. Of an
+        invocation that is given twice, the last one counts."""
+        invocations = list({_key_of(each): each for each in invocations}.values())
         try:
             self._add_invocations(run, invocations, host or run.host)
         finally:
