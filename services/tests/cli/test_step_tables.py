@@ -205,9 +205,16 @@ def test_sides_that_preemption_spoilt_are_told_with_how_often() -> None:
     detail = a_detail([a_cell(CASES[0], BEFORE, 500_000), cell], [BEFORE, AFTER])
     assert words(rendered(detail, 80)).count("no result") == 4, "two sides, and the levels of the other case"
     assert step_lines(detail) == []
-    (told,) = outcome_lines(detail)
-    assert told.startswith(f"gnutls 3.8.9, {CASES[0].title}, client and server apart: disturbed")
-    assert told.endswith("in 7 of 10 invocations: other programs ran")
+    place = f"{CASES[0].title} (in 7 of 10 invocations)"
+    assert outcome_lines(detail) == [f"gnutls 3.8.9, client and server apart: disturbed: other programs ran: {place}"]
+
+
+def test_cases_of_one_reason_share_a_line() -> None:
+    failed = OutcomeView(kind="unsupported", reason="no such group", detail=None, invocations=10)
+    cells = [a_cell(case, AFTER, 1).model_copy(update={"estimate": None, "outcome": failed}) for case in CASES]
+    assert outcome_lines(a_detail(cells, [AFTER])) == [
+        f"gnutls 3.8.9: unsupported: no such group: {CASES[0].title}; {CASES[1].title}"
+    ]
 
 
 def test_what_ran_beside_is_told_where_it_was_much() -> None:

@@ -9,7 +9,7 @@ from kexbench.analysis.reference import RatioOrder
 from kexbench.api.models import ReferenceRatioView, ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text
-from kexbench.cli.words import by_library
+from kexbench.cli.words import by_library, cases_text
 from kexbench.comparison.models import Cell, OutcomeView
 from kexbench.domain.library_commits import version_text
 
@@ -24,22 +24,22 @@ _Item = TypeVar("_Item")
 
 
 def outcome_lines(detail: RunDetail) -> list[str]:
-    """Why cells have no result."""
+    """Why cells have no result: one line for each subject and reason, with its cases."""
     titles = {case.id: case.title for case in detail.cases}
     names = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
-    lines = []
+    places: dict[tuple[str, ...], list[str]] = {}
     for cell in detail.cells:
-        place = f"{names[cell.subject]}, {titles[cell.case_id]}"
-        for title, outcome in ((place, cell.outcome), (f"{place}, client and server apart", cell.sides_outcome)):
+        name = names[cell.subject]
+        for what, outcome in ((name, cell.outcome), (f"{name}, client and server apart", cell.sides_outcome)):
             if outcome:
-                parts = [title, str(outcome.kind), _times_text(outcome, cell), outcome.reason, outcome.detail or ""]
-                lines.append(": ".join(filter(None, parts)))
-    return lines
+                why = (what, str(outcome.kind), outcome.reason, outcome.detail or "")
+                places.setdefault(why, []).append(titles[cell.case_id] + _times_text(outcome, cell))
+    return [": ".join(filter(None, (*why, cases_text(cases)))) for why, cases in places.items()]
 
 
 def _times_text(outcome: OutcomeView, cell: Cell) -> str:
     """The number of invocations, if other invocations have a number."""
-    return f"in {outcome.invocations} of {cell.estimate.invocations} invocations" if cell.estimate else ""
+    return f" (in {outcome.invocations} of {cell.estimate.invocations} invocations)" if cell.estimate else ""
 
 
 def disturbance_lines(detail: RunDetail) -> list[str]:
