@@ -17,7 +17,7 @@ from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.machine_models import QualificationRow, Qualifications
 from kexbench.api.resolving import invocations_to_resolve
-from kexbench.client import deliver_run
+from kexbench.client import ApiClient, deliver_run
 from kexbench.comparison.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
@@ -27,6 +27,7 @@ from kexbench.execution.local import JobEnd
 from kexbench.kits import KitError, KitErrors, KitStore
 from kexbench.pipeline import (
     VersionMismatch,
+    deliver_leftovers,
     execute_run,
     known_run,
     new_run,
@@ -36,6 +37,7 @@ from kexbench.pipeline import (
     take_run,
 )
 from kexbench.runner.job_input import JobInput
+from kexbench.service import reach_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests import builders
@@ -140,10 +142,30 @@ def begun(installation: Installation, plan: Plan, text: str) -> RunFolder:
     return take_run(installation, run.run_id, Silent(), run)
 
 
-def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> None:
+def begun_here(tmp_path: Path) -> tuple[Installation, RunFolder]:
     one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    return one, begun(one, *read_plan(one, tmp_path / "kits.yaml"))
+
+
+def runs_as_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    """Starts a shell script in place of the runner."""
+    script = tmp_path / "runner"
+    script.write_text("\n".join(("#!/bin/sh", *lines, "")))
+    script.chmod(0o700)
+    monkeypatch.setattr("kexbench.execution.local.sys.executable", str(script))
+
+
+def stored_state(one: Installation, run_id: str) -> str:
+    """As the API shows it."""
+    with reach_service(one) as address:
+        client = ApiClient.here(address)
+        states = {run["run_id"]: run["state"] for run in client.get(dict[str, Any], "/runs")["runs"]}
+        client.close()
+    return str(states[run_id])
+
+
+def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> None:
+    one, folder = begun_here(tmp_path)
     (kit,) = folder.run().kits.values()
     shutil.move(one.kits().folder(kit.kit_id), tmp_path / "elsewhere")
     with pytest.raises(KitError, match="is no longer in the kit store"):
@@ -157,9 +179,7 @@ def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> 
 def test_a_run_that_ended_on_a_full_disk_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, says: str
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    one, folder = begun_here(tmp_path)
     monkeypatch.setattr(pipeline, "run_job", lambda *_: JobEnd.FAILED)
     monkeypatch.setattr("kexbench.pipeline.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     assert execute_run(one, folder, Silent()).detail.startswith(says)
@@ -169,9 +189,7 @@ def test_a_run_that_ended_on_a_full_disk_says_so(
 def test_a_run_that_reaches_its_maximum_duration_says_so_and_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    one, folder = begun_here(tmp_path)
     monkeypatch.setattr("kexbench.execution.local.JobInput.model_dump_json", _without_time)
     end = execute_run(one, folder, Silent())
     assert end.state is RunState.FINISHED
@@ -186,13 +204,8 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C reaches both; the runner dies of it, since it has no handler yet."""
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
-    starting = tmp_path / "starting"
-    starting.write_text("#!/bin/sh\nkill -INT $PPID $$\n")
-    starting.chmod(0o700)
-    monkeypatch.setattr("kexbench.execution.local.sys.executable", str(starting))
+    one, folder = begun_here(tmp_path)
+    runs_as_runner(tmp_path, monkeypatch, "kill -INT $PPID $$")
     with hearing_ctrl_c():
         end = execute_run(one, folder, Silent())
     assert end.state is RunState.CANCELLED
@@ -202,9 +215,7 @@ def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed
 def test_a_run_interrupted_before_its_runner_is_in_sight_is_cancelled_once_that_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    one, folder = begun_here(tmp_path)
     runners = []
 
     class Interrupted(subprocess.Popen[str]):
@@ -224,14 +235,9 @@ def test_a_run_interrupted_before_its_runner_is_in_sight_is_cancelled_once_that_
 def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
-    starting = tmp_path / "starting"
-    progress = '{"case_id": "", "done": 0}'
-    starting.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho '{progress}'\necho '{progress}'\nexec sleep 600\n")
-    starting.chmod(0o700)
-    monkeypatch.setattr("kexbench.execution.local.sys.executable", str(starting))
+    one, folder = begun_here(tmp_path)
+    progress = 'echo \'{"case_id": "", "done": 0}\''
+    runs_as_runner(tmp_path, monkeypatch, f"echo $$ > {tmp_path}/pid", progress, progress, "exec sleep 600")
 
     class InterruptsEachTime(Silent):
         def measuring(self, case_id: str, done: int, total: int) -> None:
@@ -240,6 +246,7 @@ def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_st
     with hearing_ctrl_c():
         end = execute_run(one, folder, InterruptsEachTime())
     assert (end.state, end.undelivered) == (RunState.CANCELLED, None)
+    assert stored_state(one, end.run.run_id) == RunState.CANCELLED
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
@@ -247,9 +254,7 @@ def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_st
 def test_a_run_interrupted_while_its_results_are_stored_says_that_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    one, folder = begun_here(tmp_path)
 
     def deliver(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -260,15 +265,16 @@ def test_a_run_interrupted_while_its_results_are_stored_says_that_nothing_is_los
     assert end.state is RunState.CANCELLED
     assert end.undelivered == "interrupted\n  remedy: nothing is lost: the next kexbench run or serve stores it"
     assert not folder.is_delivered()
+    monkeypatch.undo()
+    assert [run.run_id for run in deliver_leftovers(one, pytest.fail)] == [end.run.run_id]
+    assert stored_state(one, end.run.run_id) == RunState.CANCELLED
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_between_two_jobs_is_not_lost_where_python_ignores_its_exception(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = installation(tmp_path)
-    plan, text = read_plan(one, tmp_path / "kits.yaml")
-    folder = begun(one, plan, text)
+    one, folder = begun_here(tmp_path)
 
     class Freed:
         def __del__(self) -> None:

@@ -123,8 +123,9 @@ def measure(installation: Installation, run_id: str, new: Run | None = None, *, 
             raise
         except KeyboardInterrupt:
             if not (queued or folder.exists()):
-                note(RunState.CANCELLED, "cancelled before anything was measured")
-                err.print("cancelled before anything was measured")
+                reason = "cancelled before anything was measured"
+                note(RunState.CANCELLED, reason)
+                err.print(reason)
             raise
     return _reported(Done(end, folder.invocations(end.run)))
 
