@@ -50,6 +50,7 @@ def test_both_versions_stand_in_one_block_in_the_cases_and_pools_wherever_they_c
     assert (plan.cases, plan.pools) == (CASES, ("arm", "local"))
     assert {job.blocks for job in plan.jobs} == {((before, after),)}
     assert (plan.measure.invocations, plan.measure.batches, plan.sentinel) == (30, 9, None)
+    assert [(job.pool, job.invocations) for job in plan.jobs] == [("arm", 5)] * 6 + [("local", 5)] * 6
 
 
 def test_a_case_with_a_peer_of_any_source_is_planned() -> None:

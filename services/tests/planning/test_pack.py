@@ -6,8 +6,8 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.domain.plans import Job
-from kexbench.planning.pack import JOBS_PER_CELL, LONGEST_JOB_S, jobs
+from kexbench.domain.plans import JOBS_PER_CELL, Job
+from kexbench.planning.pack import LONGEST_JOB_S, jobs
 
 HOURS = st.dictionaries(
     st.integers(0, 10**6).map(str), st.floats(0.1, 3 * 3600, allow_nan=False), min_size=1, max_size=60
@@ -60,6 +60,16 @@ def test_a_long_plan_shares_out_its_cases_and_a_long_case_its_invocations() -> N
     ]
     assert [job.invocations for job in packed({"long": 5 * LONGEST_JOB_S})] == [8] * 5
     assert len({job.job_id for job in alike}) == len(alike)
+
+
+@given(HOURS, st.integers(2, 12), st.integers(2, 100))
+def test_a_spec_may_ask_for_more_jobs(seconds: dict[str, float], least: int, invocations: int) -> None:
+    found = jobs("spec", ("local",), seconds, ("openssl@system",), invocations, sentinel=True, least=least)
+    for case_id in seconds:
+        shares = [job.invocations for job in found if case_id in job.case_ids]
+        assert len(shares) >= min(least, invocations)
+        assert sum(shares) == invocations
+        assert max(shares) - min(shares) <= 1
 
 
 def test_a_single_invocation_is_a_single_job() -> None:

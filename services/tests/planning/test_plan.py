@@ -234,6 +234,7 @@ def test_the_same_spec_gives_the_same_plan_however_it_is_laid_out(spec: dict[str
         ("invocations: 6", "resolve: 0.5%"),
         ("batches: 4", "batches: 4, sentinel: false"),
         ("batches: 4", "batches: 4, isolation: best-effort"),
+        ("batches: 4", "batches: 4, jobs: 3"),
         ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [2]"),
         ("[RSA, ECDHE-ECDSA]", '[RSA, ECDHE-ECDSA]\n  peer: ["server:fake@1.0"]'),
         ("measure:", REFERENCE.replace("aes-128-gcm, rate: 600", "aes-128-gcm, rate: 601") + "measure:"),
@@ -250,7 +251,8 @@ def test_what_is_written_out_as_the_default_changes_nothing() -> None:
     written_out = SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA, ECDHE-ECDSA]{lines}")
     assert (
         a_plan(
-            written_out.replace("batches: 4", "batches: 4, sentinel: true, isolation: exclusive") + "pools: [local]\n"
+            written_out.replace("batches: 4", "batches: 4, sentinel: true, isolation: exclusive, jobs: 2")
+            + "pools: [local]\n"
         )
         == a_plan()
     )

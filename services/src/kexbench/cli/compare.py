@@ -33,11 +33,11 @@ from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.hosts import kind_of
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.numbers import counted
-from kexbench.domain.plans import Instrument
+from kexbench.domain.plans import JOBS_PER_CELL, Instrument
 from kexbench.domain.samples import DISTURBED_REASON, Metric
 from kexbench.domain.upgrades import SIDES_OF, Side, SideMove, UpgradeCell
 from kexbench.pipeline import read_spec
-from kexbench.planning.compose import USUAL, Wish, affordable_invocations
+from kexbench.planning.compose import JOBS_OF_A_VERDICT, USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import Matrix
 from kexbench.service import reach_service
@@ -85,13 +85,16 @@ def compare(
     if references[0] == references[1]:
         raise typer.BadParameter(f"both are {baseline}; to compare a build with itself, append +copy=2 to one")
     cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
+    jobs = JOBS_PER_CELL if count else JOBS_OF_A_VERDICT
     wish = Wish(
         name="compare",
         description=f"{references[1]} compared with {references[0]}",
         subjects=references,
         cases=cases,
-        invocations=invocations or (MIN_COMPARED_INVOCATIONS if count else affordable_invocations(cases, 2, SECONDS)),
+        invocations=invocations
+        or (MIN_COMPARED_INVOCATIONS if count else affordable_invocations(cases, 2, SECONDS, jobs=jobs)),
         instrument=instrument_of(count),
+        jobs=jobs,
     )
     installation = Installation(settings)
     done = run_wish(installation, wish)

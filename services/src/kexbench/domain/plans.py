@@ -20,6 +20,8 @@ BATCH_NS = 2_000_000
 """Minimum length of a batch. Longer ones see more changes of the machine's speed. Shorter ones spend a larger share on
 the handshake that refills the caches."""
 
+JOBS_PER_CELL = 2
+"""Default of the jobs that each cell is spread over at least, so that the job can be a random effect."""
 WARM_UP_BATCHES = 2
 MIN_HANDSHAKES = 3
 ENOUGH_NS = 50_000_000
@@ -92,6 +94,7 @@ class Measure(Frozen):
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
     instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
+    jobs: Count = Field(JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell")
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
@@ -194,6 +197,7 @@ def plan_id_of(plan: Plan) -> str:
     for later, neutral in (
         *(("resolve", None), ("sentinel", True)),
         *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
+        ("jobs", JOBS_PER_CELL),
     ):
         if content["measure"][later] == neutral:
             del content["measure"][later]

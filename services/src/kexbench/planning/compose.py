@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, Method
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import BATCH_NS, BATCHES, Instrument, Isolation, Measure
+from kexbench.domain.plans import BATCH_NS, BATCHES, JOBS_PER_CELL, Instrument, Isolation, Measure
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
 from kexbench.planning.documents import parse_document
@@ -30,6 +30,8 @@ USUAL = (
 )
 """The most common handshakes of servers."""
 LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
+JOBS_OF_A_VERDICT = 6
+"""Jobs of a run that decides about few cells by itself: two jobs hardly show how much jobs differ (ADR 43)."""
 COUNTS = 2
 """Invocations that count instructions, so that the difference of two counts is known."""
 QUICK_INVOCATIONS, FEW_BATCHES = 3, 4
@@ -54,6 +56,7 @@ class Wish:
     isolation: Isolation = Isolation.EXCLUSIVE
     purpose: Purpose = Purpose.HISTORY
     instrument: Instrument = Instrument.TIME
+    jobs: int = JOBS_PER_CELL
 
 
 def spec_text(wish: Wish) -> str:
@@ -72,6 +75,7 @@ def spec_text(wish: Wish) -> str:
             "sentinel": wish.sentinel,
             **({} if wish.isolation is Isolation.EXCLUSIVE else {"isolation": str(wish.isolation)}),
             **({} if wish.instrument is Instrument.TIME else {"instrument": str(wish.instrument)}),
+            **({} if wish.jobs == JOBS_PER_CELL else {"jobs": wish.jobs}),
         },
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
@@ -105,11 +109,13 @@ def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, .
     )
 
 
-def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = QUICK_BATCHES) -> int:
+def affordable_invocations(
+    cases: tuple[Case, ...], subjects: int, seconds: float, *, batches: int = QUICK_BATCHES, jobs: int = JOBS_PER_CELL
+) -> int:
     """How many invocations fit into a time in seconds, within bounds."""
 
     def takes(invocations: int) -> float:
-        measure = Measure(invocations=invocations, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
+        measure = Measure(invocations=invocations, batches=batches, batch_ns=BATCH_NS, max_duration_s=1, jobs=jobs)
         return estimated_seconds(cases, subjects, 1, measure)
 
     least_s = takes(LEAST_INVOCATIONS)

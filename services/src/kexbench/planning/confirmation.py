@@ -12,7 +12,7 @@ from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Measure
-from kexbench.planning.compose import Wish
+from kexbench.planning.compose import JOBS_OF_A_VERDICT, Wish
 from kexbench.planning.estimate import estimated_seconds
 
 _LEAST_S, _MOST_S = 3600, 999_999
@@ -35,7 +35,7 @@ class ConfirmingRun:
     def wish(self) -> Wish:
         before, after = self.ends
         participants = len(self.ends)
-        measure = self.measure.model_copy(update={"invocations": self.invocations})
+        measure = self.measure.model_copy(update={"invocations": self.invocations, "jobs": JOBS_OF_A_VERDICT})
         return Wish(
             name=f"confirm-{self.spec_name}"[:_NAME_MAX].rstrip("-"),
             description=f"{after}: is it slower than {before}?",
@@ -46,6 +46,7 @@ class ConfirmingRun:
             max_duration_s=_allowed_s(estimated_seconds(self.cases, participants, len(self.pools), measure)),
             pools=self.pools,
             isolation=self.measure.isolation,
+            jobs=measure.jobs,
         )
 
     @property

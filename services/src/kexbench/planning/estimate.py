@@ -12,7 +12,6 @@ from kexbench.domain.plans import (
     least_handshakes,
 )
 from kexbench.domain.profiles import ROOTS
-from kexbench.planning.pack import JOBS_PER_CELL
 
 INVOCATION_OVERHEAD_S = 0.05
 """Seconds for the start, set-up and probe handshake of one worker."""
@@ -38,14 +37,14 @@ def job_seconds(plan: Plan) -> dict[str, float]:
     cases = {case.case_id: case for case in plan.cases}
     seconds = {}
     for job in plan.jobs:
-        measure = plan.measure.model_copy(update={"invocations": job.invocations})
+        measure = plan.measure.model_copy(update={"invocations": job.invocations, "jobs": 1})
         participants = sum(len(block) for block in job.blocks)
-        seconds[job.job_id] = sum(case_seconds(cases[case_id], participants, measure, 1) for case_id in job.case_ids)
+        seconds[job.job_id] = sum(case_seconds(cases[case_id], participants, measure) for case_id in job.case_ids)
     return seconds
 
 
-def case_seconds(case: Case, subjects: int, measure: Measure, jobs: int = JOBS_PER_CELL) -> float:
-    """Seconds of measuring all invocations of a case on one node, in so many jobs."""
+def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
+    """Seconds of measuring all invocations of a case on one node."""
     handshake_s = handshake_seconds(case)
     if measure.instrument is Instrument.INSTRUCTIONS:
         return COUNTED_RUNS * (COUNTING_OVERHEAD_S + COUNTED_HANDSHAKES * handshake_s) * subjects * measure.invocations
@@ -61,7 +60,7 @@ def case_seconds(case: Case, subjects: int, measure: Measure, jobs: int = JOBS_P
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
     # The untimed pass of each job is made twice, because a second worker counts the heap.
     examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
-    passes = min(jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
+    passes = min(measure.jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
     return (invocation_s * measure.invocations + examined_s * passes) * subjects
 
 

@@ -4,12 +4,10 @@ import math
 from collections.abc import Mapping
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.plans import SENTINEL, Job
+from kexbench.domain.plans import JOBS_PER_CELL, SENTINEL, Job
 
 BLOCK_SUBJECTS = 6
 """More live processes no longer share a core's caches fairly within one round."""
-JOBS_PER_CELL = 2
-"""Each cell is spread over at least this many jobs, so that the job can be a random effect."""
 LONGEST_JOB_S = 20 * 60
 """Approximate length of a job of a long plan. A pod's overhead of up to a minute is then less than a twentieth, the
 nodes of a pool share the plan, and a lost node loses little."""
@@ -35,11 +33,13 @@ def jobs(
     invocations: int,
     *,
     sentinel: bool,
+    least: int = JOBS_PER_CELL,
 ) -> tuple[Job, ...]:
-    """The jobs of every pool. `seconds`: the estimated time of each case on one node, by its id. Invocations are dealt
-    evenly, and the first jobs take the remainder. The first jobs of all cases come before the second jobs of any."""
+    """The jobs of every pool. `seconds`: the estimated time of each case on one node, by its id. Each cell is spread
+    over `least` jobs or more. Invocations are dealt evenly, and the first jobs take the remainder. The first jobs of
+    all cases come before the second jobs of any."""
     packed = []
-    counts = {case_ids: _job_count(seconds, case_ids, invocations) for case_ids in _groups(seconds)}
+    counts = {case_ids: _job_count(seconds, case_ids, invocations, least) for case_ids in _groups(seconds, least)}
     dealt = [(index, case_ids) for case_ids, count in counts.items() for index in range(count)]
     for pool in pools:
         for index, case_ids in sorted(dealt, key=lambda part: part[0]):
@@ -57,16 +57,16 @@ def jobs(
     return tuple(packed)
 
 
-def _job_count(seconds: Mapping[str, float], case_ids: tuple[str, ...], invocations: int) -> int:
+def _job_count(seconds: Mapping[str, float], case_ids: tuple[str, ...], invocations: int, least: int) -> int:
     """The number of jobs that share the invocations of these cases."""
     total_s = sum(seconds[case_id] for case_id in case_ids)
-    return min(max(JOBS_PER_CELL, math.ceil(total_s / LONGEST_JOB_S)), invocations)
+    return min(max(least, math.ceil(total_s / LONGEST_JOB_S)), invocations)
 
 
-def _groups(seconds: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
+def _groups(seconds: Mapping[str, float], jobs_per_cell: int) -> tuple[tuple[str, ...], ...]:
     """Groups of cases that the same jobs measure, in their order. As few groups of about equal length as keep every job
     below LONGEST_JOB_S, unless a single case takes longer."""
-    count = math.ceil(sum(seconds.values()) / (JOBS_PER_CELL * LONGEST_JOB_S))
+    count = math.ceil(sum(seconds.values()) / (jobs_per_cell * LONGEST_JOB_S))
     group_s = sum(seconds.values()) / max(1, count)
     groups: list[list[str]] = [[]]
     filled_s = 0.0

@@ -110,7 +110,13 @@ def _assemble(
         skipped=skipped,
         measure=measure,
         jobs=pack.jobs(
-            spec.metadata.name, pools, seconds, references, measure.invocations, sentinel=sentinel is not None
+            spec.metadata.name,
+            pools,
+            seconds,
+            references,
+            measure.invocations,
+            sentinel=sentinel is not None,
+            least=measure.jobs,
         ),
         estimated_s=round(sum(seconds.values()) * len(pools), 1),
         reference=Reference.model_validate(spec.reference.model_dump()) if spec.reference else None,

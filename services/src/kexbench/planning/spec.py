@@ -29,7 +29,7 @@ from kexbench.domain.dimensions import (
 )
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
-from kexbench.domain.plans import BATCHES, Instrument, Isolation
+from kexbench.domain.plans import BATCHES, JOBS_PER_CELL, Instrument, Isolation
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.domain.samples import Side
 from kexbench.domain.security import SecurityModel
@@ -41,6 +41,7 @@ TRACKED = "tracked"
 USUAL_GROUPS = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048", Method.BFE: "BLS12-381"}
 MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
+MAX_JOBS_PER_CELL = 100
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
@@ -184,6 +185,15 @@ class MeasureSpec(Written):
             "and need no quiet machine"
         ),
     ] = Instrument.TIME
+    jobs: Annotated[
+        int,
+        Field(
+            ge=2,
+            le=MAX_JOBS_PER_CELL,
+            description="the fewest jobs that share the invocations of each case; a spec of one or two cases resolves "
+            "more with six",
+        ),
+    ] = JOBS_PER_CELL
 
 
 class ReferenceRowSpec(Written):
