@@ -66,6 +66,7 @@ class Extent:
     rsa_bits: tuple[int, ...] = ()
     versions: int = 28
     hosts: int = 4
+    batches: int = BATCHES
 
 
 EXTENTS = {1: Extent(runs=1, groups=1), 14: Extent(runs=2), 99: Extent(runs=15), 139: Extent(runs=21)}
@@ -159,7 +160,7 @@ def run_of(extent: Extent, host: int, number: int) -> Run:
         rsa_bits=", ".join(map(str, extent.rsa_bits or (2048,))),
         groups=", ".join(_GROUPS[: extent.groups]),
         invocations=INVOCATIONS,
-        batches=BATCHES,
+        batches=extent.batches,
     )
     plan = make_plan(spec, "large.yaml", catalogue)
     created_at = FIRST_RUN + timedelta(weeks=number, hours=host)
@@ -219,18 +220,17 @@ def invocations_of(run: Run) -> Iterator[Invocation]:
                     host_load=HostLoad(load_average_1m=0.1, steal_share=0.0, busy_share=0.5),
                     started_at=started.isoformat(timespec="milliseconds"),
                     negotiated={},
-                    samples=tuple(_samples(block, base_ns, list(run.kits), random)),
+                    samples=tuple(_samples(block, base_ns, run, random)),
                     outcomes=(),
                 )
 
 
-def _samples(
-    block: Sequence[str], base_ns: float, references: Sequence[str], random: np.random.Generator
-) -> Iterator[Sample]:
+def _samples(block: Sequence[str], base_ns: float, run: Run, random: np.random.Generator) -> Iterator[Sample]:
+    references, shape = list(run.kits), (len(METRICS), run.plan.measure.batches)
     together = random.normal(1, 0.01)
     for reference in block:
         cost_ns = base_ns * together * (1 + 0.002 * references.index(reference))
-        values = np.round(cost_ns * random.normal(1, 0.005, (len(METRICS), BATCHES)))
+        values = np.round(cost_ns * random.normal(1, 0.005, shape))
         for metric, batches in zip(METRICS, values, strict=True):
             yield Sample(
                 subject=reference, metric=metric, values=tuple(map(float, batches)), level=float(batches.mean())

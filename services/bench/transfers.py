@@ -4,7 +4,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -18,11 +18,13 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, sign_run_token
 from kexbench.client import batches_of
+from kexbench.domain.plans import BATCHES
 from kexbench.domain.runs import Run
 from kexbench.store.port import Store
 
 SECRET = "s" * 64
-UPLOADED = {"invocations": 120, "invocation-batches": 720}
+ONE_BY_ONE, IN_BATCHES = "invocations", "invocation-batches"
+UPLOADED = {ONE_BY_ONE: 120, IN_BATCHES: 720}
 """Invocations that are uploaded in each way, at most."""
 
 
@@ -46,6 +48,8 @@ class Transfers:
     single: Upload
     """One invocation in each request."""
     in_batches: Upload
+    of_usual_length: Upload
+    """In batches as well, with as many values in a sample as specs have by default."""
     exports: Mapping[str, Export]
     """By format."""
 
@@ -53,8 +57,10 @@ class Transfers:
 def measure_transfers(folder: Path, extent: Extent) -> Transfers:
     """Uploads come last, since they change the store."""
     exports = {file_format: in_a_process(_export, folder, file_format) for file_format in ("csv", "parquet")}
-    single, in_batches = (in_a_process(_upload, folder, extent, host, way) for host, way in enumerate(UPLOADED))
-    return Transfers(single, in_batches, exports)
+    usual = replace(extent, batches=BATCHES)
+    ways = ((extent, ONE_BY_ONE), (extent, IN_BATCHES), (usual, IN_BATCHES))
+    uploads = (in_a_process(_upload, folder, uploaded, host, way) for host, (uploaded, way) in enumerate(ways))
+    return Transfers(*uploads, exports)
 
 
 def _upload(folder: Path, extent: Extent, host: int, way: str) -> Upload:
@@ -72,7 +78,7 @@ def _deliver(store: Store, application: FastAPI, run: Run, way: str, most: int) 
     store.add_run(run)
     invocations = list(islice(invocations_of(run), most))
     single = [invocation.model_dump_json().encode() for invocation in invocations]
-    bodies = single if way == "invocations" else [body for _, body in batches_of(invocations)]
+    bodies = single if way == ONE_BY_ONE else [body for _, body in batches_of(invocations)]
     token = sign_run_token(run.run_id, SECRET, now=datetime.now(UTC))
     gc.collect()  # otherwise the invocations made here count as new objects of the service
     cpu_s = asyncio.run(_post(httpx.ASGITransport(application), f"/runs/{run.run_id}/{way}", token, bodies))

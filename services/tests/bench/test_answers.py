@@ -11,6 +11,7 @@ from bench.large_store import BATCHES, METRICS, Extent, make_large_store, runs_o
 from bench.load import RATE, measure_load
 from bench.sample_rows import measure_sample_rows
 from bench.transfers import measure_transfers
+from kexbench.domain.plans import BATCHES as USUAL_BATCHES
 from kexbench.domain.runs import RunState
 from kexbench.store.port import Selection
 from tests.builders import newest_runs
@@ -49,6 +50,7 @@ def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path)
     assert all(min(vars(answer).values()) > 0 for answer in answers.values())
     assert all(export.content_bytes > 0 for export in transfers.exports.values())
     assert transfers.single.values == transfers.in_batches.values > 0
+    assert transfers.of_usual_length.values == transfers.in_batches.values * USUAL_BATCHES // BATCHES
     text = answers_text([Answers(values, 1000, opened_s, answers, peak_bytes, transfers, rows)])
     assert text.count("| filters |") == 1
     assert "As parquet" in text

@@ -137,6 +137,8 @@ _NUMBERS_OR_NULL = Annotated[tuple[Annotated[float, Field(ge=0, allow_inf_nan=Fa
 
 
 def _null_as_absent(values: tuple[float | None, ...]) -> tuple[float, ...]:
+    if None not in values:
+        return values  # type: ignore[return-value]
     numbers = tuple(ABSENT if value is None else value for value in values)
     if all(map(math.isnan, numbers)):
         raise ValueError("a sample needs at least one number; leave it out where no batch has one")
