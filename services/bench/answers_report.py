@@ -33,8 +33,9 @@ def _parts(store: Answers) -> list[str]:
         for name, export in transfers.exports.items()
     )
     uploads = (
-        f"Uploads in batches store {_rate(transfers.of_usual_length)} values in a second of CPU time with {BATCHES} values"
-        f" in a sample, as specs have by default, and {_rate(transfers.in_batches)} with {STORED_BATCHES}, as the store has."
+        f"Uploads in batches store {_rate(transfers.of_usual_length)} values in a second of CPU time with {BATCHES}"
+        f" values in a sample, as specs have by default, and {_rate(transfers.in_batches)} with {STORED_BATCHES},"
+        " as the store has."
         f" With one invocation in each request they store {_rate(transfers.single)}."
     )
     parts = [f"**{sizes}.** {opened}", answers, f"{uploads} {exports}"]

@@ -59,8 +59,10 @@ def measure_transfers(folder: Path, extent: Extent) -> Transfers:
     exports = {file_format: in_a_process(_export, folder, file_format) for file_format in ("csv", "parquet")}
     usual = replace(extent, batches=BATCHES)
     ways = ((extent, ONE_BY_ONE), (extent, IN_BATCHES), (usual, IN_BATCHES))
-    uploads = (in_a_process(_upload, folder, uploaded, host, way) for host, (uploaded, way) in enumerate(ways))
-    return Transfers(*uploads, exports)
+    single, in_batches, of_usual_length = (
+        in_a_process(_upload, folder, uploaded, host, way) for host, (uploaded, way) in enumerate(ways)
+    )
+    return Transfers(single, in_batches, of_usual_length, exports)
 
 
 def _upload(folder: Path, extent: Extent, host: int, way: str) -> Upload:
