@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, parse_document
 from kexbench.planning.plan import make_plan
-from kexbench.planning.spec import Matrix
+from kexbench.planning.spec import Matrix, MeasureSpec
 from tests.builders import BENCH_SPECS, CATALOGUE, REFERENCE, SPEC, a_plan
 
 DOCUMENTS = sorted([*BENCH_SPECS.glob("*.yaml"), *BENCH_SPECS.glob("articles/*.yaml")])
@@ -37,9 +38,11 @@ def test_there_are_specs_to_copy_and_a_list_of_them() -> None:
     assert [name for name in names if f"- [{name}]({name}): " not in listed] == []
 
 
-def test_every_field_of_a_matrix_is_in_the_list_of_what_it_can_vary() -> None:
-    listed = (BENCH_SPECS / "README.md").read_text()
-    assert all(f"`{field.alias}`" in listed for field in Matrix.model_fields.values())
+@pytest.mark.parametrize("section", [Matrix, MeasureSpec])
+def test_every_field_of_a_section_is_in_its_list(section: type[BaseModel]) -> None:
+    title = section.__name__.removesuffix("Spec")
+    listed = (BENCH_SPECS / "README.md").read_text().partition(f"## {title}\n")[2].partition("\n## ")[0]
+    assert [field.alias for field in section.model_fields.values() if f"`{field.alias}`" not in listed] == []
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
