@@ -1,11 +1,14 @@
 """Uploads: only with the run's own token, only what fits its plan, and as often as one likes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from kexbench.api import uploading
+from kexbench.api.app import UPLOADS_AT_ONCE
 from kexbench.api.calling import TokenError, bearer_of, sign_run_token
 from kexbench.api.gate import MAX_UPLOAD_BYTES
 from kexbench.domain.runs import Run
@@ -75,6 +78,37 @@ def test_several_invocations_with_many_faults_are_answered_with_their_number(cli
     assert_problem(post(client, run, "invocation-batches", [1], OTHER_RUN), 422, "body.0")
     assert_problem(post(client, run, "invocation-batches", [invocation_of(run)], OTHER_RUN), 403)
     assert_problem(post(client, run, "invocation-batches", [1], {}), 401)
+
+
+def test_of_many_uploads_at_once_few_are_parsed_and_all_are_stored(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parsed body takes ten times its size, and a cluster's nodes end their jobs together."""
+    run = a_run()
+    put(client, run)
+    parsed: list[object] = []
+    most = 0
+    parse, store = uploading.validated, uploading._upload
+
+    def counted_parse(*given: Any) -> Any:
+        nonlocal most
+        parsed.append(given)
+        most = max(most, len(parsed))
+        return parse(*given)
+
+    def counted_store(*given: Any) -> None:
+        store(*given)
+        parsed.pop()
+
+    monkeypatch.setattr(uploading, "validated", counted_parse)
+    monkeypatch.setattr(uploading, "_upload", counted_store)
+    numbers = run.plan.jobs[0].numbers
+    bodies = [[invocation_of(run, invocation=number)] for number in numbers] * 8
+    with ThreadPoolExecutor(len(bodies)) as nodes:
+        statuses = nodes.map(lambda body: post(client, run, "invocation-batches", body).status_code, bodies)
+        assert set(statuses) == {204}
+    assert 1 <= most <= UPLOADS_AT_ONCE
+    assert len(client.get(f"/runs/{run.run_id}/invocations").json()) == len(numbers)
 
 
 def test_every_upload_can_be_repeated(client: httpx.Client) -> None:

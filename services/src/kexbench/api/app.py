@@ -1,5 +1,6 @@
 """The application: routes, problems and the built pages, for a given store."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -119,6 +120,8 @@ class _Api(FastAPI):
 
 WRITERS_AT_ONCE = 4
 """Write requests that are processed at once, in addition to read requests."""
+UPLOADS_AT_ONCE = 2
+"""Of several invocations: one is parsed while another is stored. More would wait for the store and take memory."""
 
 
 @asynccontextmanager
@@ -171,6 +174,7 @@ def create_app(
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
     app.state.troubles = troubles or Troubles()
     app.state.streams = Streams(store)
+    app.state.upload_turns = asyncio.Semaphore(UPLOADS_AT_ONCE)
     app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
     app.state.answers = Answers(app)
