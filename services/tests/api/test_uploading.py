@@ -10,7 +10,7 @@ import pytest
 from kexbench.api import uploading
 from kexbench.api.app import UPLOADS_AT_ONCE
 from kexbench.api.calling import TokenError, bearer_of, sign_run_token
-from kexbench.api.gate import MAX_UPLOAD_BYTES
+from kexbench.api.gate import MAX_UPLOAD_BYTES, validated
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import OutcomeKind, Timer
 from tests.api.conftest import SECRET, assert_problem, put, token
@@ -88,19 +88,19 @@ def test_of_many_uploads_at_once_few_are_parsed_and_all_are_stored(
     put(client, run)
     parsed: list[object] = []
     most = 0
-    parse, store = uploading.validated, uploading._upload
+    store = uploading._upload
 
     def counted_parse(*given: Any) -> Any:
         nonlocal most
         parsed.append(given)
         most = max(most, len(parsed))
-        return parse(*given)
+        return validated(*given)
 
     def counted_store(*given: Any) -> None:
         store(*given)
         parsed.pop()
 
-    monkeypatch.setattr(uploading, "validated", counted_parse)
+    monkeypatch.setattr("kexbench.api.uploading.validated", counted_parse)
     monkeypatch.setattr(uploading, "_upload", counted_store)
     numbers = run.plan.jobs[0].numbers
     bodies = [[invocation_of(run, invocation=number)] for number in numbers] * 8
