@@ -12,9 +12,12 @@ from bench.tables import markdown_table
 from kexbench.analysis.moves import Pair, Sample
 from kexbench.analysis.verdict import Judged, judge_pairs
 
-INVOCATIONS, NOISE, STEP = 24, 0.02, 0.06
-"""Of one invocation's log ratio: its standard deviation. The step is of one cell."""
-JOBS = (2, 6, 12)
+INVOCATIONS = 24
+NOISE = 0.02
+"""The standard deviation of the log ratio of one invocation."""
+STEP = 0.06
+"""By which the first cell is slower."""
+JOBS = (1, 2, 6)
 BETWEEN_JOBS = (0.0, 0.3)
 """The standard deviation of the jobs' own effects, relative to that of an invocation."""
 CELLS = (1, 3, 20)

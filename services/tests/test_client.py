@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.gate import MAX_UPLOAD_BYTES
 from kexbench.api.models import StoredInvocation
-from kexbench.client import ApiClient, Refused, Unreachable, token_in
+from kexbench.client import ApiClient, Refused, Unreachable, batches_of, token_in
 from kexbench.store.lock import ServiceAddress
+from tests.builders import a_run, an_invocation
 
 KEY = StoredInvocation(job_id="job", attempt=1, case_id="case", invocation=3)
 
@@ -312,3 +314,13 @@ def test_a_stream_that_breaks_off_says_so_and_is_not_asked_for_again(api: Api, p
     with pytest.raises(Unreachable, match="the service does not answer: "):
         list(pod().api.stream("/export"))
     assert len(api.asked) == 1
+
+
+def test_a_delivery_is_cut_into_bodies_that_the_service_takes() -> None:
+    run = a_run()
+    large = an_invocation(run, cpu_ns={"fake@1.0": tuple(map(float, range(100_000)))})
+    bodies = list(batches_of([large] * 20))
+    assert sum(count for count, _ in bodies) == 20
+    assert [len(json.loads(body)) for _, body in bodies] == [count for count, _ in bodies]
+    assert max(len(body) for _, body in bodies) <= MAX_UPLOAD_BYTES
+    assert len(bodies) > 1

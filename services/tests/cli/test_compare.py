@@ -11,9 +11,10 @@ from kexbench.cli import compare
 from kexbench.cli.compose import Done
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
-from kexbench.domain.upgrades import SpreadMove
+from kexbench.domain.upgrades import SIDES, SpreadMove
 from kexbench.pipeline import RunEnd
 from tests.builders import RSA, a_run, an_invocation
+from tests.builders import SPEC as A_SPEC
 from tests.cli.conftest import SPEC, Cli
 
 PLAIN, RESUMED = (
@@ -48,6 +49,7 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
             assert ratio["paired"]
     (run_id,) = {row["run_id"] for row in found.values()}
     assert [run["run_id"] for run in cli("runs", "list", "--json").json()["runs"]] == [run_id]
+    assert cli("runs", "show", run_id, "--json").json()["measure"]["jobs"] == 6
 
 
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
@@ -152,6 +154,28 @@ def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(capsys: p
         assert f"  {side:<12}no result\n" in told
     assert f"{two}, {case.label}, client and server apart: disturbed: in 6 invocations: other programs ran" in told
     assert f"{one}, {case.label}" not in told
+
+
+def test_libraries_that_chose_other_groups_are_not_comparable(capsys: pytest.CaptureFixture[str]) -> None:
+    """The pages say so too: whatever the costs are, another group is other work."""
+    run = a_run(spec=A_SPEC.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-ECDSA]"))
+    (case,) = run.plan.cases
+    one, two = SubjectRef.parse("fake@1.0"), SubjectRef.parse("fake@1.1")
+    found = []
+    for number in range(6):
+        costs = {str(one): 1000 + number, str(two): 2000 + number}
+        invocation = an_invocation(run, number, cpu_ns=costs, case_id=case.case_id)
+        hybrid = invocation.negotiated[str(two)].model_copy(update={"group": "X25519MLKEM768"})
+        found.append(invocation.model_copy(update={"negotiated": {**invocation.negotiated, str(two): hybrid}}))
+    done = Done(RunEnd(run, RunState.FINISHED, "", None), found)
+    (cell,) = judge([cell_of(found, case, str(one), str(two), unlike=compare._unlike(case, done, (one, two)))])
+    compare._print([cell])
+    told = capsys.readouterr().out
+    group = found[0].negotiated[str(one)].group
+    assert f"  not comparable\n  negotiated differently: group X25519MLKEM768 instead of {group}\n" in told
+    row = compare._row(cell, "run", (), SIDES)
+    assert (row["verdict"], row["ratios"]["cpu_ns"]) == ("unlike", None)
+    assert row["warnings"] == [f"negotiated differently: group X25519MLKEM768 instead of {group}"]
 
 
 def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,6 +53,10 @@ def test_both_versions_stand_in_one_block_in_the_cases_and_pools_wherever_they_c
     assert [(job.pool, job.invocations) for job in plan.jobs] == [("arm", 5)] * 6 + [("local", 5)] * 6
 
 
+def test_it_has_no_fewer_jobs_than_the_run_that_it_confirms() -> None:
+    assert len(planned(a_confirming_run(measure=MEASURE.model_copy(update={"jobs": 10}))).jobs) == 2 * 10
+
+
 def test_a_case_with_a_peer_of_any_source_is_planned() -> None:
     case = CASES[0].model_copy(update={"peer": f"server:{GIT}"})
     plan = planned(a_confirming_run(cases=(case,)))

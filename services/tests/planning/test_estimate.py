@@ -76,3 +76,10 @@ def test_threads_and_peers_take_time() -> None:
     base = a_plan(slow).estimated_s
     assert a_plan(slow.replace("4096]", "4096]\n  threads: [2]")).estimated_s > 1.5 * base
     assert a_plan(slow.replace("4096]", "4096]\n  peer: ['server:fake@1.0']")).estimated_s > base
+
+
+def test_each_job_of_slow_handshakes_repeats_the_untimed_pass() -> None:
+    slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[DHE-RSA]\n  dhGroup: [ffdhe8192]").replace("20m", "9h")
+    two, four, six = (a_plan(slow.replace("batches: 4", f"batches: 4, jobs: {jobs}")).estimated_s for jobs in (2, 4, 6))
+    assert six - four == pytest.approx(four - two)
+    assert four > two

@@ -70,6 +70,9 @@ def test_a_spec_may_ask_for_more_jobs(seconds: dict[str, float], least: int, inv
         assert len(shares) >= min(least, invocations)
         assert sum(shares) == invocations
         assert max(shares) - min(shares) <= 1
+    group_s = min(least, invocations) * LONGEST_JOB_S + max(seconds.values())
+    for job in found:
+        assert measured_s(job, seconds, invocations) <= 1.001 * group_s * job.invocations / invocations
 
 
 def test_a_single_invocation_is_a_single_job() -> None:

@@ -48,8 +48,10 @@ def cell_of(
     after: str,
     floor: float = 0.0,
     sides: Mapping[Side, Metric] = SIDES,
+    unlike: Sequence[str] = (),
 ) -> CellData:
-    """The data behind a case's verdict, for two subjects of one run on one machine. `sides`: what decides."""
+    """The data behind a case's verdict, for two subjects of one run on one machine. `sides`: what decides. `unlike`:
+    why the two did different work."""
     return CellData(
         case=case,
         pool="",
@@ -57,7 +59,7 @@ def cell_of(
         before={side: batches_of(invocations, case.case_id, before, metric) for side, metric in sides.items()},
         after={side: batches_of(invocations, case.case_id, after, metric) for side, metric in sides.items()},
         run_ids=(),
-        warnings=(),
-        unlike=False,
+        warnings=tuple(unlike),
+        unlike=bool(unlike),
         floor=floor,
     )

@@ -28,6 +28,7 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.client import ApiClient
+from kexbench.comparison.comparing import negotiated_differently
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.hosts import kind_of
@@ -70,7 +71,7 @@ def compare(
 ) -> None:
     """Compare two builds, interleaved on one core, and print a verdict for each case. Takes two minutes.
 
-    Exit status: 0 no case is slower, 3 a case is slower, 1 nothing could be measured.
+    Exit status: 0 no case is slower, 3 a case is slower, 1 no case could be compared.
 
     Examples:
 
@@ -102,7 +103,10 @@ def compare(
     floors = {} if count else _floors(installation, done, references[1].library)
     sides = SIDES_OF[instrument_of(count)]
     judged = judge(
-        [cell_of(done.invocations, each, before, after, floors.get(each.case_id, 0.0), sides) for each in cases]
+        [
+            cell_of(done.invocations, each, before, after, floor, sides, _unlike(each, done, references))
+            for each, floor in ((each, floors.get(each.case_id, 0.0)) for each in cases)
+        ]
     )
     along = _along(done, references)
     disturbed = {case.case_id: _disturbed(case, done, references) for case in cases}
@@ -134,6 +138,20 @@ def matrices_of(spec: Path) -> list[Matrix]:
     return read_matrices(read_spec(spec), str(spec))
 
 
+def _unlike(case: Case, done: Done, pair: tuple[SubjectRef, SubjectRef]) -> list[str]:
+    """Why the two did different work, in a case that leaves a choice to the library."""
+    if not case.leaves_a_choice:
+        return []
+    chosen = {
+        subject: negotiated
+        for invocation in done.invocations
+        if invocation.case_id == case.case_id
+        for subject, negotiated in invocation.negotiated.items()
+    }
+    before, after = (chosen.get(str(subject)) for subject in pair)
+    return negotiated_differently(after, before) if before and after else []
+
+
 Disturbed = dict[str, dict[str, int]]
 """By case and subject: invocations without separate numbers of client and server because of other programs."""
 
@@ -153,8 +171,11 @@ def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> tuple[ComponentCh
 def _print(judged: Sequence[UpgradeCell]) -> None:
     """Each case with its verdict, then three changes: both sides, client, server."""
     for cell in judged:
-        word = verdict_words(cell.verdict, cell.resolves).replace("\n", " ") if cell.move else NO_RESULT
+        word = verdict_words(cell.verdict, cell.resolves).replace("\n", " ") if _is_judged(cell) else NO_RESULT
         out.print(f"[bold]{escape(cell.title)}[/bold]  {word}", soft_wrap=True)
+        if cell.verdict == "unlike":
+            out.print(f"  {', '.join(cell.warnings)}", markup=False, soft_wrap=True)
+            continue
         if cell.invocations == 0:
             continue
         titles: dict[Side, str] = {"both": "both sides", "client": "client", "server": "server"}
@@ -165,6 +186,10 @@ def _print(judged: Sequence[UpgradeCell]) -> None:
             out.print(f"  {words}", markup=False)
         if cell.resolves and cell.verdict != "unresolved":
             out.print(f"  resolution  {cell.resolves:.2%}", style="dim", markup=False)
+
+
+def _is_judged(cell: UpgradeCell) -> bool:
+    return cell.move is not None or cell.verdict == "unlike"
 
 
 def _sides(cell: UpgradeCell) -> dict[Side, SideMove | None]:
@@ -203,7 +228,8 @@ def _row(
     return {
         "run_id": run_id,
         "case_id": cell.case_id,
-        "verdict": cell.verdict if cell.move else None,
+        "verdict": cell.verdict if _is_judged(cell) else None,
+        "warnings": list(cell.warnings),
         "components": [change.model_dump() for change in along],
         "resolves": cell.resolves,
         "invocations": cell.invocations,

@@ -186,15 +186,18 @@ def unlike(numbers: Numbers, against: Numbers) -> list[str]:
     if numbers.harness_version != against.harness_version:
         reasons.append(DIFFERENT_HARNESS)
     if numbers.negotiated and against.negotiated:
-        first, second = numbers.negotiated, against.negotiated
-        differ = [
-            f"{word} {getattr(first, name)} instead of {getattr(second, name)}"
-            for name, word in NEGOTIATED_FIELDS.items()
-            if None not in (getattr(first, name), getattr(second, name))
-            and getattr(first, name) != getattr(second, name)
-        ]
-        reasons += [f"negotiated differently: {', '.join(differ)}"] if differ else []
+        reasons += negotiated_differently(numbers.negotiated, against.negotiated)
     return reasons
+
+
+def negotiated_differently(first: Negotiated, second: Negotiated) -> list[str]:
+    """One reason why the two did different work, or none."""
+    differ = [
+        f"{word} {getattr(first, name)} instead of {getattr(second, name)}"
+        for name, word in NEGOTIATED_FIELDS.items()
+        if None not in (getattr(first, name), getattr(second, name)) and getattr(first, name) != getattr(second, name)
+    ]
+    return [f"negotiated differently: {', '.join(differ)}"] if differ else []
 
 
 def unbridged(places: Iterable[Apart], frozen: Sentinels) -> list[Apart]:

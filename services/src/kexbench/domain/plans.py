@@ -21,7 +21,7 @@ BATCH_NS = 2_000_000
 the handshake that refills the caches."""
 
 JOBS_PER_CELL = 2
-"""Default of the jobs that each cell is spread over at least, so that the job can be a random effect."""
+"""The fewest jobs of a cell, unless the spec says otherwise, so that the job can be a random effect."""
 WARM_UP_BATCHES = 2
 MIN_HANDSHAKES = 3
 ENOUGH_NS = 50_000_000
@@ -94,7 +94,7 @@ class Measure(Frozen):
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
     instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
-    jobs: Count = Field(JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell")
+    jobs: Count = Field(JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many")
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""

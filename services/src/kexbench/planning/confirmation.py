@@ -35,7 +35,9 @@ class ConfirmingRun:
     def wish(self) -> Wish:
         before, after = self.ends
         participants = len(self.ends)
-        measure = self.measure.model_copy(update={"invocations": self.invocations, "jobs": JOBS_OF_A_VERDICT})
+        measure = self.measure.model_copy(
+            update={"invocations": self.invocations, "jobs": max(self.measure.jobs, JOBS_OF_A_VERDICT)}
+        )
         return Wish(
             name=f"confirm-{self.spec_name}"[:_NAME_MAX].rstrip("-"),
             description=f"{after}: is it slower than {before}?",

@@ -36,8 +36,9 @@ def jobs(
     least: int = JOBS_PER_CELL,
 ) -> tuple[Job, ...]:
     """The jobs of every pool. `seconds`: the estimated time of each case on one node, by its id. Each cell is spread
-    over `least` jobs or more. Invocations are dealt evenly, and the first jobs take the remainder. The first jobs of
-    all cases come before the second jobs of any."""
+    over `least` jobs or more, as far as it has invocations. They are dealt evenly, and the first jobs take the
+    remainder. The first jobs of all cases come before the second jobs of any."""
+    least = min(least, invocations)
     packed = []
     counts = {case_ids: _job_count(seconds, case_ids, invocations, least) for case_ids in _groups(seconds, least)}
     dealt = [(index, case_ids) for case_ids, count in counts.items() for index in range(count)]
@@ -63,10 +64,10 @@ def _job_count(seconds: Mapping[str, float], case_ids: tuple[str, ...], invocati
     return min(max(least, math.ceil(total_s / LONGEST_JOB_S)), invocations)
 
 
-def _groups(seconds: Mapping[str, float], jobs_per_cell: int) -> tuple[tuple[str, ...], ...]:
+def _groups(seconds: Mapping[str, float], least: int) -> tuple[tuple[str, ...], ...]:
     """Groups of cases that the same jobs measure, in their order. As few groups of about equal length as keep every job
     below LONGEST_JOB_S, unless a single case takes longer."""
-    count = math.ceil(sum(seconds.values()) / (jobs_per_cell * LONGEST_JOB_S))
+    count = math.ceil(sum(seconds.values()) / (least * LONGEST_JOB_S))
     group_s = sum(seconds.values()) / max(1, count)
     groups: list[list[str]] = [[]]
     filled_s = 0.0

@@ -190,8 +190,8 @@ class MeasureSpec(Written):
         Field(
             ge=2,
             le=MAX_JOBS_PER_CELL,
-            description="the fewest jobs that share the invocations of each case; a spec of one or two cases resolves "
-            "more with six",
+            description="the fewest jobs that share the invocations of each case, if there are as many; with few "
+            "cases, six resolve more where the load changes",
         ),
     ] = JOBS_PER_CELL
 
