@@ -3,7 +3,7 @@
 from collections import defaultdict
 from itertools import chain
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kexbench.domain.plans import JOBS_PER_CELL, Job
@@ -62,6 +62,7 @@ def test_a_long_plan_shares_out_its_cases_and_a_long_case_its_invocations() -> N
     assert len({job.job_id for job in alike}) == len(alike)
 
 
+@example({str(number): 360.0 for number in range(100)}, 12, 3)
 @given(HOURS, st.integers(2, 12), st.integers(2, 100))
 def test_a_spec_may_ask_for_more_jobs(seconds: dict[str, float], least: int, invocations: int) -> None:
     found = jobs("spec", ("local",), seconds, ("openssl@system",), invocations, sentinel=True, least=least)

@@ -94,7 +94,9 @@ class Measure(Frozen):
         Isolation.EXCLUSIVE, description="whether a job needs CPUs of its own; enforced only on a cluster"
     )
     instrument: Instrument = Field(Instrument.TIME, description="CPU time, or counted instructions")
-    jobs: Count = Field(JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many")
+    jobs: Count = Field(
+        JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many"
+    )
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
