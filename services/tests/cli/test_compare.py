@@ -54,6 +54,7 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
 
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     done = cli("compare", ONE, EQUAL, *FEW)
+    assert "different build profile" not in done.out
     assert done.status == 0, done.err
     assert f"CPU time of {EQUAL} compared with {ONE}" in done.out
     assert done.out.count("no change") == 8, "of two cases the verdict, both sides, the client and the server"

@@ -49,9 +49,10 @@ def cell_of(
     floor: float = 0.0,
     sides: Mapping[Side, Metric] = SIDES,
     unlike: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> CellData:
     """The data behind a case's verdict, for two subjects of one run on one machine. `sides`: what decides. `unlike`:
-    why the two did different work."""
+    why the two did different work. `warnings`: why the comparison is weaker."""
     return CellData(
         case=case,
         pool="",
@@ -59,7 +60,7 @@ def cell_of(
         before={side: batches_of(invocations, case.case_id, before, metric) for side, metric in sides.items()},
         after={side: batches_of(invocations, case.case_id, after, metric) for side, metric in sides.items()},
         run_ids=(),
-        warnings=tuple(unlike),
+        warnings=(*warnings, *unlike),
         unlike=bool(unlike),
         floor=floor,
     )

@@ -28,11 +28,11 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.client import ApiClient
-from kexbench.comparison.comparing import negotiated_differently
+from kexbench.comparison.comparing import DIFFERENT_PROFILE, negotiated_differently
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.hosts import kind_of
-from kexbench.domain.kits import SubjectRef
+from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.numbers import counted
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument
 from kexbench.domain.samples import DISTURBED_REASON, Metric
@@ -102,9 +102,11 @@ def compare(
     before, after = map(str, references)
     floors = {} if count else _floors(installation, done, references[1].library)
     sides = SIDES_OF[instrument_of(count)]
+    profiles = [done.end.run.kits[str(reference)].build_profile for reference in references]
+    warnings = [DIFFERENT_PROFILE] if profiles[0] != profiles[1] else []
     judged = judge(
         [
-            cell_of(done.invocations, each, before, after, floor, sides, _unlike(each, done, references))
+            cell_of(done.invocations, each, before, after, floor, sides, _unlike(each, done, references), warnings)
             for each, floor in ((each, floors.get(each.case_id, 0.0)) for each in cases)
         ]
     )
@@ -115,7 +117,8 @@ def compare(
         print_json([_row(cell, run_id, along, sides) | {"disturbed": disturbed[cell.case_id]} for cell in judged])
     else:
         measure = "Instructions" if count else "CPU time"
-        out.print(f"{measure} of {references[1]} compared with {references[0]}{along_text(along)}\n", markup=False)
+        out.print(f"{measure} of {references[1]} compared with {references[0]}{along_text(along)}", markup=False)
+        out.print(_profiles_text(profiles), markup=False, soft_wrap=True)
         _print(judged)
         _explain(cases, done, judged, disturbed)
     verdicts = [cell.verdict for cell in judged if cell.move]
@@ -136,6 +139,12 @@ def _floors(installation: Installation, done: Done, library: str) -> dict[str, f
 def matrices_of(spec: Path) -> list[Matrix]:
     """The matrices of a spec file; its subjects are ignored. Raises DocumentError."""
     return read_matrices(read_spec(spec), str(spec))
+
+
+def _profiles_text(profiles: Sequence[BuildProfile]) -> str:
+    """A line about profiles whose labels differ; empty otherwise."""
+    before, after = (profile.label for profile in profiles)
+    return f"{DIFFERENT_PROFILE}: {before} → {after}\n" if before != after else ""
 
 
 def _unlike(case: Case, done: Done, pair: tuple[SubjectRef, SubjectRef]) -> list[str]:
