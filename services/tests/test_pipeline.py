@@ -291,26 +291,6 @@ def test_ctrl_c_between_two_jobs_is_not_lost_where_python_ignores_its_exception(
     assert end.state is RunState.CANCELLED
 
 
-@pytest.mark.parametrize(("pause_s", "deliveries"), [(1e9, 2), (0.0, 3)])
-def test_results_are_delivered_between_jobs_when_some_time_has_passed(
-    pause_s: float, deliveries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the first of two jobs, perhaps before the second, and at the end."""
-    one, folder = begun_here(tmp_path)
-    stored: list[int] = []
-
-    def deliver(*given: Any) -> None:
-        stored.append(len(folder.invocations(folder.run())))
-        deliver_run(*given)
-
-    monkeypatch.setattr(pipeline, "deliver_run", deliver)
-    monkeypatch.setattr(pipeline, "DELIVERY_PAUSE_S", pause_s)
-    end = execute_run(one, folder, Silent())
-    assert (end.state, end.undelivered) == (RunState.FINISHED, None)
-    assert (len(stored), stored[0], stored[-1]) == (deliveries, 0, end.run.plan.invocations)
-    assert stored == sorted(set(stored))
-
-
 def _without_time(job_input: JobInput) -> str:
     measure = job_input.measure.model_copy(update={"max_duration_s": 0})
     return BaseModel.model_dump_json(job_input.model_copy(update={"measure": measure}))

@@ -1,9 +1,7 @@
 """From a spec to stored results on this machine: the only place that runs the stages in order."""
 
-import math
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -38,8 +36,6 @@ from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
 
-DELIVERY_PAUSE_S = 10.0
-"""Between two deliveries of a run that is being measured."""
 _FULL_BYTES = 1 << 20
 """A disk with less free space counts as full."""
 DELIVERY_ERRORS = (ApiError, ServiceUnavailable, StoreError)
@@ -336,20 +332,17 @@ def _measure(
 ) -> tuple[RunState, str, RunReason | None]:
     """Run all jobs in turn. Returns the state of the run afterwards, with its detail and reason.
 
-    Between jobs nothing is measured, so delivering the results so far disturbs nothing. It opens the store unless a
-    service runs, so it waits for some results. What cannot be delivered now is sent at the end.
+    Between jobs nothing is measured, so delivering the results so far disturbs nothing. What cannot be delivered now
+    is sent at the end.
     """
     total = run.plan.invocations
     done = 0
     is_out_of_time = False
-    next_delivery_s = -math.inf
     cancelled = RunState.CANCELLED, f"continue with kexbench run --resume {run.run_id}", None
     for job in run.plan.jobs:
         try:
-            if time.monotonic() >= next_delivery_s:
-                with suppress(*DELIVERY_ERRORS):
-                    deliver_run(installation, folder)
-                next_delivery_s = time.monotonic() + DELIVERY_PAUSE_S
+            with suppress(*DELIVERY_ERRORS):
+                deliver_run(installation, folder)
             if interrupts.noted:
                 return cancelled
             end = run_job(folder, run, job, places, partial(_report_job, report, done, total), interrupts, lock)
