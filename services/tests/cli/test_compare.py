@@ -9,7 +9,7 @@ from kexbench.analysis.pairs import cell_of
 from kexbench.analysis.verdict import judge
 from kexbench.cli import compare
 from kexbench.cli.compose import Done
-from kexbench.domain.kits import SubjectRef
+from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.runs import RunState
 from kexbench.domain.upgrades import SIDES, SpreadMove
 from kexbench.pipeline import RunEnd
@@ -54,8 +54,8 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
 
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     done = cli("compare", ONE, EQUAL, *FEW)
-    assert "different build profile" not in done.out
     assert done.status == 0, done.err
+    assert "different build profile" not in done.out
     assert f"CPU time of {EQUAL} compared with {ONE}" in done.out
     assert done.out.count("no change") == 8, "of two cases the verdict, both sides, the client and the server"
     assert "ECDSA P-256, X25519, resumed with PSK and key share" in done.out
@@ -161,22 +161,33 @@ def test_libraries_that_chose_other_groups_are_not_comparable(capsys: pytest.Cap
     """The pages say so too: whatever the costs are, another group is other work."""
     run = a_run(spec=A_SPEC.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-ECDSA]"))
     (case,) = run.plan.cases
-    one, two = SubjectRef.parse("fake@1.0"), SubjectRef.parse("fake@1.1")
-    found = []
+    before, after = SubjectRef.parse("fake@1.0"), SubjectRef.parse("fake@1.1")
+    invocations = []
     for number in range(6):
-        costs = {str(one): 1000 + number, str(two): 2000 + number}
+        costs = {str(before): 1000 + number, str(after): 2000 + number}
         invocation = an_invocation(run, number, cpu_ns=costs, case_id=case.case_id)
-        hybrid = invocation.negotiated[str(two)].model_copy(update={"group": "X25519MLKEM768"})
-        found.append(invocation.model_copy(update={"negotiated": {**invocation.negotiated, str(two): hybrid}}))
-    done = Done(RunEnd(run, RunState.FINISHED, "", None), found)
-    (cell,) = judge([cell_of(found, case, str(one), str(two), unlike=compare._unlike(case, done, (one, two)))])
+        hybrid = invocation.negotiated[str(after)].model_copy(update={"group": "X25519MLKEM768"})
+        invocations.append(invocation.model_copy(update={"negotiated": {**invocation.negotiated, str(after): hybrid}}))
+    done = Done(RunEnd(run, RunState.FINISHED, "", None), invocations)
+    (cell,) = judge(
+        [cell_of(invocations, case, str(before), str(after), unlike=compare._unlike(case, done, (before, after)))]
+    )
     compare._print([cell])
-    told = capsys.readouterr().out
-    group = found[0].negotiated[str(one)].group
-    assert f"  not comparable\n  negotiated differently: group X25519MLKEM768 instead of {group}\n" in told
+    printed = capsys.readouterr().out
+    group = invocations[0].negotiated[str(before)].group
+    assert f"  not comparable\n  negotiated differently: group X25519MLKEM768 instead of {group}\n" in printed
     row = compare._row(cell, "run", (), SIDES)
     assert (row["verdict"], row["ratios"]["cpu_ns"]) == ("unlike", None)
     assert row["warnings"] == [f"negotiated differently: group X25519MLKEM768 instead of {group}"]
+
+
+def test_build_profiles_are_named_where_their_labels_differ() -> None:
+    system = BuildProfile(provider="system", compiler="gcc", flags="-O2", libc="2.36", architecture="x86_64")
+    debian = system.model_copy(update={"provider": "debian"})
+    assert compare._profiles_text([system, debian]) == (
+        "different build profile: system shared gcc -O2 x86_64 → debian shared gcc -O2 x86_64\n"
+    )
+    assert compare._profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
 
 
 def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,14 +65,14 @@ def test_a_long_plan_shares_out_its_cases_and_a_long_case_its_invocations() -> N
 @example({str(number): 360.0 for number in range(100)}, 12, 3)
 @given(HOURS, st.integers(2, 12), st.integers(2, 100))
 def test_a_spec_may_ask_for_more_jobs(seconds: dict[str, float], least: int, invocations: int) -> None:
-    found = jobs("spec", ("local",), seconds, ("openssl@system",), invocations, sentinel=True, least=least)
+    planned = jobs("spec", ("local",), seconds, ("openssl@system",), invocations, sentinel=True, least=least)
     for case_id in seconds:
-        shares = [job.invocations for job in found if case_id in job.case_ids]
+        shares = [job.invocations for job in planned if case_id in job.case_ids]
         assert len(shares) >= min(least, invocations)
         assert sum(shares) == invocations
         assert max(shares) - min(shares) <= 1
     group_s = min(least, invocations) * LONGEST_JOB_S + max(seconds.values())
-    for job in found:
+    for job in planned:
         assert measured_s(job, seconds, invocations) <= 1.001 * group_s * job.invocations / invocations
 
 

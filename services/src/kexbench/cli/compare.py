@@ -104,12 +104,11 @@ def compare(
     sides = SIDES_OF[instrument_of(count)]
     profiles = [done.end.run.kits[str(reference)].build_profile for reference in references]
     warnings = [DIFFERENT_PROFILE] if profiles[0] != profiles[1] else []
-    judged = judge(
-        [
-            cell_of(done.invocations, each, before, after, floor, sides, _unlike(each, done, references), warnings)
-            for each, floor in ((each, floors.get(each.case_id, 0.0)) for each in cases)
-        ]
-    )
+    cells = []
+    for each in cases:
+        floor, unlike = floors.get(each.case_id, 0.0), _unlike(each, done, references)
+        cells.append(cell_of(done.invocations, each, before, after, floor, sides, unlike, warnings))
+    judged = judge(cells)
     along = _along(done, references)
     disturbed = {case.case_id: _disturbed(case, done, references) for case in cases}
     if as_json:
