@@ -79,6 +79,19 @@ class Kexbench:
             finally:
                 following.terminate()
 
+    @contextmanager
+    def without_api(self) -> Iterator[None]:
+        """While its only pod is gone. Whatever happens meanwhile, other tests find it again."""
+        api = ("deployment/kexbench-api", "--namespace", NAMESPACE)
+        pods = ("pod", "--namespace", NAMESPACE, "--selector=app.kubernetes.io/component=api")
+        self.kubectl("scale", *api, "--replicas=0")
+        try:
+            self.kubectl("wait", *pods, "--for=delete", "--timeout=120s")
+            yield
+        finally:
+            self.kubectl("scale", *api, "--replicas=1")
+            self.kubectl("rollout", "status", *api, "--timeout=300s")
+
     def submit(self, folder: Path, **wanted: str | int) -> str:
         """The id of a run of `a_spec`, which is named like the folder."""
         spec = folder / "spec.yaml"
