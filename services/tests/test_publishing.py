@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import multiprocessing
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -19,7 +22,8 @@ from kexbench.client import ApiClient, Refused
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.publishing.files import file_of
-from kexbench.publishing.site import FEED_LINK, MARKER, CannotPublish, Choice, Site, publish
+from kexbench.publishing.replacing import CannotPublish, in_place_of
+from kexbench.publishing.site import FEED_LINK, MARKER, Choice, Site, publish
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, VERSIONS, counted, measured
 from tests.builders import ECDSA, EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
@@ -276,6 +280,40 @@ def test_what_fails_half_way_leaves_the_earlier_site(
         published(api, pages, site)
     assert (site / MARKER).read_bytes() == earlier
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pages", "site"]
+
+
+@pytest.mark.parametrize("old_is_moved", [False, True])
+def test_what_a_killed_process_left_is_put_in_order(tmp_path: Path, old_is_moved: bool) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "page").write_text("earlier")
+    killed = multiprocessing.get_context("spawn").Process(target=_killed, args=(site, old_is_moved))
+    killed.start()
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
+    assert site.exists() is not old_is_moved
+    with pytest.raises(ZeroDivisionError), in_place_of(site):
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    assert (site / "page").read_text() == "earlier"
+
+
+def _killed(site: Path, old_is_moved: bool) -> None:
+    with in_place_of(site) as new:
+        new.mkdir()
+        (new / "page").write_text("half")
+        if old_is_moved:
+            site.rename(new.with_name("old"))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_two_do_not_publish_to_the_same_folder(tmp_path: Path) -> None:
+    with in_place_of(tmp_path / "site") as new, in_place_of(tmp_path / "other") as other:
+        with pytest.raises(CannotPublish, match="another process publishes to"), in_place_of(tmp_path / "site"):
+            pass
+        new.mkdir()
+        other.mkdir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "site"]
 
 
 def test_nothing_is_written_where_there_is_nothing_to_publish(

@@ -9,7 +9,7 @@ from kexbench.client import ApiError, Refused
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
-from kexbench.publishing.site import CannotPublish
+from kexbench.publishing.replacing import CannotPublish
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import TRY_AGAIN, StoreError

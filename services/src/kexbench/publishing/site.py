@@ -6,7 +6,6 @@ The answers come from the API, so a site shows the same numbers and verdicts as 
 import gzip
 import json
 import re
-import secrets
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES
 from kexbench.publishing.files import Query, file_of
 from kexbench.publishing.joins import ComparedPairs, case_on_cpus, covering, published_comparison, trend_index
+from kexbench.publishing.replacing import CannotPublish, in_place_of
 
 MARKER = "kexbench-published.json"
 """A folder with this file may be replaced: `publish` made it."""
@@ -51,14 +51,6 @@ FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades a
 _MOST_UPGRADES = 1000
 _COMPRESSION = 6
 """Higher levels take many times as long for a few percent."""
-
-
-class CannotPublish(Exception):
-    """Nothing was written. The text is the cause, `remedy` what the user can do."""
-
-    def __init__(self, text: str, remedy: str) -> None:
-        super().__init__(text)
-        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -97,34 +89,14 @@ class Progress(Protocol):
 
 
 def publish(api: ApiClient, pages: Path, folder: Path, choice: Choice, progress: Progress) -> Site:
-    """Write a site to a folder, in place of an earlier one. The folder always has a whole site, except for the moment
-    between two renames. Raises CannotPublish or ApiError."""
+    """Write a site to a folder, in place of an earlier one. Raises CannotPublish or ApiError."""
     folder = folder.resolve()
     if not (pages / "index.html").is_file():
         raise CannotPublish(f"there are no built pages in {pages}", "run make frontend, or set KEXBENCH_PAGES")
     if folder.exists() and not _is_ours(folder):
         raise CannotPublish(f"{folder} exists and is not a published site, so it is not replaced", "name a new folder")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new, old = (folder.with_name(f".{folder.name}.{secrets.token_hex(4)}") for _ in range(2))
-    try:
-        site = _Publication(api, new, choice).write(pages, progress)
-        _replace(folder, new, old)
-    finally:
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-    return site
-
-
-def _replace(folder: Path, new: Path, old: Path) -> None:
-    """Move `new` to `folder`, and its present content to `old`. Raises CannotPublish."""
-    try:
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    except OSError as error:
-        if old.exists():
-            old.rename(folder)
-        raise CannotPublish(f"{folder} cannot be replaced: {error.strerror}", "name a folder inside it") from None
+    with in_place_of(folder) as new:
+        return _Publication(api, new, choice).write(pages, progress)
 
 
 def _is_ours(folder: Path) -> bool:
