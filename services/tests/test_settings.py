@@ -43,6 +43,16 @@ def test_what_is_no_origin_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatc
     assert "such as https://example.org" in line
 
 
+@pytest.mark.parametrize("url", ["kexbench.example.org", "/kexbench", "ftp://example.org", "https://", "javascript:1"])
+def test_a_public_url_that_no_browser_reaches_is_refused(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("KEXBENCH_PUBLIC_URL", url)
+    with pytest.raises(ValidationError) as raised:
+        Settings()
+    assert words_of(raised.value) == [
+        f"KEXBENCH_PUBLIC_URL: '{url}' is not a URL. Write it like https://kexbench.example.org"
+    ]
+
+
 def test_a_setting_that_is_no_number_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEXBENCH_PORT", "http")
     with pytest.raises(ValidationError) as raised:

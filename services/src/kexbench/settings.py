@@ -77,6 +77,15 @@ class Settings(BaseSettings):
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may request runs on a cluster: namespace:name, separated by commas")
 
+    @field_validator("public_url")
+    @classmethod
+    def _is_a_url(cls, value: str | None) -> str | None:
+        if value:
+            url = urlsplit(value)
+            if url.scheme not in ("http", "https") or not url.hostname:
+                raise ValueError(f"{value!r} is not a URL. Write it like https://kexbench.example.org")
+        return value
+
     @field_validator("embed_origins")
     @classmethod
     def _has_origins(cls, value: str) -> str:
@@ -109,6 +118,10 @@ class Settings(BaseSettings):
     @property
     def store_dsn(self) -> str:
         return self.store_url or f"chdb://{self.home.absolute() / 'store'}"
+
+    @property
+    def store_is_embedded(self) -> bool:
+        return self.store_dsn.startswith("chdb://")
 
 
 def _listed(text: str) -> tuple[str, ...]:

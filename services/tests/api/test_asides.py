@@ -14,7 +14,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_upgrades import CATALOGUE, ONE, OTHER_CPU, THREE, TWO, measured, names
-from tests.builders import HOST, RSA, a_kit
+from tests.builders import ECDSA, HOST, RSA, a_kit
 
 ASIDES: list[dict[str, Any]] = [
     {"trigger": Trigger.BISECTION},
@@ -83,6 +83,43 @@ def test_an_upgrade_that_only_a_search_measured_is_told_to_who_asks_for_it(
     asked = {"library": "fake", "before": "1.0", "after": "1.2"}
     found = client.get("/upgrades/report", params=asked).json()
     assert {cell["run_ids"][0] for cell in found["cells"]} == {"aside"}
+
+
+def test_verdicts_on_what_the_history_has_are_the_historys(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    """The run aside is newer, has a case more, and finds 1.1 three times as costly."""
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
+    aside(empty_store, {"purpose": Purpose.SEARCH})
+    named = names(empty_store)
+    asked = {"library": "fake", "before": "1.0", "after": "1.1"}
+    found = client.get("/upgrades/report", params=asked).json()
+    assert [(cell["case_id"], cell["run_ids"]) for cell in found["cells"]] == [(RSA, ["one"])]
+    assert found["missing"] == []
+    (upgrade,) = client.get("/upgrades").json()["upgrades"]
+    assert upgrade["cells"] == len(found["cells"])
+    (changed,) = (cell for cell in client.get("/matrix").json()["cells"] if cell["change"])
+    assert changed["change"]["ratio"] == pytest.approx(1.02, abs=0.002)
+    (library,) = client.get("/overview").json()["libraries"]
+    assert {verdict: count for verdict, count in library["upgrade"]["counts"].items() if count} == {"more": 1}
+    compared = client.get("/compare", params={"base": "fake@1.0", "other": "fake@1.1"}).json()
+    assert [cell["other"]["run_id"] for cell in compared["cells"]] == ["one"]
+    chosen = client.get(
+        "/compare", params={"base": "fake@1.0", "other": "fake@1.1", "other_run_id": "aside", "base_run_id": "aside"}
+    ).json()
+    assert {cell["other"]["run_id"] for cell in chosen["cells"]} == {"aside"}
+    batches = client.get("/distribution", params={"subject": named["1.1"], "case_id": RSA}).json()
+    assert batches["run_id"] == "one"
+
+
+def test_a_later_run_of_the_history_takes_the_place_of_all_that_a_search_measured(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    aside(empty_store, {"purpose": Purpose.SEARCH})
+    asked = {"library": "fake", "before": "1.0", "after": "1.1"}
+    first = client.get("/upgrades/report", params=asked).json()
+    assert [(cell["case_id"], cell["run_ids"]) for cell in first["cells"]] == [(RSA, ["aside"]), (ECDSA, ["aside"])]
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
+    later = client.get("/upgrades/report", params=asked).json()
+    assert [(cell["case_id"], cell["run_ids"]) for cell in later["cells"]] == [(RSA, ["one"])]
 
 
 def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], **asked: str) -> httpx.Response:

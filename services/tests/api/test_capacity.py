@@ -9,6 +9,7 @@ import pytest
 
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostFacts, kind_of
+from kexbench.domain.runs import Purpose
 from kexbench.domain.samples import Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import assert_problem
@@ -26,10 +27,18 @@ Costs = dict[str, dict[str, float]]
 
 
 def measured(
-    store: ClickHouseStore, costs: Costs, *, run_id: str = "one", day: int = 0, host: HostFacts = HOST, count: int = 6
+    store: ClickHouseStore,
+    costs: Costs,
+    *,
+    run_id: str = "one",
+    day: int = 0,
+    host: HostFacts = HOST,
+    count: int = 6,
+    purpose: Purpose = Purpose.HISTORY,
 ) -> None:
     spec = SPEC.replace("[1.0, 1.1]", f"[{', '.join(costs)}]")
     run = a_run(run_id, spec=spec, created_at=NOON + timedelta(days=day), host=host)
+    run = run.model_copy(update={"purpose": purpose})
     store.add_run(run)
     invocations = []
     for case in run.plan.cases:
@@ -114,6 +123,20 @@ def test_an_upgrade_changes_the_mix_by_its_paired_parts(client: httpx.Client, em
     ]
     assert "33.3%" in cpu["sentence"]
     assert cpu["sentence"].endswith("fewer. 3 → 2 machines.")
+
+
+def test_a_run_aside_counts_only_where_the_history_lacks_a_part(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    def measured_in(*parts: tuple[float, dict[str, str]]) -> set[str]:
+        (cpu,) = asked(client, a_mix(*parts), to="fake@1.1")["cpus"]
+        return {part["run_id"] for version in cpu["versions"] for part in version["parts"]}
+
+    measured(empty_store, {"1.0": {RSA: 400}, "1.1": {RSA: 200}})
+    quick: Costs = {"1.0": {RSA: 900, ECDSA: 200}, "1.1": {RSA: 900, ECDSA: 200}}
+    measured(empty_store, quick, run_id="quick", day=1, purpose=Purpose.SEARCH)
+    assert measured_in((1, PART)) == {"one"}
+    assert measured_in(*HALVES) == {"quick"}
 
 
 def test_a_mix_of_one_part_changes_as_the_upgrades_report_says(

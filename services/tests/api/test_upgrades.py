@@ -230,6 +230,41 @@ def test_a_cell_that_preemption_left_without_sides_says_so_in_the_report(
     assert one["disturbed"] == 4
 
 
+@pytest.mark.parametrize(
+    ("without_sides", "cores_of"),
+    [({}, (3.5e6, 3.5e6)), ({0: ONE, 1: TWO}, (4.5e6, 4.5e6)), ({0: ONE, 1: ONE, 2: ONE, 3: ONE, 5: TWO}, None)],
+)
+def test_the_cores_of_a_server_are_of_invocations_that_compare_it(
+    client: httpx.Client,
+    empty_store: ClickHouseStore,
+    without_sides: Mapping[int, str],
+    cores_of: tuple[float, float] | None,
+) -> None:
+    """Both versions cost the same, and each invocation costs 1 ms more than the one before it."""
+    run = a_run("one", spec=VERSIONS)
+    empty_store.add_run(run)
+    for number in range(6):
+        lacking = [without_sides[number]] if number in without_sides else []
+        found = an_invocation(
+            run, number, cpu_ns={ONE: 1e6, TWO: 1e6}, preempted_batches=len(lacking), without_sides=lacking
+        )
+        cost = (number + 1) * 1e6
+        whole = [
+            Sample(
+                subject=name,
+                metric=Metric.SERVER_CONNECTION_CPU_NS,
+                values=(cost,),
+                level=cost if lacking else None,
+            )
+            for name in (ONE, TWO)
+            if name not in lacking
+        ]
+        empty_store.add_invocation(run, found.model_copy(update={"samples": (*found.samples, *whole)}))
+    one = cell(report(client))
+    assert (one["server"] is None) is (cores_of is None)
+    assert (one["server_before_ns"], one["server_after_ns"]) == (cores_of or (None, None))
+
+
 def test_versions_of_different_runs_are_compared_through_a_version_that_both_have(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:

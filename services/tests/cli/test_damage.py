@@ -1,7 +1,9 @@
-"""A damaged run keeps nobody from the others: `serve` starts, and says which file it is and what to do."""
+"""A damaged run keeps nobody from the others: `serve` starts, and says which file it is and what to do. A full disk
+keeps nobody waiting."""
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from tests.cli.conftest import TIMEOUT_S, Cli, stock
 from tests.conftest import FakeKit
 from tests.execution.test_damage import keep, nul_tail
+from tests.store.test_full_disk import own_mounts_or_skip
 
 pytestmark = pytest.mark.thorough
 
@@ -123,3 +126,22 @@ def test_the_remedy_for_a_store_that_cannot_be_read_works(
     assert (told.status, f"remedy: move {store} away" in told.err) == (1, True), told.err
     store.rename(cli.folder / "damaged")
     assert cli("export", "--format", "json").json() == exported
+
+
+FULL = """
+mount -t tmpfs -o size=40m tmpfs "$KEXBENCH_HOME"
+"$1" runs list
+cat /dev/zero > "$KEXBENCH_HOME/full"
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("command", ["runs list", "serve --port 0"])
+def test_on_a_full_disk_a_command_says_so_and_ends(cli: Cli, command: str) -> None:
+    (cli.folder / "home").mkdir()
+    kexbench, *_ = cli.command()
+    script = [*own_mounts_or_skip(), "sh", "-c", FULL, "sh", kexbench, *command.split()]
+    done = subprocess.run(script, capture_output=True, text=True, check=False, env=cli.environment, timeout=TIMEOUT_S)
+    assert done.returncode == 1, done.stderr
+    assert "store.lock: No space left on device\n  remedy: free some space" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -25,6 +25,12 @@ def test_one_connection_more_than_a_service_may_have_gets_no_answer(cli: Cli) ->
     assert answer == b""
 
 
+def test_links_name_the_port_where_the_service_listens(cli: Cli) -> None:
+    with cli.serving() as (_, url):
+        feed = httpx.get(f"{url}/feed.atom", trust_env=False).text
+    assert f"<id>{url}/feed.atom</id>" in feed
+
+
 def test_a_service_prints_no_request(cli: Cli) -> None:
     with cli.serving() as (service, url):
         assert httpx.get(f"{url}/api/v1/health", trust_env=False).status_code == 200

@@ -108,11 +108,13 @@ def upgrade_report(
         return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
 
     def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
-        step_data = judged_steps(store, [step], relevant)[step].where(is_selected).ordered(store.host_kinds())
+        judged = judged_steps(store, [step], relevant)[step]
+        of_asides = store.evidence().asides.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
+        shown = judged.where(is_selected).ordered(store.host_kinds())
         return (
-            story_of(first, second, step_data, relevant),
-            with_server_costs(store, step, step_data.judged),
-            tuple(filter(is_selected, missing_cells(store, first, second))),
+            story_of(first, second, shown, relevant),
+            with_server_costs(store, step, shown.judged),
+            tuple(filter(is_selected, missing_cells(store, first, second, asides=of_asides))),
         )
 
     story, cells, missing = store.kept_value(

@@ -2,6 +2,8 @@
 `migrate`: the first step of installing a cluster.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +17,7 @@ from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunState
 from kexbench.execution.measuring import INTERRUPTED
 from kexbench.pipeline import read_spec
-from kexbench.service import ServiceUnavailable, lasting_service
+from kexbench.service import ServiceUnavailable, lasting_service, own_store
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -84,15 +86,28 @@ def migrate(
         kexbench migrate
         kexbench migrate --summaries --json
     """
-    store = Installation(Settings()).open_store()
-    engine, count = store.engine(), store.summarise() if summaries else None
-    store.close()
+    installation = Installation(Settings())
+    with _alone(installation.settings):
+        store = installation.open_store()
+        engine, count = store.engine(), store.summarise() if summaries else None
+        store.close()
     if as_json:
         print_json({"engine": engine, "summaries": count})
         return
     out.print(f"{engine}: the schema is up to date")
     if count is not None:
         out.print(f"{count:,} summaries were computed")
+
+
+@contextmanager
+def _alone(settings: Settings) -> Iterator[None]:
+    """Without another process that has an embedded store open. Raises ServiceUnavailable."""
+    lock = own_store(settings) if settings.store_is_embedded else None
+    try:
+        yield
+    finally:
+        if lock:
+            lock.release()
 
 
 def _print(

@@ -32,8 +32,8 @@ def serve(
         kexbench serve
         kexbench serve --port 9000
     """
-    installation = Installation(Settings())
-    settings = installation.settings
+    settings = Settings()
+    installation = Installation(settings)
     cpus = os.sched_getaffinity(0)
     if settings.access == "local":
         claim_cpus()  # before any thread starts: later threads also stay off the measuring core
@@ -42,6 +42,7 @@ def serve(
         err.print(f"stored the results that run {run.run_id} had left on disk", markup=False)
     lock = own_store(settings)
     service = Service(installation, lock, host or settings.host, settings.port if port is None else port)
+    installation = service.installation
     for fault in faults:
         err.print(fault, markup=False)
         service.troubles.add("results", " ".join(fault.split()))

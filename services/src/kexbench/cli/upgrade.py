@@ -98,5 +98,5 @@ def _list(library: str | None, *, as_json: bool) -> None:
     else:
         of_what = f" of {library}" if library else ""
         out.print(
-            f"no two versions{of_what} have been measured yet: kexbench run bench-specs/history.yaml", markup=False
+            f"no two versions{of_what} are in the history yet: kexbench run bench-specs/history.yaml", markup=False
         )

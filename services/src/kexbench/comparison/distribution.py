@@ -61,7 +61,8 @@ def batches_of_cell(
     kind: tuple[str | None, str | None] = (None, None),
     run_id: str | None = None,
 ) -> Batches | None:
-    """Of the newest run and host kind that fit; None if none does. `kind`: pool and CPU model."""
+    """Of the newest run and host kind that fit, runs aside only if no other fits; None if none does. `kind`: pool and
+    CPU model."""
     everywhere = Selection(metric, subjects=(subject,), case_ids=(case_id,), asides=True)
     appearances = store.appearances(everywhere)
     fitting = [
@@ -71,6 +72,8 @@ def batches_of_cell(
     ]
     if not fitting:
         return None
+    asides = store.evidence().asides
+    fitting = [row for row in fitting if row.run_id not in asides] or fitting
     place = host_kinds(fitting)[0]
     newest = max(
         (row for row in fitting if (row.pool, row.cpu_model) == (place.pool, place.cpu_model)),

@@ -103,21 +103,14 @@ def mix_report(
     pool: str | None = None,
     cpu_model: str | None = None,
 ) -> MixReport:
-    """On all host kinds where a version was measured, or on the chosen ones. All parts of the mix have cases."""
+    """On all host kinds where a version was measured, or on the chosen ones. Runs aside count only if no host kind has
+    all parts otherwise. All parts of the mix have cases."""
     subjects = [before] if after is None else [before, after]
-    here = Selection(SERVER_COSTS[mix.cost], subjects=tuple(subject.name for subject in subjects), asides=True)
-    rows = [row for row in store.measured_subjects(here) if pool in (None, row.pool)]
-    cpu_models = meant_by(cpu_model, {row.cpu_model for row in rows}) if cpu_model else None
-    measured: dict[HostKindRow, dict[str, frozenset[str]]] = defaultdict(dict)
-    for row in sorted(rows, key=lambda row: row.measured_at, reverse=True):
-        if cpu_models is None or row.cpu_model in cpu_models:
-            measured[HostKindRow(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
-    needed = {part.case_id for part in mix.all_parts}
-    lacking = {
-        kind: {subject.name: needed - case_ids.get(subject.name, frozenset()) for subject in subjects}
-        for kind, case_ids in measured.items()
-    }
-    complete = [kind for kind, by_subject in lacking.items() if not any(by_subject.values())]
+    here = Selection(SERVER_COSTS[mix.cost], subjects=tuple(subject.name for subject in subjects))
+    lacking, complete = _lacking(store, mix, here, pool, cpu_model)
+    if not complete:
+        here = replace(here, asides=True)
+        lacking, complete = _lacking(store, mix, here, pool, cpu_model)
     cells = _compared(store, here, before, after) if after and complete else {}
     missing, text = _missing(store, mix, subjects, {kind: lacking[kind] for kind in lacking if kind not in complete})
     return MixReport(
@@ -132,12 +125,31 @@ def mix_report(
     )
 
 
+def _lacking(
+    store: SampleStore, mix: TrafficMix, here: Selection, pool: str | None, cpu_model: str | None
+) -> tuple[dict[HostKindRow, dict[str, set[str]]], list[HostKindRow]]:
+    """The cases that each subject lacks on each host kind where one was measured, and the host kinds where none lacks
+    any. Those measured last come first."""
+    rows = [row for row in store.measured_subjects(here) if pool in (None, row.pool)]
+    cpu_models = meant_by(cpu_model, {row.cpu_model for row in rows}) if cpu_model else None
+    measured: dict[HostKindRow, dict[str, frozenset[str]]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: row.measured_at, reverse=True):
+        if cpu_models is None or row.cpu_model in cpu_models:
+            measured[HostKindRow(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
+    needed = {part.case_id for part in mix.all_parts}
+    lacking = {
+        kind: {name: needed - case_ids.get(name, frozenset()) for name in here.subjects}
+        for kind, case_ids in measured.items()
+    }
+    return lacking, [kind for kind, by_subject in lacking.items() if not any(by_subject.values())]
+
+
 def _compared(
     store: SampleStore, here: Selection, before: SubjectRow, after: SubjectRow
 ) -> dict[tuple[HostKindRow, str], _Compared]:
     """The cells of the upgrade by host kind and case, judged among all of them."""
     step = (before.name, after.name)
-    cells = cells_of_steps(store, [step], metrics={"both": here.metric})[step]
+    cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
     views, moves = judge(cells), judge_moves(cells)
     return {
         (HostKindRow(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))

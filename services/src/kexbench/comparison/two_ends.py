@@ -6,7 +6,7 @@ interval and no verdict: `comparing.unjudged_ratio`.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
@@ -206,12 +206,10 @@ def _on_two_kinds(store: SampleStore, ends: tuple[End, End], kinds: _Kinds) -> l
 
 
 def _appearances(store: SampleStore, end: End, kind: HostKindRow) -> dict[str, list[AppearanceRow]]:
+    """By case. Runs aside count only if there is no other."""
+    here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, subjects=(end.subject.name,), run_id=end.run_id)
     by_case: dict[str, list[AppearanceRow]] = defaultdict(list)
-    for row in store.appearances(
-        Selection(
-            Metric.CPU_NS, kind.pool, kind.cpu_model, subjects=(end.subject.name,), run_id=end.run_id, asides=True
-        )
-    ):
+    for row in store.appearances(here) or store.appearances(replace(here, asides=True)):
         by_case[row.case.case_id].append(row)
     return by_case
 

@@ -63,6 +63,7 @@ class _CellsKey(NamedTuple):
     case_id: str
     run_ids: RunIds
     metrics: tuple[tuple[Side, Metric], ...]
+    asides: bool
 
 
 Sides = dict[Side, Numbers]
@@ -122,12 +123,15 @@ def judged_steps(
     metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, JudgedCells]:
     """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
-    or the given runs only. All verdicts that users see come from here."""
+    or the given runs only. Runs aside count only for a step without any cell from other runs. All verdicts that users
+    see come from here."""
 
     sides = tuple(metrics.items())
 
     def judged(keys: Iterable[_StepKey]) -> dict[_StepKey, JudgedCells]:
         cells_by_step = _compared_cells(store, [key.step for key in keys], run_ids, metrics)
+        lacking = [step for step, cells in cells_by_step.items() if not cells]
+        cells_by_step |= _compared_cells(store, lacking, run_ids, metrics, asides=True)
         return {
             key: JudgedCells(
                 tuple(cell.data for cell in cells_by_step[key.step]),
@@ -145,7 +149,12 @@ def judged_steps(
 
 
 def _compared_cells(
-    store: SampleStore, steps: Collection[Step], run_ids: RunIds, metrics: Mapping[Side, Metric]
+    store: SampleStore,
+    steps: Collection[Step],
+    run_ids: RunIds,
+    metrics: Mapping[Side, Metric],
+    *,
+    asides: bool = False,
 ) -> dict[Step, list[Compared]]:
     """The cells of steps as in `cells_of_steps`. An invocation that arrives changes few of them, so the others are kept
     until it is known how all are judged together."""
@@ -153,17 +162,19 @@ def _compared_cells(
 
     def compute(keys: Iterable[_CellsKey]) -> dict[_CellsKey, tuple[Compared, ...]]:
         case_ids = {key.case_id for key in keys}
-        cells_by_step = cells_of_steps(store, {key.step for key in keys}, case_ids, run_ids=run_ids, metrics=metrics)
+        cells_by_step = cells_of_steps(
+            store, {key.step for key in keys}, case_ids, run_ids=run_ids, metrics=metrics, asides=asides
+        )
         cells: dict[_CellsKey, list[Compared]] = {key: [] for key in keys}
         for step, data in cells_by_step.items():
             for cell in data:
-                if (key := _CellsKey(step, cell.case.case_id, run_ids, sides)) in cells:
+                if (key := _CellsKey(step, cell.case.case_id, run_ids, sides, asides)) in cells:
                     cells[key].append(compared(cell))
         return {key: tuple(of_case) for key, of_case in cells.items()}
 
     kept = store.kept(
         [
-            _CellsKey(step, case_id, run_ids, sides)
+            _CellsKey(step, case_id, run_ids, sides, asides)
             for step in steps
             for case_id in store.evidence().case_ids(_only_run(run_ids))
         ],
@@ -193,9 +204,11 @@ def cells_of_steps(
     *,
     run_ids: RunIds = ANY_RUNS,
     metrics: Mapping[Side, Metric] = SIDES,
+    asides: bool = False,
 ) -> dict[Step, list[CellData]]:
     """The data of the cells of steps in some cases, or in all, in the order of the matrix, then by host kind.
-    `metrics`: those of both sides together, and optionally of each side."""
+    `metrics`: those of both sides together, and optionally of each side. `asides`: runs aside count too; a run that is
+    named always does."""
     names = tuple(sorted({name for step in steps for name in step}))
     cells_by_step: dict[Step, list[CellData]] = {step: [] for step in steps}
     if not names:
@@ -208,7 +221,8 @@ def cells_of_steps(
         runs=() if None in run_ids else named,
         asides=True,
     )
-    appearances = store.appearances(selection)
+    left_out = frozenset() if asides else store.evidence().asides.difference(named)
+    appearances = [row for row in store.appearances(selection) if row.run_id not in left_out]
     cases = {row.case.case_id: row.case for row in appearances}
     runs_by_kind = {
         kind: _best_runs(
@@ -396,10 +410,13 @@ def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches
     return {unit: [value * level for value in values_of(values)] for unit, values in relative.items()}
 
 
-def missing_cells(store: SampleStore, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:
+def missing_cells(
+    store: SampleStore, before: SubjectRow, after: SubjectRow, *, asides: bool = False
+) -> list[MissingCell]:
     """The cases in which only one of two subjects has numbers, with the reason. Host kinds with only one subject are
-    left out."""
-    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name), asides=True)
+    left out. `asides`: runs aside count too."""
+    names = (before.name, after.name)
+    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=names, asides=asides)
     appearances = store.appearances(selection)
     cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
     for row in appearances:

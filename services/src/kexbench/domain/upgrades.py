@@ -91,7 +91,7 @@ class UpgradeCell(Frozen):
     server_before_ns: float | None = Field(
         None,
         description="CPU time that a whole connection costs the server: median over invocations; null where not "
-        "measured, or where the versions were measured in different runs",
+        "measured, where `server` is null, or where the versions were measured in different runs",
     )
     server_after_ns: float | None = None
     invocations: int = Field(description="of the comparison; the smaller number where they are not paired")

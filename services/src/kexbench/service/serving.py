@@ -105,7 +105,7 @@ def let_readers_in() -> None:
 
 class Service:
     """A running service of this process; its socket is bound first. As a context manager it closes the store, so
-    everything that uses the store must end before."""
+    everything that uses the store must end before. `installation` has the host and port where it listens."""
 
     def __init__(
         self, installation: Installation, lock: StoreLock, host: str, port: int, *, lasting: bool = True
@@ -129,6 +129,7 @@ class Service:
             keep, here = timedelta(days=settings.keep_batches_days), settings.access == "local"
             self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here)
         bound_port = self._socket.getsockname()[1]
+        self.installation = Installation(settings.model_copy(update={"host": host, "port": bound_port}))
         host_in_url = f"[{host}]" if ":" in host else host
         self.address = ServiceAddress(
             pid=os.getpid(), url=f"http://{host_in_url}:{bound_port}", secret=secrets.token_hex(32), lasting=lasting
@@ -148,7 +149,7 @@ class Service:
             channels=self.channels,
             troubles=self.troubles,
             hosts=settings.host_names,
-            pages_url=settings.pages_url,
+            pages_url=self.installation.settings.pages_url,
             embed_origins=settings.embedding_origins,
             views=installation.views(),
         )
@@ -157,7 +158,6 @@ class Service:
 
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""
-        self._lock.publish(self.address)
         if self.address.lasting and not self.store.open_runs():  # reading would disturb a run that goes on now
             threading.Thread(target=ask_first, args=(self.address.url,), name="first answers", daemon=True).start()
         with ExitStack() as stack:
@@ -167,6 +167,12 @@ class Service:
             self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Self:
+        """Others find the service from now on, and are answered once it runs. Raises OSError."""
+        try:
+            self._lock.publish(self.address)
+        except OSError:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *raised: object) -> None:

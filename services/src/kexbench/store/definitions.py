@@ -78,7 +78,10 @@ class Definitions:
 
 def move_away(store: Path) -> str:
     """The remedy for a store that does not open."""
-    return f"move {store} away: runs are restored from runs/ next to it"
+    return (
+        f"move {store} away and restore a backup of it; "
+        "without a backup, runs are restored from runs/ next to it, and nothing else is"
+    )
 
 
 _REMEDY = "free some space on its disk, then start again"

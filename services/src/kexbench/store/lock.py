@@ -41,12 +41,13 @@ class StoreLock:
         return True
 
     def publish(self, address: ServiceAddress) -> None:
-        """Publish the owner's address to other processes of this user."""
+        """Publish the owner's address to other processes of this user. Raises OSError."""
         assert self._file is not None
         content = json.dumps(asdict(address)).encode()
-        self._file.seek(0)
-        self._file.write(content)
-        self._file.flush()
+        try:
+            os.pwrite(self._file.fileno(), content, 0)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
 
     def read(self) -> ServiceAddress | None:
         """The published address; None while the owner is starting."""
