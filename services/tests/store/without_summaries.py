@@ -76,7 +76,8 @@ class StoreWithoutSummaries(ClickHouseStore):
         measured = " UNION DISTINCT ".join(
             f"SELECT run_id, case_id FROM {table} WHERE {COUNTED}" for table in ("samples", "outcomes")
         )
-        return Evidence(digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)})
+        asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
+        return Evidence(asides=asides, digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)})
 
     def kept(
         self,
