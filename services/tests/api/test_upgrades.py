@@ -245,7 +245,7 @@ def test_the_cores_of_a_server_are_of_invocations_that_compare_it(
     empty_store.add_run(run)
     for number in range(6):
         lacking = [without_sides[number]] if number in without_sides else []
-        found = an_invocation(
+        invocation = an_invocation(
             run, number, cpu_ns={ONE: 1e6, TWO: 1e6}, preempted_batches=len(lacking), without_sides=lacking
         )
         cost = (number + 1) * 1e6
@@ -259,7 +259,7 @@ def test_the_cores_of_a_server_are_of_invocations_that_compare_it(
             for name in (ONE, TWO)
             if name not in lacking
         ]
-        empty_store.add_invocation(run, found.model_copy(update={"samples": (*found.samples, *whole)}))
+        empty_store.add_invocation(run, invocation.model_copy(update={"samples": (*invocation.samples, *whole)}))
     one = cell(report(client))
     assert (one["server"] is None) is (cores_of is None)
     assert (one["server_before_ns"], one["server_after_ns"]) == (cores_of or (None, None))

@@ -109,12 +109,12 @@ def upgrade_report(
 
     def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
         judged = judged_steps(store, [step], relevant)[step]
-        of_asides = store.evidence().asides.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
+        only_asides = store.evidence().asides.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
         shown = judged.where(is_selected).ordered(store.host_kinds())
         return (
             story_of(first, second, shown, relevant),
             with_server_costs(store, step, shown.judged),
-            tuple(filter(is_selected, missing_cells(store, first, second, asides=of_asides))),
+            tuple(filter(is_selected, missing_cells(store, first, second, asides=only_asides))),
         )
 
     story, cells, missing = store.kept_value(

@@ -32,8 +32,8 @@ def serve(
         kexbench serve
         kexbench serve --port 9000
     """
-    settings = Settings()
-    installation = Installation(settings)
+    installation = Installation(Settings())
+    settings = installation.settings
     cpus = os.sched_getaffinity(0)
     if settings.access == "local":
         claim_cpus()  # before any thread starts: later threads also stay off the measuring core

@@ -24,20 +24,20 @@ def in_place_of(folder: Path) -> Iterator[Path]:
     hidden = folder.with_name(f".{folder.name}.publishing")
     new, old = hidden / "new", hidden / "old"
     with _held(hidden, folder):
-        if old.exists() and not folder.exists():  # killed between the two renames
-            old.rename(folder)
+        _put_back(folder, old)
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
         try:
             yield new
             _replace(folder, new, old)
         finally:
+            _put_back(folder, old)
             shutil.rmtree(hidden, ignore_errors=True)
 
 
 @contextmanager
 def _held(hidden: Path, folder: Path) -> Iterator[None]:
-    """The system gives it free when this process ends, however it ends."""
+    """Holds a lock that the system frees when this process ends, however it ends."""
     hidden.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(hidden, os.O_RDONLY)
     try:
@@ -50,12 +50,16 @@ def _held(hidden: Path, folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _put_back(folder: Path, old: Path) -> None:
+    """After whatever happened between the two renames."""
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+
+
 def _replace(folder: Path, new: Path, old: Path) -> None:
     try:
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
     except OSError as error:
-        if old.exists():
-            old.rename(folder)
         raise CannotPublish(f"{folder} cannot be replaced: {error.strerror}", "name a folder inside it") from None
