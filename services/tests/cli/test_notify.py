@@ -19,7 +19,6 @@ from tests.notify.conftest import SECRET, Webhook, hook
 pytestmark = pytest.mark.thorough
 
 __all__ = ["hook", "store"]
-PAGES = "http://127.0.0.1:8350"
 WRITE_EVENT = """
 import sys
 from kexbench.domain.alerts import AlertEvent
@@ -87,7 +86,7 @@ def test_serve_sends_what_the_store_has_to_tell(cli: Cli, hook: Webhook) -> None
         assert hook.arrived.wait(TIMEOUT_S)
         (posted,) = hook.posted
         assert posted.body["title"].startswith("fake 1.1 is slower than 1.0")
-        assert f"{PAGES}/alerts/{event.alert_id}" in posted.body["message"]
+        assert f"{url}/alerts/{event.alert_id}" in posted.body["message"]
         told = httpx.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
         assert [one["notification_id"] for one in told] == [posted.headers[KEY_HEADER]]
 
