@@ -1,5 +1,6 @@
 """Kits of the fake backend, made once a test process: real worker, real protocol, known timings; and stores."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from kexbench.store.migrate import EngineClauses
 from tests.compiled_once import CompiledOnce
 from tests.stores import emptied
 
+# Hundreds of homes have kits of the same sources: ccache compiles those once.
+os.environ["PATH"] = f"/usr/lib/ccache:{os.environ['PATH']}"
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
 settings.register_profile("kexbench", deadline=None, derandomize=True)  # a busy machine is no failure
 settings.register_profile("search", deadline=None, max_examples=1000)

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.ready import ReadyCommands
 from tests.conftest import FakeKit
 
 TIMEOUT_S = 120
@@ -27,6 +29,9 @@ matrix:
   keyExchange: [RSA, ECDHE-ECDSA]
 measure: {{ invocations: {invocations}, batches: 4 }}
 """
+
+
+ready = cache(ReadyCommands)
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,7 @@ class Cli:
         return [str(Path(sys.executable).with_name("kexbench")), *arguments]
 
     def __call__(self, *arguments: str) -> Result:
-        done = subprocess.run(
-            self.command(*arguments),
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        return Result(*ready().run(self.command(*arguments), self.environment, TIMEOUT_S))
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """Started in a process group of its own, so that a signal reaches it as Ctrl-C would."""
