@@ -64,7 +64,7 @@ def become(command: list[str], environment: dict[str, str], folder: str, out: st
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv = sys.orig_argv = command
-    from kexbench.cli.main import main as kexbench  # noqa: PLC0415 (looks at the environment)
+    from kexbench.cli.main import main as kexbench
 
     kexbench()
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from re import fullmatch
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import ValidationError
 
 from kexbench.alerts.analyst import Analyst
@@ -32,7 +32,7 @@ from kexbench.api.dependencies import (
     TheStore,
     queueing_of,
 )
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.upgrades import upgrade_report, upgrades
@@ -44,8 +44,8 @@ from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertRow, AlertStore
 
-router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
-at_root = APIRouter(route_class=KeptRoute, tags=["alerts"], responses=uploads.responses)
+router = api_router(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
+at_root = api_router(prefix="", route_class=KeptRoute, tags=["alerts"], responses=uploads.responses)
 """The feed has the address that pages link, without the API's prefix."""
 SHORTEST_PREFIX = 4
 IN_FEED = 20

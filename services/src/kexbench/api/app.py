@@ -40,7 +40,7 @@ from kexbench.api import (
 from kexbench.api.access import Gatekeeper
 from kexbench.api.answers import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading, ReadingTurns
+from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.verdicts import Verdicts
@@ -52,30 +52,32 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.queue.troubles import Troubles
 from kexbench.store.port import Store
 
-_ROUTES = (
+_ROUTERS = (
     *(
-        monitoring,
-        reading,
-        reference,
-        series,
-        overview,
-        exporting,
-        machine,
-        verdicts,
-        control,
-        bisections,
-        commits,
-        dry_runs,
+        module.router
+        for module in (
+            monitoring,
+            reading,
+            reference,
+            series,
+            overview,
+            exporting,
+            machine,
+            verdicts,
+            control,
+            bisections,
+            commits,
+            dry_runs,
+            scheduling,
+            supplying,
+            upgrades,
+            uploading,
+            webhooks,
+            alerts,
+            notifications,
+        )
     ),
-    *(
-        scheduling,
-        supplying,
-        upgrades,
-        uploading,
-        webhooks,
-        alerts,
-        notifications,
-    ),
+    *(module.at_root for module in (monitoring, upgrades, alerts)),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = (
@@ -179,13 +181,8 @@ def create_app(
     app.state.verdicts = Verdicts(store)
     app.state.answers = Answers(app)
     app.state.analyst = Analyst(store, supplies) if supplies else None
-    for routes in _ROUTES:
-        app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)
-
-    app.include_router(monitoring.at_root)
-    for at_root in (upgrades.at_root, alerts.at_root):
-        app.include_router(at_root, responses=REFUSALS)
-
+    for router in _ROUTERS:
+        app.router.routes.extend(router.routes)
     app.state.reading = Reading()
     app.add_middleware(ReadingTurns, reading=app.state.reading)
     app.add_middleware(AnswersAtHand)

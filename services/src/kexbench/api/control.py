@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Response
+from fastapi import Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheQueueing, TheRunStore, TheSupplies, queueing_of
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import KnownKits, OpenRun, RunSummary, RunWanted
@@ -32,7 +32,7 @@ from kexbench.store.port import RunProgress, RunStore
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
 """Unknown callers are refused before anything else."""
-router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
+router = api_router(route_class=CountedRoute, tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="a repeated key returns the same run")]
 
 

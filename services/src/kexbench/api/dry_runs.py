@@ -3,13 +3,11 @@
 from datetime import UTC, datetime
 from itertools import takewhile
 
-from fastapi import APIRouter
-
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.machine import qualified
 from kexbench.api.overview import queue
 from kexbench.api.reading import host_kind
@@ -26,7 +24,7 @@ from kexbench.queue.runs import waiting_states
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import RunStore, SampleStore, Store
 
-router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
+router = api_router(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
 
 
 @router.post("/dry-runs", operation_id="dry_run")

@@ -13,13 +13,14 @@ from typing import Annotated, Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 from anyio import CancelScope, fail_after
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from pyarrow import csv, parquet
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
 from kexbench.api.dependencies import TheSampleStore
+from kexbench.api.gate import api_router
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Libraries, OneMetric
@@ -41,7 +42,7 @@ MEDIA_TYPES: dict[Format, str] = {
 
 _TIMES = ("measured_at", "batches_removed_at")
 
-router = APIRouter(tags=["reading"], responses=PROBLEMS)
+router = api_router(tags=["reading"], responses=PROBLEMS)
 _places = BoundedSemaphore(EXPORTS_AT_ONCE)
 
 

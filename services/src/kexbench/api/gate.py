@@ -11,7 +11,7 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, TypeVar
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -49,6 +49,14 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     421: {"model": Problem, "description": "The service does not answer to this host name"},
 }
 """Answers that any request may get before it reaches a route."""
+
+
+def api_router(
+    *, prefix: str = API_PREFIX, responses: Mapping[int | str, dict[str, Any]] = {}, **options: Any
+) -> APIRouter:
+    """Applications have its routes as they are. FastAPI makes the routes of an included router anew in each one, which
+    takes longer than a command's own work."""
+    return APIRouter(prefix=prefix, responses=REFUSALS | dict(responses), **options)
 
 
 @dataclass

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import ValidationError
 
 from kexbench.analysis.detectable import ALPHA, POWER
@@ -14,6 +14,7 @@ from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.qualification import qualify_case
 from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
 from kexbench.api.dependencies import TheSampleStore, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.machine_models import (
     CoefficientView,
     QualificationRow,
@@ -37,7 +38,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.scorecard import Scorecard, from_csv
 from kexbench.store.port import HostKindRow, SampleStore, Selection
 
-router = APIRouter(tags=["reading"], responses=PROBLEMS)
+router = api_router(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
 """Invocations of a usual comparison, the default for qualifications."""
 BOOTSTRAPS = 100

@@ -15,7 +15,7 @@ from pydantic import AwareDatetime
 
 from kexbench import __version__
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.models import (
     Health,
     Problem,
@@ -33,7 +33,7 @@ from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles
 from kexbench.store.port import RunStore, Store, StoreError, Upkeep
 
-router = APIRouter(
+router = api_router(
     route_class=CountedRoute,
     tags=["reading"],
     responses={

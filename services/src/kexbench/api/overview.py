@@ -12,6 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from kexbench.alerts.events import alerts_of
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, newest_event
 from kexbench.api.run_models import (
@@ -34,7 +35,7 @@ from kexbench.queue.streams import News, Read, Streams, TooManyStreams, Topic
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunStore, Store
 
-router = APIRouter(tags=["reading"], responses=PROBLEMS)
+router = api_router(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
 
 

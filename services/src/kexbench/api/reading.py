@@ -7,12 +7,13 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench.api.answers import KeptRoute
 from kexbench.api.connection import connection_view
 from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.models import Filters, HostKind, Matrix, Problem, RunChoice, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
@@ -85,7 +86,7 @@ Before = Annotated[
 ]
 
 
-router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/filters", operation_id="filters")

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import median
 
-from fastapi import APIRouter
-
 from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, Swap, measured_ratios, measured_rows, swaps
 from kexbench.api.dependencies import TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.models import (
     ArticleRun,
     Articles,
@@ -35,7 +34,7 @@ from kexbench.store.port import SampleStore, Selection, Store
 _RUNS_TRIED = 20
 """The newest runs of a spec among which a finished one is looked for."""
 
-router = APIRouter(tags=["reading"])
+router = api_router(tags=["reading"])
 
 _Levels = dict[str, dict[str, list[float]]]
 """The level of each invocation, by subject and case id."""

@@ -4,11 +4,11 @@ machine the executor does."""
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.dependencies import TheQueueing, TheScheduleStore, TheStore
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.api.uploading import router as uploads
@@ -18,7 +18,7 @@ from kexbench.planning.schedule import read_schedule
 from kexbench.queue.runs import one_at_a_time, planned
 from kexbench.queue.schedules import begin_run, changed_after, newest_schedule, unknown_schedule
 
-router = APIRouter(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
+router = api_router(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 ScheduledTime = Annotated[
     str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the scheduled time")

@@ -6,11 +6,12 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.machine_models import SecurityView
 from kexbench.api.models import (
     CaseChoice,
@@ -42,7 +43,7 @@ from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import HostKindRow, SampleRow, Selection
 
-router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 MOST_LINES = 400
 """More are not read in one chart."""
 

@@ -4,14 +4,14 @@ import re
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheRunStore, TheSupplies
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads
@@ -24,7 +24,7 @@ from kexbench.runner.job_input import JobOrder
 KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
 Ingredients = Annotated[str, Query(pattern=r"^[0-9a-f]{32}$", description="hash of the kit's ingredients")]
 _MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
-router = APIRouter(
+router = api_router(
     route_class=CountedRoute, tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)]
 )
 

@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import Response
 
 from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before, CaseId
@@ -37,8 +38,8 @@ from kexbench.planning.mix import read_mix
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import SampleStore, Selection, SubjectRow
 
-router = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
-at_root = APIRouter(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
+at_root = api_router(prefix="", route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 """Pictures for other pages have short addresses, without the API's prefix."""
 SVG = "image/svg+xml"
 End = Annotated[

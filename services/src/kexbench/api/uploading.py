@@ -10,12 +10,12 @@ from http import HTTPStatus
 from threading import Lock
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter
 
 from kexbench.api.access import Caller, TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
-from kexbench.api.gate import CountedRoute, validated
+from kexbench.api.gate import CountedRoute, api_router, validated
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import ProblemError
@@ -32,7 +32,7 @@ _one_at_a_time = Lock()
 _INVOCATIONS: TypeAdapter[Sequence[Invocation]] = TypeAdapter(Annotated[list[Invocation], Field(min_length=1)])
 
 
-router = APIRouter(
+router = api_router(
     route_class=CountedRoute,
     tags=["uploading"],
     responses={

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
+from kexbench.api.gate import api_router
 from kexbench.api.models import ComparedEnd, Comparison, HostKind, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, run_choices
@@ -28,7 +29,7 @@ from kexbench.domain.verdicts import RELEVANT, RunVerdict, run_verdict
 from kexbench.planning.rules import relevant_of
 from kexbench.store.port import HostKindRow, MeasuredSubjectRow, RunProgress, SampleStore, Selection, Store
 
-router = APIRouter(tags=["reading"], responses=PROBLEMS)
+router = api_router(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
 _KEPT = 1000
 MOST_CELLS = 2000

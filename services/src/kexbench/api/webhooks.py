@@ -10,11 +10,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
@@ -46,7 +46,7 @@ def _doorbell(request: Request) -> Doorbell | None:
 
 
 TheDoorbell = Annotated[Doorbell | None, Depends(_doorbell)]
-router = APIRouter(
+router = api_router(
     route_class=CountedRoute,
     tags=["webhooks"],
     responses={
