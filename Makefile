@@ -5,8 +5,8 @@
 #   make test     everything that needs no cluster and builds no library; a quarter of an hour the first time
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
 #                 and as root what needs a cluster; an hour the first time
-#   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; takes long,
-#                 FAULTS="--first 17 --seeds 1" repeats one
+#   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
+#                 answers of random stores; takes long, FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
@@ -95,6 +95,7 @@ test-infra: python
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
+	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest -m thorough tests/api/test_same_answers.py; }
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked

@@ -1,6 +1,7 @@
 """Neither summaries nor kept values change an answer: with random stores, every page's answer is that of the queries
 from before summaries, whatever was asked while results arrived."""
 
+import os
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,8 @@ from tests.store.test_contract import DyingStore, Killed
 from tests.store.without_summaries import StoreWithoutSummaries
 
 pytestmark = pytest.mark.xdist_group("store")
+SEEDS = int(os.environ.get("KEXBENCH_TEST_SEEDS", "2"))
+"""Each takes a minute: `make test-faults` has more."""
 FROZEN = [a_kit("openssl@system", version=version) for version in ("3.0.1", "3.0.2")]
 SUBJECTS = ("fake@1.0", "fake@1.1", "fake@1.2")
 VARIANTS = {
@@ -146,7 +149,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_answer_is_the_same_as_without_summaries(
     seed: int, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
@@ -172,7 +175,7 @@ def test_every_answer_is_the_same_as_without_summaries(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_answer_changes_when_batches_are_removed(
     seed: int, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
