@@ -113,7 +113,12 @@ class Settings(BaseSettings):
     @property
     def pages_url(self) -> str:
         """Where people reach the pages, as far as it is configured."""
-        return self.public_url or self.api_url or f"http://{self.host}:{self.port}"
+        return self.public_url or self.api_url or self.own_url
+
+    @property
+    def own_url(self) -> str:
+        """Where `serve` listens."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
     @property
     def store_dsn(self) -> str:

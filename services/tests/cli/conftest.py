@@ -77,9 +77,9 @@ class Cli:
         )
 
     @contextmanager
-    def serving(self) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    def serving(self, *options: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
         """A running service and its address, which it prints once it listens."""
-        process = self.start("serve", "--port", "0")
+        process = self.start("serve", "--port", "0", *options)
         try:
             assert process.stderr is not None
             line = next(line for line in process.stderr if "serving http" in line)

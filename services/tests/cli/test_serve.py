@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from kexbench.service.connections import MOST_CONNECTIONS
 from tests.cli.conftest import TIMEOUT_S, Cli
@@ -25,9 +26,11 @@ def test_one_connection_more_than_a_service_may_have_gets_no_answer(cli: Cli) ->
     assert answer == b""
 
 
-def test_links_name_the_port_where_the_service_listens(cli: Cli) -> None:
-    with cli.serving() as (_, url):
+@pytest.mark.parametrize("options", [(), ("--host", "::1")])
+def test_links_name_the_address_where_the_service_listens(options: tuple[str, ...], cli: Cli) -> None:
+    with cli.serving(*options) as (_, url):
         feed = httpx.get(f"{url}/feed.atom", trust_env=False).text
+        assert cli("runs", "list").status == 0
     assert f"<id>{url}/feed.atom</id>" in feed
 
 

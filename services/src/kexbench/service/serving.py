@@ -115,7 +115,8 @@ class Service:
         self._lock = lock
         self._pruner: Pruner | None = None
         try:
-            self._socket = socket.create_server((host, port))
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            self._socket = socket.create_server((host, port), family=family)
         except OSError as error:
             raise ServiceUnavailable(
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
@@ -130,10 +131,8 @@ class Service:
             self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here)
         bound_port = self._socket.getsockname()[1]
         self.installation = Installation(settings.model_copy(update={"host": host, "port": bound_port}))
-        host_in_url = f"[{host}]" if ":" in host else host
-        self.address = ServiceAddress(
-            pid=os.getpid(), url=f"http://{host_in_url}:{bound_port}", secret=secrets.token_hex(32), lasting=lasting
-        )
+        own_url = self.installation.settings.own_url
+        self.address = ServiceAddress(pid=os.getpid(), url=own_url, secret=secrets.token_hex(32), lasting=lasting)
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
