@@ -78,9 +78,9 @@ test-all: test packages-kits packages-cross
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
-	$(SAY) "services: libraries built from their sources, and what takes long"
-	@cd services && .venv/bin/pytest -m "builds or thorough"
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "The cluster's tests were left out, they need root: sudo make test-cluster"; fi
+	$(SAY) "services: libraries built from their sources, and what takes long"
+	@cd services && .venv/bin/pytest -rs -m "builds or thorough"
 
 test-charts: python
 	$(SAY) "chart: lint, unit tests, every example rendered and validated"
