@@ -7,6 +7,7 @@ kexbench.cli itself.
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,21 +19,27 @@ SERVICES = Path(__file__).parents[2]
 IMPORTED = ("kexbench.service.serving", "kexbench.store.clickhouse", "kexbench.execution.local", "rich.table")
 
 
+def begun() -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        cwd=SERVICES,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
 class ReadyCommands:
     """One command at a time."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            cwd=SERVICES,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
+        self._process = begun()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str, str]:
         """The exit status, and what was written to standard output and standard error. Raises TimeoutExpired."""
+        if self._process.poll() is not None:
+            self._process = begun()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with TemporaryDirectory() as folder:
@@ -40,7 +47,8 @@ class ReadyCommands:
             order = [list(command), dict(environment), str(Path.cwd()), *map(str, streams)]
             print(json.dumps(order), file=self._process.stdin, flush=True)
             if not select.select([self._process.stdout], [], [], timeout_s)[0]:
-                os.killpg(self._process.pid, 9)
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.communicate()
                 raise subprocess.TimeoutExpired(command, timeout_s, *(path.read_text() for path in streams))
             status = int(self._process.stdout.readline())
             return status, *(path.read_text() for path in streams)
