@@ -51,7 +51,7 @@ class ReadyCommands:
                 self._process.communicate()
                 raise subprocess.TimeoutExpired(command, timeout_s, *(path.read_text() for path in streams))
             status = int(self._process.stdout.readline())
-            return status, *(path.read_text() for path in streams)
+            return status, streams[0].read_text(), streams[1].read_text()
 
 
 def main() -> None:
