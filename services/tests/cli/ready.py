@@ -19,7 +19,7 @@ SERVICES = Path(__file__).parents[2]
 IMPORTED = ("kexbench.service.serving", "kexbench.store.clickhouse", "kexbench.execution.local", "rich.table")
 
 
-def begun() -> "subprocess.Popen[str]":
+def start_process() -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
         cwd=SERVICES,
@@ -34,12 +34,12 @@ class ReadyCommands:
     """One command at a time."""
 
     def __init__(self) -> None:
-        self._process = begun()
+        self._process = start_process()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str, str]:
         """The exit status, and what was written to standard output and standard error. Raises TimeoutExpired."""
         if self._process.poll() is not None:
-            self._process = begun()
+            self._process = start_process()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 
 import socket
 from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -26,7 +27,10 @@ def test_one_connection_more_than_a_service_may_have_gets_no_answer(cli: Cli) ->
     assert answer == b""
 
 
-@pytest.mark.parametrize("options", [(), ("--host", "::1")])
+WITH_IPV6 = pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this machine has no IPv6")
+
+
+@pytest.mark.parametrize("options", [(), pytest.param(("--host", "::1"), marks=WITH_IPV6)])
 def test_links_name_the_address_where_the_service_listens(options: tuple[str, ...], cli: Cli) -> None:
     with cli.serving(*options) as (_, url):
         feed = httpx.get(f"{url}/feed.atom", trust_env=False).text

@@ -54,8 +54,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 def api_router(
     *, prefix: str = API_PREFIX, responses: Mapping[int | str, dict[str, Any]] = {}, **options: Any
 ) -> APIRouter:
-    """Applications have its routes as they are. FastAPI makes the routes of an included router anew in each one, which
-    takes longer than a command's own work."""
+    """Applications share its routes. FastAPI would make the routes of an included router anew for each application."""
     return APIRouter(prefix=prefix, responses=REFUSALS | dict(responses), **options)
 
 
