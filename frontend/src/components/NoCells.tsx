@@ -31,13 +31,12 @@ export function NothingCounted() {
   );
 }
 
-/** Overviews leave out bisections, backfills, interoperability runs and qualifications. */
+/** Nothing but runs that overviews leave out; `RunsAside` names them. */
 export function OnlyOtherRuns() {
   return (
     <Empty title="No results for this overview">
       <p>
-        This overview leaves out bisections, backfills, interoperability runs and qualifications. Find their
-        results under <Link to="/runs">Runs</Link>.
+        Only runs that this overview leaves out have results. Find them under <Link to="/runs">Runs</Link>.
       </p>
     </Empty>
   );

@@ -1,11 +1,12 @@
 // Alerts: by library; then recent screenings and notifications.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { AlertPage, AlertSummary } from "@/api/generated";
+import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/api/generated";
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
 import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
 import { Notifications } from "@/components/Notifications";
+import { RunState } from "@/components/RunState";
 import { Screenings } from "@/components/Screenings";
 import { storyOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
@@ -41,6 +42,7 @@ export function AlertsPage() {
       <h1>Alerts</h1>
       {alerts.data ? (
         <>
+          <UnderConfirmation suspicions={alerts.data.confirming} />
           <Choices page={alerts.data} />
           <Alerts page={alerts.data} />
         </>
@@ -56,6 +58,28 @@ export function AlertsPage() {
       <Screenings />
       <Notifications />
     </>
+  );
+}
+
+/** They may become alerts, so "no alerts" is not the whole answer. */
+function UnderConfirmation({ suspicions }: { suspicions: Suspicion[] }) {
+  if (suspicions.length === 0) return null;
+  return (
+    <section>
+      <h2>Being confirmed</h2>
+      <ul className="plain">
+        {suspicions.map(({ confirmation_run, library, before, after, cells, state, expected_end_at }) => (
+          <li key={confirmation_run}>
+            <Link {...paths.upgrade(library, before.subject, after.subject)}>
+              {before.label} → {after.version}
+            </Link>{" "}
+            looks slower in {count(cells, "case")}.{" "}
+            <Link {...paths.run(confirmation_run)}>A run of its own</Link> decides: <RunState state={state} />
+            {expected_end_at && `, until about ${dateTime(expected_end_at)}`}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -7,6 +7,7 @@ import { CapacityAnswer } from "@/components/CapacityAnswer";
 import { CONTENTS, mixText, partsOf, writtenParts } from "@/components/capacity-model";
 import { HostSelect } from "@/components/HostSelect";
 import { MixForm } from "@/components/MixForm";
+import { RunsAside } from "@/components/RunsAside";
 import { type CapacitySearch, COSTS, DEFAULT_MIX } from "@/search";
 import { subjectChoices } from "@/subjects";
 import { Amount, Select } from "@/ui/Fields";
@@ -27,6 +28,7 @@ export function CapacityPage() {
   return (
     <>
       <h1>Cores for a mix of connections</h1>
+      <RunsAside />
       {matrix.data ? (
         <Mix matrix={matrix.data} />
       ) : matrix.isError ? (

@@ -9,6 +9,7 @@ import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
 import { RunLink } from "@/components/RunLink";
+import { RunsAside } from "@/components/RunsAside";
 import { VerdictText } from "@/components/VerdictText";
 import * as format from "@/format";
 import { paths } from "@/paths";
@@ -39,6 +40,7 @@ export function CpusPage() {
   return (
     <>
       <h1>CPUs</h1>
+      <RunsAside />
       {cpus.data && filters && (
         <Controls search={search} filters={filters} cpus={cpus.data} change={change} />
       )}

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { SecurityView } from "@/api/generated";
 import { filtersOptions, securityOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostSelect } from "@/components/HostSelect";
+import { RunsAside } from "@/components/RunsAside";
 import { SecurityAnswers, SecurityLevel, UnrankedHandshakes } from "@/components/SecurityLevel";
 import { type ForwardSecrecySearch, MODELS, SIDES } from "@/search";
 import { subjectChoices } from "@/subjects";
@@ -30,6 +31,7 @@ export function ForwardSecrecyPage() {
   return (
     <>
       <h1>What forward secrecy costs</h1>
+      <RunsAside />
       {security.data?.host_kind && filters.data && (
         <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <HostSelect

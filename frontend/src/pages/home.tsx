@@ -21,6 +21,7 @@ import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
 import { ActiveAlerts, MeasuredNow, NamedViews, NewestUpgrades } from "@/components/OverviewSections";
+import { RunsAside } from "@/components/RunsAside";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
@@ -52,6 +53,7 @@ export function HomePage() {
   return (
     <>
       <h1>Cost of TLS handshakes</h1>
+      <RunsAside />
       {overview.data ? (
         <>
           <NewestUpgrades libraries={overview.data.libraries} />

@@ -1,7 +1,18 @@
 // @vitest-environment happy-dom
 import { screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
-import type { Matrix, Overview, Problem, UpgradeReport } from "@/api/generated";
+import type {
+  AlertPage,
+  RunsAside as Aside,
+  Filters,
+  Matrix,
+  Overview,
+  Problem,
+  Series,
+  UnderConfirmation,
+  UpgradeReport,
+} from "@/api/generated";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
@@ -30,6 +41,59 @@ describe("the home page", () => {
     openPage(paths.home(), mockApi("nothing"));
     expect(await screen.findByText("No results yet")).toBeDefined();
     expect(screen.queryByRole("grid")).toBeNull();
+  });
+});
+
+describe("first looks", () => {
+  const stored = (aside: Partial<Aside>) =>
+    http.get("*/api/v1/filters", () => {
+      const filters = answerOf<Filters>("filters");
+      return HttpResponse.json({ ...filters, aside: { ...filters.aside, first_looks: 2, ...aside } });
+    });
+  const newest = [{ run_id: "look", spec_name: "quickstart", measured_at: "2026-01-01T12:00:00Z" }];
+  const pages = [
+    paths.home(),
+    paths.trends(),
+    paths.cpus(),
+    paths.upgrades(),
+    paths.forwardSecrecy(),
+    paths.scaling(),
+    paths.capacity(),
+    paths.series({ case: answerOf<Series>("series").case.id }),
+  ];
+
+  it.each(pages)("are said to be what is shown, with links, on $to", async (page) => {
+    openPage(page, [stored({ shows_first_looks: true, newest }), ...mockApi("results")]);
+    const link = await screen.findByRole("link", { name: /^quickstart, / });
+    expect(link.getAttribute("href")).toBe("/runs/look");
+    expect(screen.getByText(/^First looks/)).toBeDefined();
+  });
+
+  it.each(pages)("are counted with other runs where they are left out of $to", async (page) => {
+    openPage(page, [stored({ others: 1, newest }), ...mockApi("results")]);
+    const summary = await screen.findByText(/^Not shown here/);
+    expect(summary.textContent).toBe(
+      "Not shown here: 2 first looks (--quick) and 1 run for another question",
+    );
+  });
+});
+
+describe("the list of alerts", () => {
+  it("names suspicions that a run is confirming, although there are no alerts", async () => {
+    const { before, after } = answerOf<UpgradeReport>("upgrade_report");
+    const confirming: UnderConfirmation = {
+      ...{ library: "fake", before, after, spec_name: "nightly", cells: 2, screened_run: "found" },
+      ...{ confirmation_run: "decides", state: "running", expected_end_at: "2026-01-01T12:00:00Z" },
+    };
+    const page = { ...answerOf<AlertPage>("empty/alerts"), confirming: [confirming] };
+    openPage(paths.alerts(), [
+      http.get("*/api/v1/alerts", () => HttpResponse.json(page)),
+      ...mockApi("nothing"),
+    ]);
+    expect(await screen.findByText("No alerts")).toBeDefined();
+    const item = screen.getByRole("link", { name: "A run of its own" }).closest("li");
+    expect(item?.textContent).toMatch(/^fake 1.0 → 1.1 looks slower in 2 cases.*until about/);
+    expect(screen.getByRole("link", { name: "A run of its own" }).getAttribute("href")).toBe("/runs/decides");
   });
 });
 

@@ -9,6 +9,7 @@ import { loadModel, type ScalingModel, scalingModel } from "@/charts/scaling-mod
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect } from "@/components/HostSelect";
 import { LoadTable } from "@/components/LoadTable";
+import { RunsAside } from "@/components/RunsAside";
 import { ScalingTable } from "@/components/ScalingTable";
 import type { ScalingSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
@@ -35,6 +36,7 @@ export function ScalingPage() {
   return (
     <>
       <h1>Scaling</h1>
+      <RunsAside />
       {filters.data && filters.data.host_kinds.length > 0 && (
         <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <HostSelect hostKinds={filters.data.host_kinds} current={scaling.data?.host_kind} choose={change} />

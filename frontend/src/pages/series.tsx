@@ -10,6 +10,7 @@ import { MetricSelect } from "@/components/CellChoice";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
+import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SeriesTable } from "@/components/SeriesTable";
 import { unitOf } from "@/format";
@@ -55,6 +56,7 @@ export function SeriesPage() {
         )}
       </p>
       <h1>{title}</h1>
+      <RunsAside />
       {filters.data && (
         <Controls search={search} filters={filters.data} series={series.data} change={change} />
       )}

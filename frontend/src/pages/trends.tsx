@@ -8,6 +8,7 @@ import { FEW } from "@/charts/trends-plot";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { EmbedSnippet } from "@/components/EmbedSnippet";
 import { hostLabel } from "@/components/HostSelect";
+import { RunsAside } from "@/components/RunsAside";
 import { TrendsControls } from "@/components/TrendsControls";
 import { TrendsTable } from "@/components/TrendsTable";
 import { axisTitle } from "@/components/trends-words";
@@ -33,6 +34,7 @@ export function TrendsPage() {
   return (
     <>
       <h1>Trends</h1>
+      <RunsAside />
       {filters && trends.data && (
         <TrendsControls search={search} filters={filters} trends={trends.data} change={change} />
       )}

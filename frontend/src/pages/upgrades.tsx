@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";
 import { filtersOptions, upgradesOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { libraryOf, libraryTitle } from "@/components/libraries";
+import { RunsAside } from "@/components/RunsAside";
 import { UpgradeStory } from "@/components/UpgradeStory";
 import { titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
@@ -31,6 +32,7 @@ export function UpgradesPage() {
   return (
     <>
       <h1>Upgrades</h1>
+      <RunsAside />
       {filters.data && <LibraryChoice filters={filters.data} />}
       {upgrades.data ? (
         <Upgrades upgrades={upgrades.data.upgrades} />

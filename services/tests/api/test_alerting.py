@@ -2,7 +2,8 @@
 killed."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -10,14 +11,18 @@ from kexbench.alerts import analyst
 from kexbench.alerts.explaining import unexplained
 from kexbench.alerts.replaying import replay
 from kexbench.alerts.screening import Upgrade, upgrades_of_run
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Instrument, Plan
-from kexbench.domain.runs import Purpose, RunState, Trigger
+from kexbench.domain.runs import Purpose, RunEvent, RunState, Trigger
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import fault_in
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.api.analysing import Fragile, Killed, Stage, a_spec
+from tests.api.conftest import SECRET, ClientOf
 from tests.builders import HOST, a_kit, newest_runs
 
 STEP = {"1.1": {"_dhe-rsa": 1.05}, "1.2": {}}
@@ -61,6 +66,34 @@ def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_told_once(stage: 
     confirmations = [run for run in newest_runs(stage.store, 100) if run.trigger is Trigger.CONFIRMATION]
     assert confirmations == [stage.store.run(confirming.run_id)], "what was told is not confirmed again"
     assert [event.action for event in stage.store.alert_events(alert.alert_id)] == [AlertAction.RAISED]
+
+
+def test_a_suspicion_under_way_is_listed_with_its_run_until_that_ends(stage: Stage, client_of: ClientOf) -> None:
+    def confirming() -> list[dict[str, Any]]:
+        with client_of(create_app(stage.store, LocalGatekeeper(SECRET), None)) as client:
+            page = client.get(f"http://localhost{API_PREFIX}/alerts").json()
+        assert page["alerts"] == []
+        listed: list[dict[str, Any]] = page["confirming"]
+        return listed
+
+    run = stage.measured(a_spec())
+    assert confirming() == []
+    stage.advance()
+    (run_of_its_own,) = stage.confirming()
+    (suspicion,) = confirming()
+    assert (suspicion["before"]["version"], suspicion["after"]["version"], suspicion["cells"]) == ("1.0", "1.1", 2)
+    assert (suspicion["screened_run"], suspicion["confirmation_run"]) == (run.run_id, run_of_its_own.run_id)
+    assert (suspicion["spec_name"], suspicion["state"], suspicion["expected_end_at"]) == ("watched", "queued", None)
+    begun_at = datetime.now(UTC)
+    stage.store.add_event(RunEvent(run_id=run_of_its_own.run_id, at=begun_at, state=RunState.RUNNING))
+    (suspicion,) = confirming()
+    takes = timedelta(seconds=run_of_its_own.plan.estimated_s)
+    rounding = timedelta(seconds=0.1)
+    end = datetime.fromisoformat(suspicion["expected_end_at"])
+    assert begun_at + takes - rounding <= end <= datetime.now(UTC) + takes + rounding
+    stage.costs = {}
+    stage.measure(run_of_its_own)
+    assert confirming() == []
 
 
 SLOWER_BY_HASH = {

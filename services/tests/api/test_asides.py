@@ -19,6 +19,7 @@ from tests.builders import ECDSA, HOST, RSA, a_kit
 ASIDES: list[dict[str, Any]] = [
     {"trigger": Trigger.BISECTION},
     {"trigger": Trigger.BACKFILL},
+    {"purpose": Purpose.FIRST_LOOK},
     {"purpose": Purpose.SEARCH},
     {"purpose": Purpose.INTEROP},
     {"purpose": Purpose.QUALIFICATION},
@@ -120,6 +121,65 @@ def test_a_later_run_of_the_history_takes_the_place_of_all_that_a_search_measure
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
     later = client.get("/upgrades/report", params=asked).json()
     assert [(cell["case_id"], cell["run_ids"]) for cell in later["cells"]] == [(RSA, ["one"])]
+
+
+def test_what_a_first_look_measured_is_on_every_page_until_another_run_has_results(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = aside(empty_store, {"purpose": Purpose.FIRST_LOOK})
+    aside_view = client.get("/filters").json()["aside"]
+    (first_look,) = aside_view.pop("newest")
+    assert aside_view == {"first_looks": 1, "shows_first_looks": True, "others": 0}
+    assert (first_look["run_id"], first_look["spec_name"]) == ("aside", run.plan.spec_name)
+    newest = dict.fromkeys(NEWEST_ALONE, ("1.2",))
+    assert on_pages(client) == dict.fromkeys(PAGES, ("1.0", "1.1", "1.2")) | newest
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
+    newest = dict.fromkeys(NEWEST_ALONE, ("1.1",))
+    assert on_pages(client) == dict.fromkeys(PAGES, ("1.0", "1.1")) | newest
+    aside_view = client.get("/filters").json()["aside"]
+    assert aside_view == {"first_looks": 1, "newest": [first_look], "shows_first_looks": False, "others": 0}
+
+
+def test_questions_that_are_no_first_look_stay_out_of_overviews_that_have_nothing_else(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    aside(empty_store, {"purpose": Purpose.QUALIFICATION})
+    assert client.get("/matrix").json()["cells"] == []
+    aside_view = client.get("/filters").json()["aside"]
+    assert aside_view == {"first_looks": 0, "newest": [], "shows_first_looks": False, "others": 1}
+
+
+PAGES = ("matrix", "subjects", "overview", "upgrades", "series", "trends", "cpus", "security", "search", "badge")
+NEWEST_ALONE = ("overview", "cpus", "badge")
+
+
+def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
+    """The versions that each page shows. Some show the newest one alone."""
+
+    def get(path: str, **asked: Any) -> Any:
+        response = client.get(path, params=asked)
+        assert response.status_code == 200, (path, response.text)
+        return response.json()
+
+    matrix, trends, (library,) = get("/matrix"), get("/trends", case_id=RSA), get("/overview")["libraries"]
+    version_of = {subject["subject"]: subject["version"] for subject in matrix["subjects"]}
+    upgrades = get("/upgrades")["upgrades"]
+    badge = client.get("http://localhost/badge/fake/1.svg").text
+    found = {
+        "matrix": [version_of[cell["subject"]] for cell in matrix["cells"] if cell["estimate"]],
+        "subjects": [subject["version"] for subject in get("/subjects")],
+        "overview": [library["newest"]["version"], library["upgrade"]["after"]["version"]],
+        "upgrades": [end["version"] for upgrade in upgrades for end in (upgrade["before"], upgrade["after"])],
+        "series": [point["version"] for line in get("/series", case_id=RSA)["lines"] for point in line["points"]],
+        "trends": [
+            trends["subjects"][point["subject"]]["version"] for line in trends["lines"] for point in line["points"]
+        ],
+        "cpus": [row["subject"]["version"] for row in get("/cpus", case_id=RSA)["rows"]],
+        "security": [subject["version"] for subject in get("/security")["subjects"]],
+        "search": [version for version in ("1.0", "1.1", "1.2") if get("/search", q=f"fake {version}")],
+        "badge": [version for version in ("1.0", "1.1", "1.2") if f"→ {version}" in badge],
+    }
+    return {page: tuple(sorted(set(versions))) for page, versions in found.items()}
 
 
 def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], **asked: str) -> httpx.Response:

@@ -134,7 +134,7 @@ def test_a_run_aside_counts_only_where_the_history_lacks_a_part(
 
     measured(empty_store, {"1.0": {RSA: 400}, "1.1": {RSA: 200}})
     quick: Costs = {"1.0": {RSA: 900, ECDSA: 200}, "1.1": {RSA: 900, ECDSA: 200}}
-    measured(empty_store, quick, run_id="quick", day=1, purpose=Purpose.SEARCH)
+    measured(empty_store, quick, run_id="quick", day=1, purpose=Purpose.FIRST_LOOK)
     assert measured_in((1, PART)) == {"one"}
     assert measured_in(*HALVES) == {"quick"}
 

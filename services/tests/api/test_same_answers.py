@@ -16,7 +16,7 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.comparison.pruning import prune_step
 from kexbench.domain.plans import SENTINEL
-from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunState, Trigger
 from kexbench.domain.samples import Invocation
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.analysing import planned
@@ -59,7 +59,9 @@ def a_random_run(chance: random.Random, number: int) -> Run:
         kits[SENTINEL] = chance.choice(FROZEN)
     trigger = chance.choice([Trigger.API, Trigger.API, Trigger.BACKFILL])
     plan = planned(TWO_POOLS, "spec.yaml")
-    return run.model_copy(update={"plan": plan, "spec_text": TWO_POOLS, "kits": kits, "trigger": trigger})
+    purpose = chance.choice([Purpose.HISTORY, Purpose.HISTORY, Purpose.FIRST_LOOK])
+    changed = {"plan": plan, "spec_text": TWO_POOLS, "kits": kits, "trigger": trigger, "purpose": purpose}
+    return run.model_copy(update=changed)
 
 
 def random_invocations(chance: random.Random, run: Run) -> list[Invocation]:

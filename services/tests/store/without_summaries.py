@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from kexbench.comparison.upgrade_data import host_kinds
 from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, Metric, OutcomeKind
@@ -10,8 +11,9 @@ from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Digest, Evidence, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
+from kexbench.store.kept import parameters
 from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
-from kexbench.store.measured import BATCHES, _outcome, _sample, parameters
+from kexbench.store.measured import BATCHES, _outcome, _sample
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
@@ -33,6 +35,7 @@ COUNTED = f"({_INVOCATION}) IN (SELECT * FROM counted_invocations)"
 UNIT = "concat(job_id, '/', toString(invocation))"
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
 """SQL for SubjectRow.name."""
+_SHOWN_RUN = "run_id NOT IN (SELECT run_id FROM runs WHERE aside AND NOT (first_look AND {first_looks:Bool}))"
 ON_HOST_KIND = (
     "({pool:String} = '' OR pool = {pool:String})"
     f" AND ({{cpu_model:String}} = '' OR {HOST_KIND} = {{cpu_model:String}})"
@@ -51,14 +54,13 @@ SELECTED = (
     AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
          OR NOT match(source, '[+](relink|burn|copy)='))
     AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
-         OR run_id NOT IN (SELECT run_id FROM runs WHERE aside))
+         OR """
+    + _SHOWN_RUN
+    + """)
     AND measured_at < {before:DateTime64(3)}
 """
 )
-_SHOWN = (
-    "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
-    " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
-)
+_SHOWN = f"reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=') AND {_SHOWN_RUN}"
 CELL = "case_id, library, version_key, source, build_profile"
 _DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
 _SAMPLE = (
@@ -76,8 +78,26 @@ class StoreWithoutSummaries(ClickHouseStore):
         measured = " UNION DISTINCT ".join(
             f"SELECT run_id, case_id FROM {table} WHERE {COUNTED}" for table in ("samples", "outcomes")
         )
-        asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
-        return Evidence(asides=asides, digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)})
+        asides, first_looks = (
+            frozenset(row["run_id"] for row in self._query(f"SELECT run_id FROM runs WHERE {which}"))
+            for which in ("aside", f"first_look AND {self._shows_first_looks()}")
+        )
+        return Evidence(
+            asides=asides,
+            first_looks=first_looks,
+            digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)},
+        )
+
+    def _shows_first_looks(self) -> bool:
+        measured = self._query(
+            f"SELECT 1 FROM samples WHERE metric = 'cpu_ns' AND reference != 'sentinel' AND {COUNTED}"
+            " AND NOT match(source, '[+](relink|burn|copy)=') AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
+            " LIMIT 1"
+        )
+        return not list(measured)
+
+    def _parameters(self, selection: Selection) -> dict[str, Any]:
+        return parameters(selection, self._shows_first_looks())
 
     def kept(
         self,
@@ -99,9 +119,9 @@ class StoreWithoutSummaries(ClickHouseStore):
             f"SELECT pool, cpu_model, host_id, run_id, measured_at FROM samples WHERE metric IN {DECIDING} AND {ours}"
             f" UNION ALL SELECT pool, cpu_model, host_id, run_id, measured_at FROM outcomes WHERE {ours}"
             ") GROUP BY pool, host_kind"
-            " ORDER BY maxIf(measured_at, run_id NOT IN (SELECT run_id FROM runs WHERE aside)) DESC,"
+            f" ORDER BY maxIf(measured_at, {_SHOWN_RUN}) DESC,"
             " max(measured_at) DESC, pool, host_kind",
-            {"run_id": run_id or ""},
+            {"run_id": run_id or "", "first_looks": self._shows_first_looks()},
         )
         return [HostKindRow(row["pool"], row["host_kind"]) for row in selected]
 
@@ -109,7 +129,8 @@ class StoreWithoutSummaries(ClickHouseStore):
         selected = self._query(
             f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric IN {DECIDING} AND {_SHOWN} AND {COUNTED}"
             f" GROUP BY {rows.SUBJECT_SQL}"
-            " ORDER BY library, version_key, build_profile, max(measured_at)"
+            " ORDER BY library, version_key, build_profile, max(measured_at)",
+            {"first_looks": self._shows_first_looks()},
         )
         return [rows.subject_of(row) for row in selected]
 
@@ -120,7 +141,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f"SELECT {_SAMPLE} FROM samples FINAL WHERE {here}"
             f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]
 
@@ -136,7 +157,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" AND {ON_HOST_KIND} AND run_id IN {{runs:Array(String)}} AND {COUNTED}"
             " AND (empty({case_ids:Array(String)}) OR case_id IN {case_ids:Array(String)})"
             " ORDER BY run_id, case_id, unit",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [_sample(row, {row["host_id"]: row["host_kind"]}) for row in selected]
 
@@ -148,7 +169,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
             f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
             f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
 
@@ -165,7 +186,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" AND (notEmpty({{runs:Array(String)}})"
             f" OR {_of_newest_run('samples', of_cpu_time)})"
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
 
@@ -176,7 +197,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             " groupUniqArray(case_id) AS cases, max(measured_at) AS newest"
             f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
             f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [
             MeasuredSubjectRow(
@@ -208,7 +229,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
             f" max(measured_at) AS newest, groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
             f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [
             AppearanceRow(
@@ -228,7 +249,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             "SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max(measured_at) AS newest"
             f" FROM samples WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
-            parameters(replace(selection, variants=True, asides=True)),
+            self._parameters(replace(selection, variants=True, asides=True)),
         )
         return {row["run_id"] for row in selected}
 
@@ -261,7 +282,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             " stddevSampIf(ratio, comparable) AS relative_spread"
             f" FROM compared GROUP BY {rows.SUBJECT_SQL}, case_id, run_id"
             " ORDER BY case_id, library, version_key, source, build_profile",
-            parameters(selection) | {"case_ids": list(case_ids)},
+            self._parameters(selection) | {"case_ids": list(case_ids)},
         )
         return [
             LevelRow(

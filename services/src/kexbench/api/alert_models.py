@@ -7,11 +7,13 @@ from pydantic import Field
 
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.domain.numbers import Count
+from kexbench.domain.runs import RunState
 from kexbench.domain.screenings import ReplayedUpgrade, Screening
-from kexbench.domain.upgrades import Move
+from kexbench.domain.upgrades import Move, UpgradeEnd
 from kexbench.notify.outbox import Rules, Tries, standing_of
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
@@ -58,8 +60,23 @@ class AlertSummary(Frozen):
         )
 
 
+class UnderConfirmation(Frozen):
+    """A suspicion that a run of its own is to confirm. It may become an alert."""
+
+    library: Library
+    before: UpgradeEnd
+    after: UpgradeEnd
+    spec_name: str
+    cells: int = Field(description="cells that look slower")
+    screened_run: str = Field(description="the run that raised the suspicion")
+    confirmation_run: str
+    state: RunState = Field(description="of the confirmation run")
+    expected_end_at: datetime | None = Field(description="of the confirmation run; null unless it is being measured")
+
+
 class AlertPage(Frozen):
     alerts: list[AlertSummary]
+    confirming: list[UnderConfirmation] = Field(description="suspicions under way, whatever is filtered by")
     counts: dict[Status, int] = Field(description="the number of alerts by status, of this library and kind")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 

@@ -22,6 +22,7 @@ from kexbench.api.alert_models import (
     RuleDryRun,
     RuleWanted,
     ScreeningPage,
+    UnderConfirmation,
 )
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import (
@@ -41,8 +42,9 @@ from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, al
 from kexbench.domain.screenings import Screening
 from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
 from kexbench.planning.documents import DocumentError
+from kexbench.queue.progress import expected_end_at
 from kexbench.queue.runs import one_at_a_time
-from kexbench.store.port import AlertRow, AlertStore
+from kexbench.store.port import AlertRow, AlertStore, Store
 
 router = api_router(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
 at_root = api_router(prefix="", route_class=KeptRoute, tags=["alerts"], responses=uploads.responses)
@@ -54,7 +56,7 @@ IN_FEED = 20
 
 @router.get("/alerts", operation_id="alerts")
 def alerts(
-    store: TheAlertStore,
+    store: TheStore,
     status: Annotated[list[Status] | None, Query(description="only these statuses", max_length=6)] = None,
     library: Libraries = None,
     kind: Annotated[AlertKind | None, Query(description="only this kind")] = None,
@@ -74,9 +76,36 @@ def alerts(
     page = _page(matching, limit)
     return AlertPage(
         alerts=[AlertSummary.of(alert) for alert in alerts_of(store, [row.alert_id for row in page], now)],
+        confirming=_under_confirmation(store, now),
         counts=dict(Counter(current for _, current in rows)),
         next_before=page[-1].raised_at if len(page) < len(matching) else None,
     )
+
+
+def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
+    """Each confirmation run once, although several screenings may wait for it."""
+    waiting = store.waiting_screenings()
+    if not waiting:
+        return []
+    rows = {row.run_id: row for row in store.open_run_rows()}
+    stored = store.progress(list(rows))
+    by_run = {
+        row.run_id: UnderConfirmation(
+            **upgrade.model_dump(include={"library", "before", "after"}),
+            spec_name=screening.spec_name,
+            cells=len(upgrade.suspected),
+            screened_run=screening.run_id,
+            confirmation_run=row.run_id,
+            state=row.event.state,
+            expected_end_at=expected_end_at(
+                row.event, row.estimated_s, row.invocations, stored[row.run_id].invocations_stored, now
+            ),
+        )
+        for screening in reversed(waiting)
+        for upgrade in screening.upgrades
+        if upgrade.confirmation_run and (row := rows.get(upgrade.confirmation_run))
+    }
+    return list(by_run.values())
 
 
 @router.get("/alerts/{alert_id}", operation_id="alert")

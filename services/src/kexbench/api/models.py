@@ -133,12 +133,33 @@ class MetricView(Frozen):
     stored: bool = Field(description="whether any number is stored; many machines have no hardware counters")
 
 
+class FirstLookView(Frozen):
+    run_id: str
+    spec_name: str
+    measured_at: datetime
+
+
+class RunsAside(Frozen):
+    """Runs with results that are not part of the history of versions."""
+
+    first_looks: int = Field(description="runs with a few short invocations: `kexbench run --quick`")
+    newest: list[FirstLookView] = Field(description="the last measured of them first")
+    shows_first_looks: bool = Field(
+        description="whether overviews show them: as long as no other run has results. Otherwise they are left out"
+    )
+    others: int = Field(
+        description="runs of bisections, backfills, searches for causes, interoperability and qualifications, which "
+        "overviews always leave out"
+    )
+
+
 class Filters(Frozen):
     """The values to filter by."""
 
     host_kinds: list[HostKind]
     libraries: list[str]
     metrics: list[MetricView]
+    aside: RunsAside
 
 
 class Matrix(Frozen):

@@ -14,7 +14,16 @@ from kexbench.api.answers import KeptRoute
 from kexbench.api.connection import connection_view
 from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
-from kexbench.api.models import Filters, HostKind, Matrix, Problem, RunChoice, metric_views
+from kexbench.api.models import (
+    Filters,
+    FirstLookView,
+    HostKind,
+    Matrix,
+    Problem,
+    RunChoice,
+    RunsAside,
+    metric_views,
+)
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import (
@@ -43,6 +52,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
+from kexbench.store.evidence import Evidence
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
@@ -71,6 +81,8 @@ Libraries = Annotated[list[str] | None, Query(description="only these libraries"
 CaseId = Annotated[str, Query(min_length=1, max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
 
 
+MOST_FIRST_LOOKS = 5
+"""Older ones are found on the page of runs."""
 MOST_RUNS = 100
 """Runs to choose from. Older ones are found on the page of runs."""
 
@@ -90,12 +102,32 @@ router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/filters", operation_id="filters")
-def filters(store: TheSampleStore) -> Filters:
+def filters(store: TheStore) -> Filters:
     """The values to filter by. Host kinds with the newest samples come first."""
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
         libraries=sorted(store.libraries()),
         metrics=metric_views(store.metrics()),
+        aside=store.kept_value(("runs aside",), Evidence.of_all, lambda: _runs_aside(store)),
+    )
+
+
+def _runs_aside(store: Store) -> RunsAside:
+    evidence = store.evidence()
+    measured_at = evidence.measured_at(evidence.asides)
+    first_looks = sorted(
+        evidence.first_looks & measured_at.keys(), key=lambda run_id: measured_at[run_id], reverse=True
+    )
+    names = {run.run_id: run.plan.spec_name for run in store.runs_named(first_looks[:MOST_FIRST_LOOKS])}
+    return RunsAside(
+        first_looks=len(first_looks),
+        newest=[
+            FirstLookView(run_id=run_id, spec_name=names[run_id], measured_at=measured_at[run_id])
+            for run_id in first_looks[:MOST_FIRST_LOOKS]
+            if run_id in names  # unreadable runs have no name
+        ],
+        shows_first_looks=bool(first_looks) and evidence.shows_first_looks,
+        others=len(measured_at) - len(first_looks),
     )
 
 

@@ -110,7 +110,7 @@ def upgrade_report(
 
     def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
         judged = judged_steps(store, [step], relevant)[step]
-        only_asides = store.evidence().asides.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
+        only_asides = store.evidence().left_out.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
         shown = judged.where(is_selected).ordered(store.host_kinds())
         return (
             story_of(first, second, shown, relevant),

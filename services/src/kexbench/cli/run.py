@@ -61,7 +61,7 @@ def run(
     )
     if resume:
         raise typer.Exit(_printed(_resumed(installation, resume), as_json))
-    purpose = Purpose.SEARCH if quick else Purpose.HISTORY
+    purpose = Purpose.FIRST_LOOK if quick else Purpose.HISTORY
     # All are planned first, so that a fault in the last one is known before the first one is measured.
     planned = [read_plan(installation, spec, say, quick=quick) for spec in specs or ()]
     statuses = []

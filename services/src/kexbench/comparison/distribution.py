@@ -72,7 +72,7 @@ def batches_of_cell(
     ]
     if not fitting:
         return None
-    asides = store.evidence().asides
+    asides = store.evidence().left_out
     fitting = [row for row in fitting if row.run_id not in asides] or fitting
     place = host_kinds(fitting)[0]
     newest = max(

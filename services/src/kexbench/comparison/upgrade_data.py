@@ -221,7 +221,7 @@ def cells_of_steps(
         runs=() if None in run_ids else named,
         asides=True,
     )
-    left_out = frozenset() if asides else store.evidence().asides.difference(named)
+    left_out = frozenset() if asides else store.evidence().left_out.difference(named)
     appearances = [row for row in store.appearances(selection) if row.run_id not in left_out]
     cases = {row.case.case_id: row.case for row in appearances}
     runs_by_kind = {

@@ -94,6 +94,8 @@ class Purpose(StrEnum):
     """The purpose of a command's run: the history of versions, or a separate question."""
 
     HISTORY = "history"
+    FIRST_LOOK = "first-look"
+    """A few short invocations, for a person who waits: `kexbench run --quick`."""
     SEARCH = "search"
     INTEROP = "interop"
     QUALIFICATION = "qualification"
@@ -119,7 +121,8 @@ class Run(Frozen):
 
     @property
     def is_aside(self) -> bool:
-        """Whether it answers a separate question, so that overviews leave its numbers out."""
+        """Whether it answers a separate question, so that overviews leave its numbers out. First looks are left out
+        only where another run has results (`Evidence.left_out`)."""
         return self.purpose is not Purpose.HISTORY or self.trigger in (Trigger.BISECTION, Trigger.BACKFILL)
 
     @property

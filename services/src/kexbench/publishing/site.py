@@ -26,6 +26,7 @@ from kexbench.api.models import (
     Filters,
     HostKind,
     Matrix,
+    RunsAside,
     Series,
     SeriesLine,
     Trends,
@@ -130,7 +131,10 @@ class _Publication:
         kinds = list(dict.fromkeys(matrix.host_kind for matrix in matrices if matrix.host_kind))
         chosen = {view.subject: view for matrix in matrices for view in matrix.subjects}
         libraries = [name for name in libraries if name in {view.library for view in chosen.values()}]
-        self._store("filters", {}, Filters(host_kinds=kinds, libraries=libraries, metrics=metrics))
+        # That first looks are shown is said; other runs are not part of a site.
+        first_looks = filters.aside.first_looks if filters.aside.shows_first_looks else 0
+        aside = RunsAside(first_looks=first_looks, newest=[], shows_first_looks=first_looks > 0, others=0)
+        self._store("filters", {}, Filters(host_kinds=kinds, libraries=libraries, metrics=metrics, aside=aside))
         upgrades = [each for each in self._upgrades(libraries) if each.after.subject in chosen]
         self._store("upgrades", {}, UpgradePage(upgrades=upgrades, next_before=None))
         for library in libraries:

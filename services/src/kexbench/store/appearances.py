@@ -11,7 +11,7 @@ from kexbench.store import rows
 from kexbench.store.evidence import Evidence
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.kept import KeptTables
-from kexbench.store.measured import NEWEST, SUMMARISED, parameters
+from kexbench.store.measured import NEWEST, SUMMARISED
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredCaseRow, MeasuredSubjectRow, Selection
 from kexbench.store.summaries import SUBJECT
 
@@ -38,7 +38,7 @@ class AppearanceTables(KeptTables):
             f" groupUniqArray(case_id) AS cases, max({NEWEST}) AS newest"
             f" FROM summaries FINAL WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
             f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [
             MeasuredSubjectRow(
@@ -67,7 +67,7 @@ class AppearanceTables(KeptTables):
             f"SELECT {rows.CASE_SQL}, pool, {HOST_KIND} AS host_kind, max({NEWEST}) AS newest"
             f" FROM summaries FINAL WHERE {_HERE} GROUP BY {rows.CASE_SQL}, pool, host_kind"
             " ORDER BY newest DESC, pool, host_kind",
-            parameters(selection),
+            self._parameters(selection),
         )
         kinds: dict[Case, list[HostKindRow]] = defaultdict(list)
         for row in selected:
@@ -79,7 +79,7 @@ class AppearanceTables(KeptTables):
             f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
             f" max({NEWEST}) AS newest, groupUniqArrayArray({_UNITS}) AS units FROM summaries FINAL WHERE {_HERE}"
             f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
-            parameters(selection),
+            self._parameters(selection),
         )
         return [
             AppearanceRow(
@@ -99,7 +99,7 @@ class AppearanceTables(KeptTables):
             f"SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max({NEWEST}) AS newest"
             f" FROM summaries FINAL WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
-            parameters(replace(selection, variants=True, asides=True)),
+            self._parameters(replace(selection, variants=True, asides=True)),
         )
         return {row["run_id"] for row in selected}
 

@@ -1,11 +1,13 @@
 """Which results are stored, without their numbers: what each run measured in each case. Pure."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, TypeVar
+
+from kexbench.domain.samples import Metric
 
 Key = TypeVar("Key", bound=Hashable)
 Token = Hashable
@@ -29,7 +31,7 @@ class OnKind(NamedTuple):
     with_sentinel: bool
     metrics: tuple[str, ...]
     libraries: tuple[str, ...]
-    """Those with numbers that overviews show, unless the run is aside."""
+    """Those with numbers that overviews show, unless the run is left out."""
 
 
 class Digest(NamedTuple):
@@ -47,9 +49,27 @@ class Evidence:
     basis: str = ""
     """Changes if a host's kind does, or if all summaries are computed anew."""
     asides: frozenset[str] = frozenset()
+    """All runs aside (Run.is_aside)."""
+    first_looks: frozenset[str] = frozenset()
+    """Those of them that are first looks."""
     digests: Mapping[RunCase, Digest] = field(default_factory=dict)
     deliveries: Mapping[RunCase, int] = field(default_factory=dict)
     """By this process. A repeated delivery with other numbers replaces rows, but leaves the checksum."""
+
+    @cached_property
+    def shows_first_looks(self) -> bool:
+        """Overviews show first looks as long as no run of the history has a cost: nothing else would be there."""
+        return not any(
+            each.libraries and Metric.CPU_NS in each.metrics
+            for place, digest in self.digests.items()
+            if place.run_id not in self.asides
+            for each in digest.kinds
+        )
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """Runs whose numbers no overview shows."""
+        return self.asides - self.first_looks if self.shows_first_looks else self.asides
 
     def of_all(self) -> Token:
         return self.basis, _joined(self._marks.values())
@@ -90,25 +110,34 @@ class Evidence:
         return {metric for metrics in {each.metrics for each in self._on_kinds} for metric in metrics} - {""}
 
     def libraries(self) -> set[str]:
-        """Those with numbers in runs that are not aside."""
+        """Those with numbers that overviews show."""
         shown = {
             each.libraries
             for place, digest in self.digests.items()
-            if place.run_id not in self.asides
+            if place.run_id not in self.left_out
             for each in digest.kinds
         }
         return {library for libraries in shown for library in libraries}
 
     def host_kinds(self, run_id: str | None = None) -> list[tuple[str, str]]:
-        """The most recently measured first. Host kinds with only runs aside come last."""
+        """The most recently measured first. Host kinds with only runs that are left out come last."""
         newest: dict[tuple[str, str], tuple[float, float]] = {}
         for place, digest in self.digests.items():
             if run_id in (None, place.run_id):
                 for each in digest.kinds:
                     at = each.newest.timestamp()
                     shown, any_at = newest.get(each.kind, (0.0, 0.0))
-                    newest[each.kind] = (shown if place.run_id in self.asides else max(shown, at), max(any_at, at))
+                    newest[each.kind] = (shown if place.run_id in self.left_out else max(shown, at), max(any_at, at))
         return sorted(newest, key=lambda kind: (*(-at for at in newest[kind]), *kind))
+
+    def measured_at(self, run_ids: Collection[str]) -> dict[str, datetime]:
+        """When those of some runs with results were measured last."""
+        newest: dict[str, datetime] = {}
+        for place, digest in self.digests.items():
+            if place.run_id in run_ids and digest.kinds:
+                at = max(each.newest for each in digest.kinds)
+                newest[place.run_id] = max(newest.get(place.run_id, at), at)
+        return newest
 
     @property
     def _on_kinds(self) -> Iterable[OnKind]:
@@ -117,7 +146,7 @@ class Evidence:
     @cached_property
     def _marks(self) -> Mapping[RunCase, int]:
         return {
-            place: hash((place, digest.checksum, place.run_id in self.asides, self.deliveries.get(place, 0)))
+            place: hash((place, digest.checksum, place.run_id in self.left_out, self.deliveries.get(place, 0)))
             for place, digest in self.digests.items()
         }
 

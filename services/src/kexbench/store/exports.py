@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.measured import COUNTED, SELECTED, MeasuredTables, parameters
+from kexbench.store.measured import COUNTED, SELECTED, MeasuredTables
 from kexbench.store.port import EXPORT_COLUMNS, Selection
 
 _OTHER_TYPES = {
@@ -39,5 +39,5 @@ class ExportTables(MeasuredTables):
 
     @contextmanager
     def export(self, selection: Selection) -> Iterator[pa.RecordBatchReader]:
-        with self._batches(_QUERY, parameters(selection), _SCHEMA) as batches:
+        with self._batches(_QUERY, self._parameters(selection), _SCHEMA) as batches:
             yield pa.RecordBatchReader.from_batches(_SCHEMA, batches)

@@ -11,9 +11,11 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sized
 from dataclasses import replace
 from typing import Any
 
+from kexbench.domain.moments import LATEST
+from kexbench.store import rows
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.port import HostKindRow, Key, Value
+from kexbench.store.port import HostKindRow, Key, Selection, Value
 from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, SummaryTables
 
 MOST_KEPT = 40_000
@@ -30,6 +32,17 @@ _RESULTS = (
     f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
     f" GROUP BY run_id, case_id, pool, host_kind {KEYS_FIRST}"
 )
+
+
+def parameters(selection: Selection, first_looks: bool) -> dict[str, Any]:
+    return {
+        **rows.columns_of(
+            selection, "metric", "libraries", "subjects", "case_ids", "runs", "sentinel", "variants", "asides"
+        ),
+        **{field: getattr(selection, field) or "" for field in ("pool", "cpu_model", "run_id")},
+        "before": selection.before or LATEST,
+        "first_looks": first_looks,
+    }
 
 
 class KeptTables(SummaryTables):
@@ -106,6 +119,9 @@ class KeptTables(SummaryTables):
     def libraries(self) -> set[str]:
         return self.evidence().libraries()
 
+    def _parameters(self, selection: Selection) -> dict[str, Any]:
+        return parameters(selection, self.evidence().shows_first_looks)
+
     def _newer(self, known: Evidence) -> Evidence:
         """Reads the results of the runs and cases whose checksum changed; all of them if a host's kind changed or the
         checksums were emptied, since then equal ones may stand for other results."""
@@ -135,9 +151,15 @@ class KeptTables(SummaryTables):
         if changed := checksums.keys() - digests.keys():
             results = self._results(changed if digests else None)
             digests |= {place: Digest(checksums[place], results.get(place, ())) for place in changed}
-        asides = frozenset(row["run_id"] for row in self._query("SELECT run_id FROM runs WHERE aside"))
+        asides = {
+            row["run_id"]: row["is_first_look"]
+            for row in self._query(
+                "SELECT run_id, max(first_look) AS is_first_look FROM runs WHERE aside GROUP BY run_id"
+            )
+        }
         self._blocks, self._host_kinds = blocks, host_kinds
-        return Evidence(known.basis, asides, digests, deliveries)
+        first_looks = frozenset(run_id for run_id, is_first_look in asides.items() if is_first_look)
+        return Evidence(known.basis, frozenset(asides), first_looks, digests, deliveries)
 
     def _results(self, places: Collection[RunCase] | None) -> dict[RunCase, tuple[OnKind, ...]]:
         """What some runs measured in their cases, and maybe in cases of each other; None for all."""

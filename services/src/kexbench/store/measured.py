@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 from kexbench.domain.cases import FIRST_FIELDS
 from kexbench.domain.hosts import HostFacts
-from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     DISTURBED_REASON,
@@ -37,7 +36,7 @@ from kexbench.store.port import (
     Selection,
     SubjectRow,
 )
-from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SUBJECT, UNIT, counted_in
+from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SHOWN_RUN, SUBJECT, UNIT, counted_in
 
 _DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
 """SQL: the metrics of which every counted invocation with numbers has one."""
@@ -60,8 +59,9 @@ _SELECTED = (
     AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
          OR NOT match(source, '[+](relink|burn|copy)='))
     AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
-         OR run_id NOT IN (SELECT run_id FROM runs WHERE aside))
-"""
+         OR """
+    + SHOWN_RUN
+    + ")"
 )
 BEFORE = "{before:DateTime64(3)}"
 SELECTED = f"{_SELECTED} AND measured_at < {BEFORE}"
@@ -69,7 +69,7 @@ SELECTED = f"{_SELECTED} AND measured_at < {BEFORE}"
 SUMMARISED = f"{_SELECTED} AND arrayExists(each -> each.2 < {BEFORE}, counted)"
 """SQL: whether a cell's summary is selected."""
 _RUNS = "{runs:Array(String)}"
-_SHOWN = f"{IS_SHOWN} AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
+_SHOWN = f"{IS_SHOWN} AND {SHOWN_RUN}"
 CELL = "case_id, library, version_key, source, build_profile"
 NEWEST = f"arrayMax(each -> if(each.2 < {BEFORE}, each.2, toDateTime64(0, 3, 'UTC')), counted)"
 _PLACE = f"cityHash64({CELL}, run_id)"
@@ -165,7 +165,8 @@ class MeasuredTables(HostTables, KeptTables):
             f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
             f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"
             f" GROUP BY {rows.SUBJECT_SQL}"
-            " ORDER BY library, version_key, build_profile, max(measured_at)"
+            " ORDER BY library, version_key, build_profile, max(measured_at)",
+            {"first_looks": self.evidence().shows_first_looks},
         )
         return [rows.subject_of(row) for row in selected]
 
@@ -205,7 +206,7 @@ class MeasuredTables(HostTables, KeptTables):
         runs. An empty metric stands for outcomes. Several metrics need named runs."""
         is_chosen = "is_newest OR notEmpty({runs:Array(String)})" if all_named else "is_newest"
         columns = ", ".join(("run_id", "host_id", *(f"`{column}`" for column in _INDEXED)))
-        given = parameters(selection) | bound | {"metrics": list(metrics)}
+        given = self._parameters(selection) | bound | {"metrics": list(metrics)}
         selected = list(
             self._query_summaries(
                 f"SELECT DISTINCT place, host_kind, {columns} FROM"
@@ -349,13 +350,3 @@ def _outcome(row: dict[str, Any], kind: OutcomeKind | Disturbed, reason: str, de
         detail=detail,
         invocations=row["times"],
     )
-
-
-def parameters(selection: Selection) -> dict[str, Any]:
-    return {
-        **rows.columns_of(
-            selection, "metric", "libraries", "subjects", "case_ids", "runs", "sentinel", "variants", "asides"
-        ),
-        **{field: getattr(selection, field) or "" for field in ("pool", "cpu_model", "run_id")},
-        "before": selection.before or LATEST,
-    }

@@ -14,7 +14,7 @@ from kexbench.domain.canonical import canonical_json
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.store.port import StoreError, SubjectRow
 
@@ -94,6 +94,7 @@ def run_row(run: Run) -> Row:
         **columns_of(run.plan, "spec_name", "plan_id"),
         "watched": run.is_watched,
         "aside": run.is_aside,
+        "first_look": run.purpose is Purpose.FIRST_LOOK,
         "run": run.model_dump_json(),
     }
 

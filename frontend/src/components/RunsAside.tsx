@@ -1,0 +1,75 @@
+// Runs with results that are not part of the history: shown because nothing else is there yet, or left out.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { RunsAside as Aside, FirstLookView } from "@/api/generated";
+import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { count, dateTime } from "@/format";
+import { paths } from "@/paths";
+
+/** Every page with an overview has it, so that what was measured is never missing without a word. */
+export function RunsAside() {
+  const aside = useQuery(filtersOptions()).data?.aside;
+  if (!aside) return null;
+  if (aside.shows_first_looks) return <ShownFirstLooks aside={aside} />;
+  return <LeftOut aside={aside} />;
+}
+
+function ShownFirstLooks({ aside: { first_looks, newest } }: { aside: Aside }) {
+  return (
+    <p className="aside-runs">
+      {first_looks === 1 ? "A first look" : "First looks"} (<code>--quick</code>): a few short invocations of
+      each case. A run without <code>--quick</code> takes {first_looks === 1 ? "its" : "their"} place.{" "}
+      <FirstLooks newest={newest} more={first_looks - newest.length} />
+    </p>
+  );
+}
+
+function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
+  if (first_looks + others === 0) return null;
+  return (
+    <details className="aside-runs">
+      <summary>
+        Not shown here:{" "}
+        {[
+          first_looks > 0 && count(first_looks, "first look (--quick)", "first looks (--quick)"),
+          others > 0 && count(others, "run for another question", "runs for other questions"),
+        ]
+          .filter(Boolean)
+          .join(" and ")}
+      </summary>
+      {first_looks > 0 && (
+        <p>
+          First looks: <FirstLooks newest={newest} more={first_looks - newest.length} />
+        </p>
+      )}
+      {others > 0 && (
+        <p>
+          Bisections, backfills, searches for causes, interoperability and qualifications are under{" "}
+          <Link {...paths.runs()}>Runs</Link>.
+        </p>
+      )}
+    </details>
+  );
+}
+
+function FirstLooks({ newest, more }: { newest: FirstLookView[]; more: number }) {
+  return (
+    <>
+      {newest.map(({ run_id, spec_name, measured_at }, place) => (
+        <span key={run_id}>
+          {place > 0 && ", "}
+          <Link {...paths.run(run_id)}>
+            {spec_name}, {dateTime(measured_at)}
+          </Link>
+        </span>
+      ))}
+      {newest.length > 0 && more > 0 && (
+        <>
+          {" "}
+          and <Link {...paths.runs()}>{more} more</Link>
+        </>
+      )}
+      {newest.length > 0 && "."}
+    </>
+  );
+}
