@@ -10,6 +10,11 @@ export function shortHash(commit: Commit): string {
   return commit.commit.slice(0, SHORT_HASH);
 }
 
+/** Stands for a watched branch that does not exist. */
+export function isNoCommit({ commit }: Commit): boolean {
+  return /^0+$/.test(commit);
+}
+
 /** "on main of benchmarks by Ada Example" */
 export function originInWords({ branch, repository, author }: Commit): string {
   return `on ${branch} of ${repository}${author && ` by ${author}`}`;

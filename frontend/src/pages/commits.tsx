@@ -9,6 +9,7 @@ import { CommitHash } from "@/components/CommitLine";
 import {
   dryRunInWords,
   folding,
+  isNoCommit,
   originInWords,
   reasonInWords,
   stateOf,
@@ -106,7 +107,7 @@ function CommitList({ page }: { page: CommitPage }) {
   return (
     <ul className="runs">
       {page.commits.map((view) => (
-        <CommitItem key={`${view.commit.repository} ${view.commit.commit}`} view={view} />
+        <CommitItem key={`${view.commit.repository} ${view.commit.commit} ${view.handled_at}`} view={view} />
       ))}
     </ul>
   );
@@ -135,7 +136,7 @@ function CommitItem({ view: { commit, checks, note } }: { view: CommitView }) {
       <h2>{titleOf(commit)}</h2>
       <p>
         <time dateTime={commit.committed_at}>{dateTime(commit.committed_at)}</time>,{" "}
-        <CommitHash commit={commit} /> {originInWords(commit)}
+        {!isNoCommit(commit) && <CommitHash commit={commit} />} {originInWords(commit)}
       </p>
       {note && <p>Not measured: {note}</p>}
       <Specs checks={checks} />

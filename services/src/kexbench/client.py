@@ -30,7 +30,7 @@ from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words, sig
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView, FollowedSpec, FollowedView
 from kexbench.api.models import StoredInvocation
 from kexbench.api.run_models import DryRunRequest, DryRunView
-from kexbench.domain.commits import Check, HandledCommit
+from kexbench.domain.commits import BranchHead, Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.notifications import Sending
 from kexbench.domain.runs import Run, RunEvent
@@ -191,9 +191,9 @@ class ApiClient:
         """The address of what the service serves without the API's prefix, for `stream`."""
         return f"{self._url}{path}"
 
-    def heads(self, repository: str) -> Mapping[str, str]:
+    def heads(self, repository: str) -> Mapping[str, BranchHead]:
         """The newest handled commit of each branch."""
-        return self.get(dict[str, str], f"/repositories/{repository}/heads")
+        return self.get(dict[str, BranchHead], f"/repositories/{repository}/heads")
 
     def run_committed(self, spec: CommittedSpec) -> Check:
         """Queue the run of a spec, once. Returns its run or its faults."""

@@ -167,6 +167,6 @@ def test_heads_are_how_far_each_branch_was_looked_through(api: ClusterApi) -> No
     for handled in (a_handled_commit("second", minutes=1, note="[skip bench] in its message"), early, early):
         assert noted(api, handled).status_code == 204
     heads = api.ask("dispatcher", "GET", "/repositories/benchmarks/heads").json()
-    assert heads == {"main": a_commit("second").commit}
+    assert heads == {"main": {"commit": a_commit("second").commit, "presence": "present"}}
     assert api.ask("dispatcher", "GET", "/repositories/nobody/heads").json() == {}
     assert early.handled_at == NOON + timedelta(0)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kexbench.domain.commits import Reason
-from kexbench.planning.commits import Faulty, Files, Wanted, at_most, wanted
+from kexbench.planning.commits import Faulty, Files, Unusable, Wanted, at_most, wanted
 
 PATH = "bench-specs/libraries.yaml"
 TRACKING = """\
@@ -21,7 +21,7 @@ def a_catalogue(*versions: str) -> str:
     return f"apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  fake:\n{entries}"
 
 
-def files(catalogue: str | None = None, /, **specs: str | None) -> Files:
+def files(catalogue: str | Unusable | None = None, /, **specs: str | Unusable) -> Files:
     return Files({f"bench-specs/{name}.yaml": text for name, text in specs.items()}, catalogue)
 
 
@@ -44,8 +44,18 @@ def test_specs_that_are_new_or_changed_are_measured_whole_by_path() -> None:
 
 def test_a_spec_that_is_no_text_is_a_fault_once() -> None:
     path = "bench-specs/a.yaml"
-    assert found(files(a=None), files()) == [(path, (f"{path}:1:1: the file is not UTF-8 text",))]
-    assert found(files(a=None), files(a=None)) == []
+    for kind in Unusable:
+        assert found(files(a=kind), files()) == [(path, (f"{path}:1:1: {kind.value}",))]
+        assert found(files(a=kind), files(a=kind)) == []
+
+
+def test_a_catalogue_that_is_no_text_is_a_fault_of_each_changed_spec_which_no_other_catalogue_replaces() -> None:
+    text = f"the catalogue {PATH}: {Unusable.NO_FILE.value}"
+    path = "bench-specs/a.yaml"
+    changed = [(path, (f"{path}:1:1: {text}",)), (PATH, (f"{PATH}:1:1: {text}",))]
+    assert found(files(Unusable.NO_FILE, a=TRACKING), files(a_catalogue("1.0"))) == changed
+    assert found(files(Unusable.NO_FILE, a=TRACKING), files(Unusable.NO_FILE)) == changed[:1]
+    assert found(files(Unusable.NO_FILE, a=TRACKING), files(Unusable.NO_FILE, a=TRACKING)) == []
 
 
 def test_a_path_that_is_too_long_to_be_kept_is_a_fault() -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from kexbench.domain.commits import NO_COMMIT, BranchHead, HandledCommit, Presence
 from kexbench.store.port import Store
 from tests.builders import NOON, a_commit, a_handled_commit
 
@@ -23,7 +24,7 @@ def test_a_commit_comes_back_as_it_was_and_repeating_the_write_changes_nothing(s
     for _ in range(3):
         store.add_commit(handled)
         assert store.commits("", 5) == [handled]
-        assert store.heads("benchmarks") == {"main": handled.commit.commit}
+        assert store.heads("benchmarks") == {"main": BranchHead(commit=handled.commit.commit)}
         assert store.repositories() == ["benchmarks"]
 
 
@@ -45,7 +46,10 @@ def test_a_commit_on_two_branches_is_told_once_with_the_branch_it_came_to_last(s
     ]
     both = a_commit("both").commit
     assert store.commits("", 5, NOON + timedelta(seconds=30)) == []
-    assert store.heads("benchmarks") == {"main": a_commit("another").commit, "next": both}
+    assert store.heads("benchmarks") == {
+        "main": BranchHead(commit=a_commit("another").commit),
+        "next": BranchHead(commit=both),
+    }
 
 
 def test_the_same_commit_in_two_repositories_is_told_of_each(store: Store) -> None:
@@ -62,7 +66,7 @@ def test_a_commit_that_tells_nothing_is_a_head_and_not_listed(store: Store) -> N
     store.add_commit(a_handled_commit("quiet", minutes=1, checks=()))
     store.add_commit(a_handled_commit("quiet", repository="silent", checks=()))
     assert (titles(store), store.repositories()) == (["told"], ["benchmarks"])
-    assert store.heads("benchmarks") == {"main": a_commit("quiet").commit}
+    assert store.heads("benchmarks") == {"main": BranchHead(commit=a_commit("quiet").commit)}
     store.add_commit(a_handled_commit("skipped", minutes=2, checks=(), note="[skip bench] in its message"))
     assert titles(store) == ["skipped", "told"]
 
@@ -72,7 +76,10 @@ def test_a_head_is_what_was_handled_last_in_whatever_order_it_is_told(store: Sto
     other = a_handled_commit("other", branch="next", minutes=3)
     for handled in (last, other, first):
         store.add_commit(handled)
-    assert store.heads("benchmarks") == {"main": last.commit.commit, "next": other.commit.commit}
+    assert store.heads("benchmarks") == {
+        "main": BranchHead(commit=last.commit.commit),
+        "next": BranchHead(commit=other.commit.commit),
+    }
     assert store.heads("nobody") == {}
 
 
@@ -99,3 +106,24 @@ def test_commits_before_the_beginning_of_time_are_none(store: Store) -> None:
     store.add_commit(a_handled_commit())
     assert store.commits("", 5, NOON.replace(year=1)) == []
     assert len(store.commits("", 5, NOON.replace(year=9999))) == 1
+
+
+def test_a_branch_that_is_gone_keeps_how_far_it_was_processed_and_each_is_listed_by_itself(store: Store) -> None:
+    last = a_handled_commit("last")
+    store.add_commit(last)
+
+    def absent(branch: str, minutes: int, note: str) -> HandledCommit:
+        commit = a_commit(branch=branch).model_copy(update={"commit": NO_COMMIT})
+        return HandledCommit(commit=commit, handled_at=NOON + timedelta(minutes=minutes), note=note)
+
+    store.add_commit(absent("main", 1, "gone"))
+    store.add_commit(absent("next", 2, "gone"))
+    assert store.heads("benchmarks") == {
+        "main": BranchHead(commit=last.commit.commit, presence=Presence.GONE),
+        "next": BranchHead(commit=NO_COMMIT, presence=Presence.GONE),
+    }
+    assert [handled.commit.branch for handled in store.commits("", 5) if handled.note] == ["next", "main"]
+    store.add_commit(absent("later", 3, ""))
+    assert store.heads("benchmarks")["later"] == BranchHead(commit=NO_COMMIT, presence=Presence.AWAITED)
+    store.add_commit(a_handled_commit("last", minutes=3))
+    assert store.heads("benchmarks")["main"] == BranchHead(commit=last.commit.commit)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from kexbench.api.commit_models import CheckView, CommittedSpec, CommitView
-from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecFault, branch_of
+from kexbench.domain.commits import BranchHead, Check, Commit, DryRun, HandledCommit, Reason, SpecFault, branch_of
 from kexbench.domain.runs import RunState
 from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
 from kexbench.forges import CommitStatus, ForgeError, NoForge, PullRequest
@@ -74,8 +74,9 @@ class FakeControl:
     def commits(self, repository: str) -> Sequence[CommitView]:
         return [one for one in self.found[::-1] if one.commit.repository == repository]
 
-    def heads(self, repository: str) -> Mapping[str, str]:
-        return {one.commit.branch: one.commit.commit for one in self.found} | self.pushed
+    def heads(self, repository: str) -> Mapping[str, BranchHead]:
+        heads = {one.commit.branch: one.commit.commit for one in self.found} | self.pushed
+        return {branch: BranchHead(commit=head) for branch, head in heads.items()}
 
     def verdict(self, run_id: str) -> RunVerdict:
         self.asked.append(run_id)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.domain.commits import NO_COMMIT
 from kexbench.domain.moments import EARLIEST
-from kexbench.planning.commits import Files
+from kexbench.planning.commits import Files, Unusable
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
 from kexbench.watch.errors import SourceError
 from kexbench.watch.git import GitSource
@@ -90,8 +89,9 @@ def test_more_specs_than_fit_are_refused(shared: Shared, source: GitSource, monk
 def test_new_commits_are_those_after_the_handled_one_the_oldest_first(shared: Shared, source: GitSource) -> None:
     commits = [shared.pushed({"a": str(number)}) for number in range(4)]
     head = source.heads()["main"]
-    assert source.new_commits(head, commits[1]) == commits[2:]
-    assert source.new_commits(head, NO_COMMIT) == commits
+    assert source.new_commits(head, [commits[1]]) == commits[2:]
+    assert source.new_commits(head, [commits[0], commits[2]]) == commits[3:]
+    assert source.new_commits(head, []) == commits
 
 
 def test_a_merge_is_one_commit_against_its_first_parent(shared: Shared, source: GitSource) -> None:
@@ -103,7 +103,7 @@ def test_a_merge_is_one_commit_against_its_first_parent(shared: Shared, source: 
     git(shared.clone, "merge", "--quiet", "--no-ff", "--message", "merged", "side")
     shared.push()
     merge = source.heads()["main"]
-    assert source.new_commits(merge, base) == [merge]
+    assert source.new_commits(merge, [base]) == [merge]
     assert source.parent(merge) == base
 
 
@@ -113,7 +113,7 @@ def test_after_history_was_rewritten_what_was_not_there_before_is_new(shared: Sh
     git(shared.clone, "reset", "--quiet", "--hard", base)
     new = [shared.commit({"a": "3"}), shared.commit({"a": "4"})]
     shared.push(force=True)
-    assert source.new_commits(source.heads()["main"], old) == new
+    assert source.new_commits(source.heads()["main"], [old]) == new
 
 
 def test_a_branch_that_was_set_back_has_its_head_looked_at_and_nothing_else(shared: Shared, source: GitSource) -> None:
@@ -121,14 +121,14 @@ def test_a_branch_that_was_set_back_has_its_head_looked_at_and_nothing_else(shar
     source.heads()
     git(shared.clone, "reset", "--quiet", "--hard", commits[0])
     shared.push(force=True)
-    assert source.new_commits(source.heads()["main"], commits[2]) == []
+    assert source.new_commits(source.heads()["main"], [commits[2]]) == []
 
 
-def test_of_a_handled_commit_that_nobody_has_any_more_only_the_head_is_new(shared: Shared, source: GitSource) -> None:
+def test_nothing_is_new_if_nobody_has_the_handled_commit_any_more(shared: Shared, source: GitSource) -> None:
     for number in range(3):
         shared.pushed({"a": str(number)})
     head = source.heads()["main"]
-    assert source.new_commits(head, "f" * 40) == [head]
+    assert source.new_commits(head, ["f" * 40]) is None
 
 
 def test_the_copy_is_kept_and_what_is_there_is_not_fetched_again(shared: Shared, tmp_path: Path) -> None:
@@ -169,17 +169,55 @@ def test_documents_in_the_folder_of_specs_are_specs_but_for_the_catalogue(shared
     }
     head = shared.pushed(written)
     source.heads()
-    specs = {"bench-specs/a.yaml": "é", "bench-specs/deep/er/b.yml": "b", "bench-specs/latin.yaml": None}
+    specs: dict[str, str | Unusable] = {
+        "bench-specs/a.yaml": "é",
+        "bench-specs/deep/er/b.yml": "b",
+        "bench-specs/latin.yaml": Unusable.NOT_UTF8,
+    }
     assert source.files(head) == Files(specs, "catalogue")
     assert source.files(None) == Files({}, None)
 
 
-def test_a_link_is_no_spec(shared: Shared, source: GitSource) -> None:
-    (shared.clone / "bench-specs").mkdir()
-    (shared.clone / "bench-specs" / "passwd.yaml").symlink_to("/etc/passwd")
-    head = shared.pushed({})
+def test_a_link_is_not_read_and_a_spec_behind_one_is_a_fault(shared: Shared, source: GitSource) -> None:
+    folder = shared.clone / "bench-specs"
+    folder.mkdir()
+    for name, target in {
+        "passwd.yaml": "/etc/passwd",
+        "other": "../other",
+        "deep-again": "deep",
+        "README": "../other/a.yaml",
+    }.items():
+        (folder / name).symlink_to(target)
+    head = shared.pushed({"other/a.yaml": "a", "bench-specs/deep/b.yaml": "b"})
     source.heads()
-    assert source.files(head).specs == {}
+    linked = dict.fromkeys(["bench-specs/passwd.yaml", "bench-specs/other"], Unusable.NO_FILE)
+    assert source.files(head) == Files({"bench-specs/deep/b.yaml": "b", **linked}, None)
+
+
+def test_a_folder_of_specs_or_a_catalogue_that_is_a_link_is_a_fault(shared: Shared, tmp_path: Path) -> None:
+    (shared.clone / "bench-specs").symlink_to("other")
+    (shared.clone / "catalogue.yaml").symlink_to("/etc/passwd")
+    head = shared.pushed({"other/a.yaml": "a"})
+    watched = shared.watched().model_copy(update={"catalogue": "catalogue.yaml"})
+    with closing(GitSource(watched, tmp_path / "copy")) as source:
+        source.heads()
+        assert source.files(head) == Files({"bench-specs": Unusable.NO_FILE}, Unusable.NO_FILE)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("two\nlines.yaml", r"bench-specs/two\nlines.yaml"),
+        ("\x1b[2J.yaml", r"bench-specs/\x1b[2J.yaml"),
+        ("\udce9.yaml", r"bench-specs/\\xe9.yaml"),
+    ],
+)
+def test_a_name_that_would_break_a_line_is_a_fault_with_a_name_that_does_not(
+    shared: Shared, source: GitSource, name: str, path: str
+) -> None:
+    head = shared.pushed({f"bench-specs/{name}": "a"})
+    source.heads()
+    assert source.files(head).specs == {path: Unusable.NAME}
 
 
 def test_without_a_folder_of_specs_there_are_none(shared: Shared, source: GitSource) -> None:
@@ -200,7 +238,7 @@ def test_of_a_document_that_is_too_large_no_more_is_read_than_shows_it(shared: S
     head = shared.pushed({"bench-specs/a.yaml": "é" * MAX_DOCUMENT_BYTES})
     source.heads()
     text = source.files(head).specs["bench-specs/a.yaml"]
-    assert text is not None
+    assert isinstance(text, str)
     assert MAX_DOCUMENT_BYTES < len(text.encode()) <= MAX_DOCUMENT_BYTES + 4
 
 

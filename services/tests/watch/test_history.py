@@ -63,7 +63,7 @@ def test_of_rewritten_history_what_is_new_is_told_and_how_far_it_was_set_back(
         assert history.new_commits("master", old[2], new[-1]) == ([], 3)
         other = library.line(None, 2)
         assert history.head("master") == other[-1]
-        assert history.new_commits("master", other[-1], old[2]) == (other, 0)
+        assert history.new_commits("master", other[-1], old[2]) == ([other[-1]], 0)
         assert history.new_commits("master", other[-1], "f" * 40) == ([other[-1]], 0)
 
 

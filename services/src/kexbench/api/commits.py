@@ -24,7 +24,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.commits import Check, Commit, HandledCommit, Reason, SpecFault
+from kexbench.domain.commits import BranchHead, Check, Commit, HandledCommit, Reason, SpecFault
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.plans import Plan
 from kexbench.domain.refusals import Refusal
@@ -63,8 +63,8 @@ def newest_commits(store: Store, repository: str, limit: int, before: datetime |
 
 
 @router.get("/repositories/{name}/heads", operation_id="repository_heads")
-def repository_heads(store: TheCommitStore, caller: TheCaller, name: Name) -> dict[str, str]:
-    """The newest handled commit of each branch."""
+def repository_heads(store: TheCommitStore, caller: TheCaller, name: Name) -> dict[str, BranchHead]:
+    """How far each branch was processed."""
     admit(caller, "dispatcher")
     return store.heads(name)
 

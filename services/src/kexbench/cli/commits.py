@@ -11,7 +11,7 @@ from kexbench.api.commit_models import CheckView, CommitPage, CommitView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
-from kexbench.domain.commits import Reason
+from kexbench.domain.commits import NO_COMMIT, Reason
 from kexbench.domain.runs import RunState
 from kexbench.forges.words import time_words
 
@@ -57,7 +57,8 @@ def commits_table(listed: list[CommitView]) -> Table:
     table.add_column("run", no_wrap=True)  # so that its id can be copied
     for view in listed:
         commit = view.commit
-        when = f"{commit.commit[:SHORT_HASH]} {commit.committed_at:%Y-%m-%d %H:%M}"
+        short = "" if commit.commit == NO_COMMIT else f"{commit.commit[:SHORT_HASH]} "
+        when = f"{short}{commit.committed_at:%Y-%m-%d %H:%M}"
         first = (f"{when}\n{commit.repository}/{commit.branch}", commit.title)
         rows = [("", view.note)] if view.note else [check_texts(check) for check in view.checks]
         for row in rows:

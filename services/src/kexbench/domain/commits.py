@@ -94,9 +94,25 @@ class Check(Frozen):
 
 
 class HandledCommit(Frozen):
-    """A commit that was processed; the newest of a branch says how far the branch was processed."""
+    """A commit that was processed; the newest of a branch says how far the branch was processed. It is `NO_COMMIT` if
+    the branch did not exist. With a note, the branch had existed before."""
 
     commit: Commit
     handled_at: Moment
     checks: tuple[Check, ...] = ()
     note: str = Field("", description="why nothing is measured, where that isn't obvious")
+
+
+class Presence(StrEnum):
+    """Of a watched branch at the last poll. `awaited`: it never existed."""
+
+    PRESENT = "present"
+    AWAITED = "awaited"
+    GONE = "gone"
+
+
+class BranchHead(Frozen):
+    """How far a branch was processed."""
+
+    commit: CommitHash = Field(description="the newest processed commit; zeros if there was none yet")
+    presence: Presence = Presence.PRESENT

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from operator import attrgetter
 
 from kexbench.domain.commits import PATH_MAX, Reason, SpecFault
@@ -17,12 +18,25 @@ SKIP = "[skip bench]"
 """In a commit's message: measure nothing for this commit."""
 
 
+class Unusable(Enum):
+    """Why the content of a path is no text."""
+
+    NOT_UTF8 = "the file is not UTF-8 text"
+    NAME = "the name has control characters or is not UTF-8; rename it"
+    NO_FILE = "a symbolic link or a submodule is not read; commit a file or folder in its place"
+
+
 @dataclass(frozen=True)
 class Files:
-    """The relevant files of a commit: texts by path, None for text that isn't UTF-8, and the catalogue by itself."""
+    """The relevant files of a commit: specs by path, and the catalogue by itself. A folder of specs that can't be read
+    stands there like a spec."""
 
-    specs: Mapping[str, str | None]
-    catalogue: str | None
+    specs: Mapping[str, str | Unusable]
+    catalogue: str | Unusable | None
+
+    @property
+    def catalogue_text(self) -> str | None:
+        return self.catalogue if isinstance(self.catalogue, str) else None
 
 
 @dataclass(frozen=True)
@@ -49,13 +63,18 @@ def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Fau
     branch has new commits."""
     changed = {path for path, text in now.specs.items() if path not in before.specs or before.specs[path] != text}
     specs = [_changed(path, text) for path in changed if not _begins_to_follow(path, text := now.specs[path])]
+    if isinstance(now.catalogue, Unusable):
+        places = {spec.path for spec in specs} | ({catalogue_path} if now.catalogue != before.catalogue else set())
+        return tuple(_faulty(path, f"the catalogue {catalogue_path}: {now.catalogue.value}") for path in sorted(places))
     if now.catalogue is not None and now.catalogue != before.catalogue:
         try:
             catalogue = read_catalogue(now.catalogue, catalogue_path)
         except DocumentError as error:
             return (Faulty(catalogue_path, faults_of(error)), *sorted(specs, key=attrgetter("path")))
         earlier = _read(before.catalogue, catalogue_path)
-        others = {path: text for path, text in now.specs.items() if path not in changed and text is not None}
+        others = {
+            path: text for path, text in now.specs.items() if path not in changed and not isinstance(text, Unusable)
+        }
         specs += _upgrades(others, catalogue, earlier)
     return tuple(sorted(specs, key=attrgetter("path")))
 
@@ -69,21 +88,21 @@ def at_most(specs: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Fau
     return (*specs[:most], _faulty(path, text))
 
 
-def _begins_to_follow(path: str, text: str | None) -> bool:
+def _begins_to_follow(path: str, text: str | Unusable) -> bool:
     """Whether the change itself needs no run, since the spec's branch is polled from then on."""
-    return text is not None and follows_only(text, path)
+    return not isinstance(text, Unusable) and follows_only(text, path)
 
 
 def _faulty(path: str, text: str) -> Faulty:
     return Faulty(path, (SpecFault(file=path, line=1, column=1, text=text),))
 
 
-def _changed(path: str, text: str | None) -> Wanted | Faulty:
+def _changed(path: str, text: str | Unusable) -> Wanted | Faulty:
     if len(path) > PATH_MAX:
         short = f"{path[: PATH_MAX - 1]}…"
         return _faulty(short, f"the path is longer than {PATH_MAX} characters")
-    if text is None:
-        return _faulty(path, "the file is not UTF-8 text")
+    if isinstance(text, Unusable):
+        return _faulty(path, text.value)
     return Wanted(path, text, Reason.SPEC)
 
 
@@ -123,9 +142,9 @@ def _with_previous(subjects: tuple[PlannedSubject, ...], new: list[PlannedSubjec
     return tuple(subject.reference for subject in subjects if subject.reference in kept)
 
 
-def _read(text: str | None, path: str) -> Catalogue:
+def _read(text: str | Unusable | None, path: str) -> Catalogue:
     """The catalogue of an earlier commit; empty where there was none, or where it had faults."""
     with suppress(DocumentError):
-        if text is not None:
+        if isinstance(text, str):
             return read_catalogue(text, path)
     return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})

@@ -40,14 +40,17 @@ class Troubles:
         try:
             yield
         except Exception as error:
-            before = self._parts.get(part)
             expected = isinstance(error, self._expected)
-            reason = _line(error) if expected else reason_of(error)
-            self._parts[part] = Trouble(part, before.since if before else self._clock(), reason)
-            if before is None or before.reason != reason:
-                _log.warning("%s: %s", part, reason, exc_info=not expected)
+            self.set(part, _line(error) if expected else reason_of(error), exc_info=not expected)
         else:
             self.forget(part)
+
+    def set(self, part: str, reason: str, *, exc_info: bool = False) -> None:
+        """The part does not work, until `forget` says otherwise. Logged when the reason changes."""
+        before = self._parts.get(part)
+        self._parts[part] = Trouble(part, before.since if before else self._clock(), reason)
+        if before is None or before.reason != reason:
+            _log.warning("%s: %s", part, reason, exc_info=exc_info)
 
     def add(self, part: str, reason: str) -> None:
         """Add a trouble that lasts until the process ends: it needs an action by the operator."""

@@ -11,7 +11,7 @@ from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
-from kexbench.domain.commits import HandledCommit
+from kexbench.domain.commits import BranchHead, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.library_commits import LibraryCommit
@@ -507,8 +507,8 @@ class CommitStore(Protocol):
         """Names of the repositories with such commits, sorted."""
         ...
 
-    def heads(self, repository: str) -> dict[str, str]:
-        """The last handled commit of each branch."""
+    def heads(self, repository: str) -> dict[str, BranchHead]:
+        """How far each branch was processed."""
         ...
 
     def add_followed(self, followed: FollowedCommit) -> None: ...

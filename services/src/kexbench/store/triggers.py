@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.commits import HandledCommit
+from kexbench.domain.commits import NO_COMMIT, BranchHead, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.schedules import Schedule
 from kexbench.store import rows
@@ -31,7 +31,7 @@ class TriggerTables(Connection):
         newest_of_each = (
             "(SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
             " AND ({repository:String} = '' OR repository = {repository:String})"
-            " ORDER BY handled_at DESC, branch LIMIT 1 BY repository, commit)"
+            f" ORDER BY handled_at DESC, branch LIMIT 1 BY repository, commit, if(commit = '{NO_COMMIT}', branch, ''))"
         )
         order = ("handled_at", "commit.repository", "commit.commit")
         return self._page(HandledCommit, newest_of_each, order, limit, before, {"repository": repository})
@@ -40,13 +40,16 @@ class TriggerTables(Connection):
         selected = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
         return [row["repository"] for row in selected]
 
-    def heads(self, repository: str) -> dict[str, str]:
+    def heads(self, repository: str) -> dict[str, BranchHead]:
         selected = self._query(
-            "SELECT branch, argMax(commit, handled_at) AS head FROM commits WHERE repository = {repository:String}"
-            " GROUP BY branch",
+            f"SELECT branch, argMaxIf(commit, handled_at, commit != '{NO_COMMIT}') AS head,"
+            f" argMax(multiIf(commit != '{NO_COMMIT}', 'present', tells, 'gone', 'awaited'), handled_at) AS presence"
+            " FROM commits WHERE repository = {repository:String} GROUP BY branch",
             {"repository": repository},
         )
-        return {row["branch"]: row["head"] for row in selected}
+        return {
+            row["branch"]: BranchHead(commit=row["head"] or NO_COMMIT, presence=row["presence"]) for row in selected
+        }
 
     def add_followed(self, followed: FollowedCommit) -> None:
         following = {

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from kexbench.api.commit_models import CheckView, CommitView
 from kexbench.client import ApiError
-from kexbench.domain.commits import branch_of
+from kexbench.domain.commits import BranchHead, branch_of
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges import CommitStatus, Forge, ForgeError
 from kexbench.queue.troubles import Troubles
@@ -31,7 +31,7 @@ class Known(Protocol):
         """The verdict of a run that has ended."""
         ...
 
-    def heads(self, repository: str) -> Mapping[str, str]:
+    def heads(self, repository: str) -> Mapping[str, BranchHead]:
         """The last handled commit of each branch."""
         ...
 
@@ -156,7 +156,8 @@ class Announcer:
         heads = self._api.heads(name) if newest else {}
         hashes = {view.commit.commit for view in views}
         for number, view in newest.items():
-            head = heads.get(branch_of(number), view.commit.commit)
+            branch = branch_of(number)
+            head = heads[branch].commit if branch in heads else view.commit.commit
             if head not in hashes:
                 yield number, head, ()
             elif head == view.commit.commit and view.checks and self._is_recent(view):

@@ -14,6 +14,7 @@ from kexbench.domain.commits import Commit
 from kexbench.domain.following import AskedCommit, FollowedCommit, Following
 from kexbench.domain.moments import EARLIEST
 from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.commits import Files, Unusable
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_of
 from kexbench.planning.neighbours import is_held_up, is_waiting, newest_built
@@ -175,13 +176,12 @@ class Follower:
 
     def _read(self, source: GitSource, branch: str, head: str) -> Iterator[_FollowingSpec]:
         files = source.files(head)
-        texts = {path: text for path, text in files.specs.items() if text and "follow:" in text}
+        texts = {path: text for path, text in files.specs.items() if isinstance(text, str) and "follow:" in text}
         if not texts:
             return
         try:
-            catalogue = read_catalogue(files.catalogue, source.repository.catalogue) if files.catalogue else None
-            catalogue = catalogue or self._catalogue()
-        except DocumentError as error:
+            catalogue = self._catalogue_of(files, source.repository.catalogue)
+        except (DocumentError, SourceError) as error:
             self._say(f"the specs of {source.repository.name} follow no branches: {error}")
             return
         for path, text in texts.items():
@@ -192,7 +192,13 @@ class Follower:
                 continue
             if follow:
                 following = Following(repository=source.repository.name, path=path, branch=follow.branch)
-                yield _FollowingSpec(following, follow.every, source.commit(branch, head), text, files.catalogue)
+                yield _FollowingSpec(following, follow.every, source.commit(branch, head), text, files.catalogue_text)
+
+    def _catalogue_of(self, files: Files, path: str) -> Catalogue:
+        """The commit's own, or else the installation's. Raises DocumentError and SourceError."""
+        if isinstance(files.catalogue, Unusable):
+            raise SourceError(f"the catalogue {path}: {files.catalogue.value}")
+        return read_catalogue(files.catalogue, path) if files.catalogue else self._catalogue()
 
     def _head(self, following: Following) -> str:
         branch = following.branch

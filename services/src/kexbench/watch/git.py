@@ -3,23 +3,24 @@
 from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from stat import S_IFDIR, S_ISDIR, S_ISREG
+from posixpath import normpath
+from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
 from dulwich.errors import NotTreeError
 from dulwich.graph import find_merge_base
 from dulwich.object_store import iter_tree_contents, tree_lookup_path
-from dulwich.objects import Blob, ObjectID
+from dulwich.objects import S_ISGITLINK, Blob, ObjectID, TreeEntry
 
 from kexbench.domain.commits import Commit
 from kexbench.domain.moments import moment_of
 from kexbench.domain.repositories import Repository
-from kexbench.planning.commits import Files
+from kexbench.planning.commits import Files, Unusable
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
 from kexbench.watch.errors import SourceError
 from kexbench.watch.gitcopy import GitCopy
 
 SPECS_MAX_CHARACTERS = 64 * 1024 * 1024
-_BRANCH = "refs/heads/"
+_BRANCH, _DEFAULT = "refs/heads/", "HEAD"
 _BRANCH_MAX = 255
 _USER = "git"
 _SUFFIXES = (".yaml", ".yml")
@@ -46,16 +47,21 @@ class GitSource(GitCopy):
         """The same for other references, such as the heads of pull requests."""
         return self._fetch("refs/", lambda ref: ref in refs)
 
+    def default_head(self) -> str | None:
+        """Fetch the repository's default branch, whatever its name, and return its head. None without commits."""
+        return self._fetch(_DEFAULT, lambda ref: ref == _DEFAULT).get(_DEFAULT)
+
     def merge_base(self, commit: str, others: Collection[str]) -> str | None:
         """The newest common ancestor with any of the others, or None."""
         with self._source_errors():
             bases = find_merge_base(self._repo, [ObjectID(name.encode()) for name in (commit, *others)])
         return bases[0].decode() if bases and others else None
 
-    def new_commits(self, head: str, handled: str) -> list[str]:
-        """The commits of a branch after the handled one, from the oldest to the head. A merge counts as one."""
-        commits = self.commits_since(handled, head)
-        return self.commits_since_rewriting(handled, head)[0] if commits is None else commits
+    def new_commits(self, head: str, handled: Collection[str]) -> list[str] | None:
+        """The commits of a branch that are in the history of no handled commit, oldest first. A merge counts as one.
+        None if the branch and the handled commits have nothing in common."""
+        new, fork = self._outside(head, handled)
+        return new if fork is not None or not handled else None
 
     def commit(self, branch: str, commit: str) -> Commit:
         stored = self._commit(commit)
@@ -90,29 +96,48 @@ class GitSource(GitCopy):
         password = Path(self.repository.password_file).read_text(encoding="utf-8").strip()
         return self.repository.username or _USER, password
 
-    def _bounded(self, texts: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
+    def _bounded(self, texts: Iterable[tuple[str, str | Unusable]]) -> Iterator[tuple[str, str | Unusable]]:
         """Limits the memory that a pull request can take. Raises SourceError."""
         length = 0
         for path, text in texts:
-            length += len(path) + len(text or "")
+            length += len(path) + (len(text) if isinstance(text, str) else 0)
             if length > SPECS_MAX_CHARACTERS:
                 fault = f"repository {self.repository.name} has more than {SPECS_MAX_CHARACTERS:,} characters of specs"
                 raise SourceError(f"{fault}\n  remedy: remove other files, or set specs to a smaller folder")
             yield path, text
 
-    def _texts(self, tree: ObjectID) -> Iterator[tuple[str, str | None]]:
+    def _texts(self, tree: ObjectID) -> Iterator[tuple[str, str | Unusable]]:
         """Path in the repository and text of each document in the folder of specs."""
         folder = self.repository.specs
         mode, top = (S_IFDIR, tree) if folder == "." else self._entry(tree, folder)
+        if _is_elsewhere(mode):
+            yield folder, Unusable.NO_FILE
         if not S_ISDIR(mode):
             return
         for entry in iter_tree_contents(self._repo.object_store, top):
-            path = str(PurePosixPath(folder, (entry.path or b"").decode(errors="replace")))
-            if entry.sha and S_ISREG(entry.mode or 0) and path.endswith(_SUFFIXES):
+            name = (entry.path or b"").decode(errors="backslashreplace")
+            path, mode = str(PurePosixPath(folder, name)), entry.mode or 0
+            if not entry.sha or not (path.endswith(_SUFFIXES) or self._leads_outside(tree, path, entry)):
+                continue
+            if not path.isprintable() or name.encode() != entry.path:
+                yield path.encode("unicode_escape").decode(), Unusable.NAME
+            elif S_ISREG(mode):
                 yield path, self._blob(entry.sha)
+            elif _is_elsewhere(mode):
+                yield path, Unusable.NO_FILE
 
-    def _text(self, tree: ObjectID, path: str) -> str | None:
+    def _leads_outside(self, tree: ObjectID, path: str, entry: TreeEntry) -> bool:
+        """Whether it is a link to a folder that is not below the folder of specs, where it would be read."""
+        if not S_ISLNK(entry.mode or 0) or not entry.sha:
+            return False
+        target = normpath(PurePosixPath(path).parent / self._repo[entry.sha].as_raw_string().decode(errors="replace"))
+        is_read = PurePosixPath(target).is_relative_to(self.repository.specs)
+        return not is_read and S_ISDIR(self._entry(tree, target)[0])
+
+    def _text(self, tree: ObjectID, path: str) -> str | Unusable | None:
         mode, name = self._entry(tree, path)
+        if _is_elsewhere(mode):
+            return Unusable.NO_FILE
         return self._blob(name) if S_ISREG(mode) else None
 
     def _entry(self, tree: ObjectID, path: str) -> tuple[int, ObjectID]:
@@ -122,14 +147,17 @@ class GitSource(GitCopy):
         except (KeyError, NotTreeError):
             return 0, tree
 
-    def _blob(self, name: ObjectID) -> str | None:
-        """The text, or None for other content. A text that is too large is cut just above the limit."""
+    def _blob(self, name: ObjectID) -> str | Unusable:
+        """The text. One that is too large is cut just above the limit."""
         blob = self._repo[name]
-        if not isinstance(blob, Blob):
-            return None
+        assert isinstance(blob, Blob), "regular files are blobs"
         if len(blob.data) > MAX_DOCUMENT_BYTES:
             return blob.data[: MAX_DOCUMENT_BYTES + 4].decode(errors="ignore")
         try:
             return blob.data.decode()
         except UnicodeDecodeError:
-            return None
+            return Unusable.NOT_UTF8
+
+
+def _is_elsewhere(mode: int) -> bool:
+    return S_ISLNK(mode) or S_ISGITLINK(mode)

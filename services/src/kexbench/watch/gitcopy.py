@@ -1,7 +1,7 @@
 """A copy of a git repository, read with dulwich: it runs no git and no hooks, and ignores the user's git settings."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -52,16 +52,28 @@ class GitCopy:
 
     def commits_since_rewriting(self, handled: str, head: str) -> tuple[list[str], int]:
         """The commits that are no ancestors of the handled one, and how many commits the branch was reset before them.
-        If the handled commit no longer exists, only the head is new."""
+        If both histories have nothing in common, only the head is new."""
+        new, fork = self._outside(head, [handled])
+        if fork is None:
+            return [head], 0
+        handled_history = list(self._first_parents(handled))
+        return new, handled_history.index(fork) if fork in handled_history else 0
+
+    def _outside(self, head: str, handled: Collection[str]) -> tuple[list[str], str | None]:
+        """The commits of a branch that are neither handled nor ancestors of handled ones, by first parents, oldest
+        first. Also the commit before them; None if the whole history is outside."""
         with self._source_errors():
-            if not self._has(handled):
-                return [head], 0
-            walker = Walker(self._repo.object_store, [ObjectID(handled.encode())], get_parents=self._parents)
+            tips = [ObjectID(commit.encode()) for commit in handled if self._has(commit)]
+            walker = Walker(self._repo.object_store, tips, get_parents=self._parents) if tips else ()
             ancestors = {entry.commit.id.decode() for entry in walker}
-        history, handled_history = list(self._first_parents(head)), list(self._first_parents(handled))
-        new = list(takewhile(lambda commit: commit not in ancestors, history))
-        fork = next(iter(history[len(new) :]), None)
-        return new[::-1], handled_history.index(fork) if fork in handled_history else 0
+        history = self._first_parents(head)
+        new, fork = [], None
+        for commit in history:
+            if commit in ancestors:
+                fork = commit
+                break
+            new.append(commit)
+        return new[::-1], fork
 
     def _first_parents(self, commit: str) -> Iterator[str]:
         """A commit and its first-parent ancestors, as far as they were fetched."""

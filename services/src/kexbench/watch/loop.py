@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.client import ApiClient, ApiError
-from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Reason
+from kexbench.domain.commits import NO_COMMIT, BranchHead, Check, Commit, HandledCommit, Presence, Reason
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
@@ -23,6 +23,8 @@ from kexbench.watch.git import GitSource
 from kexbench.watch.proposals import MOST_SPECS, Proposal, Proposals
 
 LISTEN_S = 2.0
+MOST_COMMITS = 20
+"""That one poll of a branch measures, so that a mistake with branches does not fill the queue for days."""
 _TICK = timedelta(milliseconds=1)
 """The resolution of the store's times."""
 _log = logging.getLogger(__name__)
@@ -42,7 +44,7 @@ class Watcher:
         """`say` gets requested runs and errors. `forges` by the name of the repository. `follower` polls the branches
         that specs follow."""
         self._follower = follower
-        self._guard = (troubles or Troubles()).guard
+        self._troubles = troubles or Troubles()
         self._api = api
         self._sources = sources
         self._clock = clock
@@ -57,7 +59,7 @@ class Watcher:
         """Poll until the event is set. Between two polls, read only repositories whose webhook arrived."""
         next_poll = -math.inf
         while not ending.is_set():
-            with self._guard("repositories"):
+            with self._troubles.guard("repositories"):
                 if time.monotonic() >= next_poll:
                     next_poll = time.monotonic() + interval_s
                     self.once()
@@ -99,15 +101,19 @@ class Watcher:
 
     def _read(self, source: GitSource) -> bool:
         """True if all repositories that its specs follow answered as well."""
-        handled_heads = self._api.heads(source.repository.name)
+        handled_heads = dict(self._api.heads(source.repository.name))
         heads = source.heads()
         for branch in source.repository.branches:
             head, handled = heads.get(branch), handled_heads.get(branch)
             if handled is None:
-                self._begin(source, branch, head)
-            elif head is not None and head != handled:
-                for commit in source.new_commits(head, handled):
-                    self._handle(source, branch, commit, is_head=commit == head)
+                handled_heads[branch] = self._begin(source, branch, head)
+            elif head is None:
+                self._miss(source, branch, handled)
+            elif head != handled.commit or handled.presence is not Presence.PRESENT:
+                self._advance(source, branch, head, handled_heads)
+                handled_heads[branch] = BranchHead(commit=head)
+            if head is not None:
+                self._troubles.forget(_part(source, branch))
         watched = {branch: heads[branch] for branch in source.repository.branches if branch in heads}
         followed = self._follower is None or self._follower.look(source, watched)
         refused = []
@@ -120,18 +126,74 @@ class Watcher:
             raise refused[0]
         return followed
 
-    def _begin(self, source: GitSource, branch: str, head: str | None) -> None:
-        """Commits from before the first poll of a branch are not measured."""
+    def _begin(self, source: GitSource, branch: str, head: str | None) -> BranchHead:
+        """Commits from before the first poll of a branch are not measured, also if the branch is created later from
+        the repository's default branch."""
+        start = head or source.default_head()
+        if start is not None:
+            self._note(source.commit(branch, start))
+        if head is None:
+            self._note(self._no_commit(source, branch))
+        after = f"starting after commit {start[:12]}" if start else "from its first commit on"
+        existence = "" if head else ", which does not exist yet"
+        self._say(f"watching branch {branch} of {source.repository.name}{existence}, {after}")
+        return BranchHead(commit=start or NO_COMMIT, presence=Presence.PRESENT if head else Presence.AWAITED)
+
+    def _miss(self, source: GitSource, branch: str, handled: BranchHead) -> None:
+        """A branch that existed is gone: nothing would be measured any more, and nobody would know."""
+        if handled.presence is Presence.AWAITED:
+            return
+        fault = f"branch {branch} of {source.repository.name} does not exist"
+        remedy = "push it, or name the branch to watch instead in `branches` of repositories.yaml"
+        if handled.presence is Presence.PRESENT:
+            self._note(self._no_commit(source, branch), note=f"{fault} any more; {remedy}")
+        self._troubles.set(_part(source, branch), f"{fault}; {remedy}")
+
+    def _advance(self, source: GitSource, branch: str, head: str, handled: Mapping[str, BranchHead]) -> None:
+        """Handle the new commits of a branch. What was seen on any watched branch is not new on another."""
         name = source.repository.name
-        if head is not None:
-            commit = source.commit(branch, head)
-        else:
-            commit = Commit(
-                repository=name, branch=branch, commit=NO_COMMIT, title="", author="", committed_at=self._clock()
+        known = {handled[watched].commit for watched in source.repository.branches if watched in handled}
+        new = source.new_commits(head, known - {NO_COMMIT})
+        if new is None:
+            note = f"nothing of branch {branch} was seen before: watching it from this commit on"
+            self._note(source.commit(branch, head), note=note)
+            self._say(f"repository {name}, commit {head[:12]}: {note}")
+            return
+        first = self._first_measured(source, new)
+        if first > 0:
+            note = (
+                f"{first} new commits of branch {branch} up to this one, because one poll measures only the newest "
+                f"{MOST_COMMITS} that change specs; to measure another, check it out and run kexbench submit SPEC"
             )
-        self._note(commit)
-        start = f"starting after commit {head[:12]}" if head else "which does not exist yet"
-        self._say(f"watching branch {branch} of {name}, {start}")
+            self._note(source.commit(branch, new[first - 1]), note=note)
+            self._say(f"repository {name}, commit {new[first - 1][:12]}: not measured: {note}")
+        for commit in new[first:]:
+            self._handle(source, branch, commit, is_head=commit == head)
+        if head not in new:
+            self._note(source.commit(branch, head))
+
+    def _first_measured(self, source: GitSource, commits: Sequence[str]) -> int:
+        """The place of the first commit to handle, so that at most MOST_COMMITS request runs."""
+        count = 0
+        for place in reversed(range(len(commits))) if len(commits) > MOST_COMMITS else ():
+            count += bool(self._wanted(source, commits[place]))
+            if count > MOST_COMMITS:
+                return place + 1
+        return 0
+
+    def _no_commit(self, source: GitSource, branch: str) -> Commit:
+        return Commit(
+            repository=source.repository.name,
+            branch=branch,
+            commit=NO_COMMIT,
+            title=f"branch {branch} does not exist",
+            author="",
+            committed_at=self._clock(),
+        )
+
+    def _wanted(self, source: GitSource, commit: str) -> tuple[Wanted | Faulty, ...]:
+        now, before = source.files(commit), source.files(source.parent(commit))
+        return wanted(now, before, source.repository.catalogue)
 
     def _handle(self, source: GitSource, branch: str, name: str, *, is_head: bool) -> None:
         """The head is recorded last. Requests that were lost when the process ended are repeated after a restart."""
@@ -141,7 +203,7 @@ class Watcher:
         if specs and SKIP in source.message(name):
             self._note(commit, note=f"{SKIP} in its message")
         elif specs:
-            self._note(commit, tuple(self._check(run, commit, spec, now.catalogue) for spec in specs))
+            self._note(commit, tuple(self._check(run, commit, spec, now.catalogue_text) for spec in specs))
         elif is_head:
             self._note(commit)
 
@@ -153,7 +215,7 @@ class Watcher:
         try:
             now, before = source.files(head), source.files(source.merge_base(head, proposal.bases))
             specs = at_most(wanted(now, before, source.repository.catalogue), MOST_SPECS)
-            checks = tuple(self._check(send, commit, spec, now.catalogue) for spec in specs)
+            checks = tuple(self._check(send, commit, spec, now.catalogue_text) for spec in specs)
         except SourceError as error:
             self._note(commit, note=str(error))
         except ValidationError as error:
@@ -185,3 +247,7 @@ class Watcher:
         """Times always increase, whatever the clock does: the latest commit is where the next poll continues."""
         self._newest = max(self._clock(), self._newest + _TICK)
         self._api.note_commit(HandledCommit(commit=commit, handled_at=self._newest, checks=checks, note=note))
+
+
+def _part(source: GitSource, branch: str) -> str:
+    return f"branch {branch} of {source.repository.name}"

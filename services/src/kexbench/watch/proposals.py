@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from kexbench.domain.commits import branch_of
+from kexbench.domain.commits import BranchHead, branch_of
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError, PullRequest
 from kexbench.watch.git import GitSource
@@ -33,18 +33,18 @@ class Proposals:
         self._clock = clock
         self._retry_at: dict[str, datetime] = {}
 
-    def of(self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, str]) -> Iterator[Proposal]:
+    def of(self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, BranchHead]) -> Iterator[Proposal]:
         """Those of a repository whose heads are not `known`. Branches come first, so that the pull request is reported
         for a commit that is on both. Raises ForgeError and SourceError."""
         branches = source.repository.branches
         bases = tuple(heads[branch] for branch in branches if branch in heads)
         for branch, head in heads.items():
-            if branch not in branches and known.get(branch) != head:
+            if branch not in branches and not _is_known(branch, head, known):
                 yield Proposal(branch, head, bases, measured=False)
         yield from self._pull_requests(source, heads, known)
 
     def _pull_requests(
-        self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, str]
+        self, source: GitSource, heads: Mapping[str, str], known: Mapping[str, BranchHead]
     ) -> Iterator[Proposal]:
         """Pull requests for watched branches, whose head is not known."""
         repository = source.repository
@@ -58,7 +58,7 @@ class Proposals:
                 self._retry_at[repository.name] = error.again_at
             raise
         watched = [pull for pull in opened if pull.base_branch in repository.branches and pull.base_branch in heads]
-        new = [pull for pull in watched if known.get(branch_of(pull.number)) != pull.commit]
+        new = [pull for pull in watched if not _is_known(branch_of(pull.number), pull.commit, known)]
         fetched = source.fetch([ref for pull in new for ref in (pull.ref, _branch(pull))]) if new else {}
         for pull in new:
             if fetched.get(pull.ref) != pull.commit:
@@ -70,6 +70,10 @@ class Proposals:
 
     def _must_wait(self, name: str) -> bool:
         return self._clock() < self._retry_at.get(name, EARLIEST)
+
+
+def _is_known(branch: str, head: str, known: Mapping[str, BranchHead]) -> bool:
+    return branch in known and known[branch].commit == head
 
 
 def _branch(pull_request: PullRequest) -> str:
