@@ -195,14 +195,15 @@ static void write_client_hello(struct side *side, size_t bytes) {
 /* As much of a ServerHello as is read off the wire. */
 static void write_server_hello(struct side *side, size_t bytes) {
     const struct tls_case *c = &side->context->tls_case;
-    unsigned char hello[4 + 2 + 32 + 2 + 3 + 2 + 8] = {2, 0, 0, sizeof hello - 4, 3, 3};
+    unsigned char hello[4 + 2 + 32 + 2 + 3 + 2 + 12] = {2, 0, 0, sizeof hello - 4, 3, 3};
     memcpy(hello + 38, (unsigned char[]){1, 7}, 2); /* the client's session id */
     if (c->hello_retry != lies(LIE_HELLO_RETRY))
         memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
-    unsigned char *extensions = hello + sizeof hello - 8;
+    unsigned char *extensions = hello + sizeof hello - 12;
     extensions[1] = side->resumed ? 41 : 0;                                    /* pre_shared_key */
     extensions[5] = side->resumed && c->resumption != RESUME_PSK_DHE ? 0 : 51; /* key_share */
-    extensions[-1] = 8;
+    extensions[9] = is_cbc(c->cipher) != lies(LIE_ENCRYPT_THEN_MAC) ? 22 : 0;  /* encrypt_then_mac */
+    extensions[-1] = 12;
     write_record(side, 22, hello, sizeof hello, bytes);
 }
 

@@ -32,7 +32,8 @@ static void teardown(struct context *c) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         SSL_CTX_free(c->configurations[role]);
     BN_free(c->dh_prime);
-    OPENSSL_free(c->certificate_der);
+    for (int i = 0; i < CHAIN_MAX; i++)
+        OPENSSL_free(c->chain[i].bytes);
     material_free(&c->ocsp_response);
     X509_free(c->trust_anchor);
     openssl_fips_free(c->library);
@@ -127,7 +128,7 @@ static bool prepare_side(struct side *side, bool resume) {
 
 static struct side *open_side(struct context *c, enum role role, struct pipe_end pipes, bool resume,
                               struct fault *fault) {
-    struct side *side = malloc(sizeof *side + (size_t)c->certificate_der_length);
+    struct side *side = malloc(sizeof *side + (size_t)c->longest_der);
     if (side == NULL) {
         fault_set(fault, FAULT_ERROR, "out of memory");
         return NULL;

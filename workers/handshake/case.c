@@ -100,6 +100,8 @@ static bool check_keys(const struct tls_case *c, struct fault *fault) {
                          rsa ? "needs rsa_bits" : "takes no rsa_bits");
     if (strcmp(c->key, "-") == 0 || strcmp(c->certificate, "-") == 0)
         return fault_set(fault, FAULT_ERROR, "a case needs a key and a certificate");
+    if (c->intermediate_bytes != 0 && c->chain_length == 1)
+        return fault_set(fault, FAULT_ERROR, "intermediate_bytes needs chain_length of at least 2");
     if (custom == (strcmp(c->dh_parameters, "-") == 0))
         return fault_set(fault, FAULT_ERROR, "group=%s %s", c->group_name,
                          custom ? "needs dh_parameters" : "takes no dh_parameters");
@@ -162,6 +164,9 @@ static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
     if (c->method == METHOD_RSA && c->cipher == CHACHA20_POLY1305)
         return fault_set(fault, FAULT_UNSUPPORTED,
                          "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
+    if (c->cipher == (c->method == METHOD_ECDHE ? AES_256_CBC_SHA256 : AES_256_CBC_SHA384))
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite with %s key exchange",
+                         cipher_name(c->cipher), method_name(c->method));
     if (is_hybrid(c->group) || is_mlkem(c->group))
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no group %s", c->group_name);
     if (is_ml_dsa(c->key_type))
@@ -179,6 +184,8 @@ static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
 static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
     if (c->method == METHOD_RSA)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no RSA key exchange");
+    if (is_cbc(c->cipher))
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no cipher %s", cipher_name(c->cipher));
     if (c->group == GROUP_CUSTOM_DH)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no custom DH parameters");
     if (c->group == GROUP_SECP192R1)
@@ -212,8 +219,9 @@ static bool check_bfe(const struct tls_case *c, struct fault *fault) {
         return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 needs a key and takes no certificate");
     if (files || c->chain_length != 1 || c->client_authentication || c->resumption != RESUME_NONE ||
         c->anti_replay || c->hello_retry || c->fips || c->threads != 1 || c->verification ||
-        c->trust_anchors != 1 || c->tickets != TICKETS_NONE || c->transfer_bytes != 0 ||
-        c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
+        c->certificate_names != 1 || c->certificate_policies != 0 || c->crl_distribution_points != 0 ||
+        c->intermediate_bytes != 0 || c->trust_anchors != 1 || c->tickets != TICKETS_NONE ||
+        c->transfer_bytes != 0 || c->context != CONTEXT_SHARED || c->roles != ROLES_BOTH)
         return fault_set(fault, FAULT_ERROR, "BFE-0RTT-1 takes early_data_bytes and nothing else");
     return true;
 }
@@ -280,6 +288,7 @@ struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
                                                  : "-",
         .client_signature = resumed ? NULL : client_signature(c),
         .extended_master_secret = c->protocol == TLS_1_2 ? 1 : -1,
+        .encrypt_then_mac = c->protocol == TLS_1_2 ? is_cbc(c->cipher) : -1,
         .chain_length = resumed ? -1
                         : tls   ? (int)c->chain_length
                                 : 0,
@@ -313,6 +322,25 @@ bool certificate_fits(const struct tls_case *c, const char *key, unsigned bits, 
     return true;
 }
 
+static bool counts(const char *field, unsigned wanted, unsigned has, struct fault *fault) {
+    return wanted == has ||
+           fault_set(fault, FAULT_ERROR, "%s: wanted %u, the certificate has %u", field, wanted, has);
+}
+
+bool certificate_parts_fit(const struct tls_case *c, const struct certificate_parts *parts,
+                           struct fault *fault) {
+    return counts("certificate_names", c->certificate_names, parts->names, fault) &&
+           counts("certificate_policies", c->certificate_policies, parts->policies, fault) &&
+           counts("crl_distribution_points", c->crl_distribution_points, parts->crl_distribution_points,
+                  fault);
+}
+
+bool intermediate_fits(const struct tls_case *c, size_t der_bytes, struct fault *fault) {
+    return c->intermediate_bytes == 0 || c->intermediate_bytes == der_bytes ||
+           fault_set(fault, FAULT_ERROR, "intermediate_bytes: wanted %u, a certificate has %zu",
+                     c->intermediate_bytes, der_bytes);
+}
+
 static bool same_word(const char *field, const char *wanted, const char *got, const char *side,
                       struct fault *fault) {
     if (wanted == NULL || got == NULL || strcmp(wanted, got) == 0)
@@ -337,6 +365,7 @@ bool negotiated_matches(const struct negotiated *wanted, const struct negotiated
         !same_word("client_signature", wanted->client_signature, got->client_signature, side, fault) ||
         !same_number("extended_master_secret", wanted->extended_master_secret, got->extended_master_secret,
                      side, fault) ||
+        !same_number("encrypt_then_mac", wanted->encrypt_then_mac, got->encrypt_then_mac, side, fault) ||
         !same_number("chain_length", wanted->chain_length, got->chain_length, side, fault) ||
         !same_number("ocsp_bytes", wanted->ocsp_bytes, got->ocsp_bytes, side, fault) ||
         !same_number("early_data_bytes", wanted->early_data_bytes, got->early_data_bytes, side, fault) ||

@@ -11,6 +11,7 @@ enum { VALUE_MAX = 255, REASON_MAX = 512, DETAIL_MAX = 1024 };
 enum { DH_BITS_MIN = 512, DH_BITS_MAX = 8192, RSA_BITS_MIN = 512, RSA_BITS_MAX = 16384 };
 enum { CHAIN_MAX = 10, EARLY_DATA_MAX = 16384, THREADS_MAX = 256 };
 enum { TRUST_ANCHORS_MAX = 500, TRANSFER_MAX = 16 * 1024 * 1024 };
+enum { NAMES_MAX = 1000, EXTENSION_ENTRIES_MAX = 50, INTERMEDIATE_MAX = 8192 };
 enum { RECORD_MAX = 16384 }; /* application data in one record (RFC 8446, section 5.1) */
 /* What a client that verifies expects in the server's certificate. */
 #define VERIFIED_HOST "kexbench.invalid"
@@ -28,7 +29,17 @@ enum key_type {
     KEY_ML_DSA_87,
     KEY_BFE
 };
-enum cipher { AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, CIPHER_DEFAULT };
+enum cipher {
+    AES_128_GCM,
+    AES_256_GCM,
+    CHACHA20_POLY1305,
+    AES_128_CBC_SHA, /* from here on of TLS 1.2 alone, with an HMAC of its own */
+    AES_256_CBC_SHA,
+    AES_128_CBC_SHA256,
+    AES_256_CBC_SHA256,
+    AES_256_CBC_SHA384,
+    CIPHER_DEFAULT
+};
 enum group {
     GROUP_NONE,
     GROUP_SECP192R1,
@@ -87,6 +98,10 @@ struct tls_case {
     unsigned transfer_bytes; /* of application data from server to client, after which both close; 0: none */
     enum sharing context;    /* for whom configuration, certificate and key are loaded */
     enum roles roles;        /* which sides live in this process */
+    /* Of the certificate, beside its key: DNS names, policies and CRL distribution points. */
+    unsigned certificate_names, certificate_policies, crl_distribution_points;
+    unsigned
+        intermediate_bytes; /* DER of each further certificate of the chain; 0: as large as it came out */
 };
 
 /* What one side of a finished handshake says of it. Names, not enums: a library may report
@@ -104,6 +119,7 @@ struct negotiated {
     const char *client_key;       /* the key of the certificate that the client showed */
     const char *client_signature; /* the scheme of its CertificateVerify */
     int extended_master_secret;   /* of TLS 1.2 alone (RFC 7627) */
+    int encrypt_then_mac;         /* the same (RFC 7366); read off the wire */
     int chain_length;             /* certificates that the client got */
     long ocsp_bytes;              /* stapled response that the client got */
     long early_data_bytes;        /* that the server accepted */
@@ -176,6 +192,10 @@ bool case_verifies(const struct tls_case *tls_case, bool is_client);
 /* Does the case contradict itself, or ask for what TLS itself does not have? */
 bool case_check(const struct tls_case *tls_case, struct fault *fault);
 
+/* Does the cipher suite have CBC and an HMAC? They encrypt before they authenticate only as an extension
+ * (RFC 7366), which all libraries here negotiate. */
+bool is_cbc(enum cipher cipher);
+
 /* What a handshake has to negotiate to count for this case; `resumed` false: the full handshake that a
  * resumption needs before it. */
 struct negotiated case_wanted(const struct tls_case *tls_case, bool resumed);
@@ -185,6 +205,15 @@ struct negotiated case_wanted(const struct tls_case *tls_case, bool resumed);
  * does. `bits` counts for RSA, RSA-PSS and EC keys. */
 bool certificate_fits(const struct tls_case *tls_case, const char *key, unsigned bits, const char *curve,
                       struct fault *fault);
+
+/* What the library reads in a certificate beside its key. */
+struct certificate_parts {
+    unsigned names, policies, crl_distribution_points;
+};
+bool certificate_parts_fit(const struct tls_case *tls_case, const struct certificate_parts *parts,
+                           struct fault *fault);
+/* Is a further certificate of the chain as large as the case tells? */
+bool intermediate_fits(const struct tls_case *tls_case, size_t der_bytes, struct fault *fault);
 
 /* False and a FAULT_MISMATCH that names the field, when `got` differs in what it tells. */
 bool negotiated_matches(const struct negotiated *wanted, const struct negotiated *got, const char *side,

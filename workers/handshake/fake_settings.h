@@ -27,7 +27,8 @@ enum {
     LIE_TICKET,
     LIE_VERIFICATION,
     LIE_CONTENT,
-    LIE_RECORDS
+    LIE_RECORDS,
+    LIE_ENCRYPT_THEN_MAC
 };
 
 extern struct fake_settings settings;

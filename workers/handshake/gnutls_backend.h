@@ -69,6 +69,10 @@ const char *gnutls_name_of_group(enum group group);
 const char *gnutls_our_group(const char *name);
 const char *gnutls_name_of_signature(const char *scheme, bool tls_1_3);
 const char *gnutls_our_signature(const char *name);
+/* The words of a priority string: "AEAD" goes with every cipher that is not of CBC. */
+const char *gnutls_name_of_cipher(enum cipher cipher);
+const char *gnutls_name_of_mac(enum cipher cipher);
+bool gnutls_our_cbc(gnutls_cipher_algorithm_t cipher, gnutls_mac_algorithm_t mac, enum cipher *out);
 const char *gnutls_name_of_key(enum key_type key_type);
 const char *gnutls_our_key(const char *name);
 

@@ -16,6 +16,9 @@ static const char *protocol_of(gnutls_session_t session) {
 
 static const char *cipher_of(gnutls_session_t session) {
     gnutls_cipher_algorithm_t cipher = gnutls_cipher_get(session);
+    enum cipher cbc;
+    if (gnutls_our_cbc(cipher, gnutls_mac_get(session), &cbc))
+        return cipher_name(cbc);
     switch (cipher) {
     case GNUTLS_CIPHER_AES_128_GCM:
         return cipher_name(AES_128_GCM);

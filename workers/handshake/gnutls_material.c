@@ -87,6 +87,42 @@ static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struc
     return certificate_fits(&c->tls_case, ours != NULL ? ours : name, bits, curve, fault);
 }
 
+/* How many entries there are, by a function that tells of one after the other until there is none. */
+static unsigned entries(int (*entry)(gnutls_x509_crt_t certificate, unsigned index),
+                        gnutls_x509_crt_t certificate) {
+    unsigned count = 0;
+    while (entry(certificate, count) != GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE && count <= NAMES_MAX)
+        count++;
+    return count;
+}
+
+static int name_entry(gnutls_x509_crt_t certificate, unsigned index) {
+    char name[256];
+    size_t size = sizeof name;
+    return gnutls_x509_crt_get_subject_alt_name(certificate, index, name, &size, NULL);
+}
+
+static int policy_entry(gnutls_x509_crt_t certificate, unsigned index) {
+    struct gnutls_x509_policy_st policy;
+    int code = gnutls_x509_crt_get_policy(certificate, index, &policy, NULL);
+    if (code >= 0)
+        gnutls_x509_policy_release(&policy);
+    return code;
+}
+
+static int crl_entry(gnutls_x509_crt_t certificate, unsigned index) {
+    char name[256];
+    size_t size = sizeof name;
+    return gnutls_x509_crt_get_crl_dist_points(certificate, index, name, &size, NULL, NULL);
+}
+
+static bool check_parts(const struct context *c, gnutls_x509_crt_t certificate, struct fault *fault) {
+    struct certificate_parts parts = {.names = entries(name_entry, certificate),
+                                      .policies = entries(policy_entry, certificate),
+                                      .crl_distribution_points = entries(crl_entry, certificate)};
+    return certificate_parts_fit(&c->tls_case, &parts, fault);
+}
+
 static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count,
                          struct fault *fault) {
     if (count != c->tls_case.chain_length)
@@ -97,6 +133,8 @@ static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsig
         if (code < 0)
             return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
         c->chain_length++;
+        if (i > 0 && !intermediate_fits(&c->tls_case, c->chain[i].size, fault))
+            return false;
     }
     return true;
 }
@@ -108,7 +146,8 @@ static bool read_certificates(struct context *c, const struct material *pem, str
     int code = gnutls_x509_crt_list_import2(&list, &count, &text, GNUTLS_X509_FMT_PEM, 0);
     if (code < 0)
         return parse_fault(fault, "the certificate can't be read", code);
-    bool good = count > 0 && describe_key(c, list[0], fault) && export_chain(c, list, count, fault);
+    bool good = count > 0 && describe_key(c, list[0], fault) && check_parts(c, list[0], fault) &&
+                export_chain(c, list, count, fault);
     for (unsigned i = 0; i < count; i++)
         gnutls_x509_crt_deinit(list[i]);
     gnutls_free(list);

@@ -28,6 +28,20 @@ static const struct {
     {GROUP_MLKEM1024, "MLKEM1024"},
 };
 
+static const struct {
+    enum cipher ours;
+    gnutls_cipher_algorithm_t cipher;
+    gnutls_mac_algorithm_t mac;
+    const char *cipher_name, *mac_name;
+} cbc_suites[] = {
+    {AES_128_CBC_SHA, GNUTLS_CIPHER_AES_128_CBC, GNUTLS_MAC_SHA1, "AES-128-CBC", "SHA1"},
+    {AES_256_CBC_SHA, GNUTLS_CIPHER_AES_256_CBC, GNUTLS_MAC_SHA1, "AES-256-CBC", "SHA1"},
+    {AES_128_CBC_SHA256, GNUTLS_CIPHER_AES_128_CBC, GNUTLS_MAC_SHA256, "AES-128-CBC", "SHA256"},
+    {AES_256_CBC_SHA256, GNUTLS_CIPHER_AES_256_CBC, GNUTLS_MAC_SHA256, "AES-256-CBC", "SHA256"},
+    {AES_256_CBC_SHA384, GNUTLS_CIPHER_AES_256_CBC, GNUTLS_MAC_SHA384, "AES-256-CBC", "SHA384"},
+};
+enum { CBC_SUITES = sizeof cbc_suites / sizeof cbc_suites[0] };
+
 /* The library has two names for what is one code point in TLS: in 1.2 it ties no curve to ECDSA. */
 static const struct {
     const char *scheme, *tls_1_2, *tls_1_3;
@@ -115,4 +129,30 @@ const char *gnutls_our_key(const char *name) {
             return peer_key_name(keys[i].key_type);
     }
     return NULL;
+}
+
+const char *gnutls_name_of_cipher(enum cipher cipher) {
+    for (size_t i = 0; i < CBC_SUITES; i++) {
+        if (cbc_suites[i].ours == cipher)
+            return cbc_suites[i].cipher_name;
+    }
+    return cipher_name(cipher);
+}
+
+const char *gnutls_name_of_mac(enum cipher cipher) {
+    for (size_t i = 0; i < CBC_SUITES; i++) {
+        if (cbc_suites[i].ours == cipher)
+            return cbc_suites[i].mac_name;
+    }
+    return "AEAD";
+}
+
+bool gnutls_our_cbc(gnutls_cipher_algorithm_t cipher, gnutls_mac_algorithm_t mac, enum cipher *out) {
+    for (size_t i = 0; i < CBC_SUITES; i++) {
+        if (cbc_suites[i].cipher == cipher && cbc_suites[i].mac == mac) {
+            *out = cbc_suites[i].ours;
+            return true;
+        }
+    }
+    return false;
 }

@@ -66,8 +66,9 @@ static void append(char text[TEXT_MAX], const char *format, ...) {
 static void priority_text(const struct tls_case *c, enum role role, bool resumes, char out[TEXT_MAX]) {
     struct groups groups = offered(c, role, resumes);
     out[0] = '\0';
-    append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
-           case_has_tls_1_3(c) ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
+    append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+%s:+%s%s:+SIGN-%s",
+           case_has_tls_1_3(c) ? "1.3" : "1.2", gnutls_name_of_cipher(c->cipher),
+           gnutls_name_of_mac(c->cipher), key_exchange(c),
            resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
         append(out, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
@@ -94,6 +95,7 @@ static bool is_whole(gnutls_priority_t priority, const char *text, const struct 
     const char *missing = gnutls_priority_protocol_list(priority, &list) != 1 ? "protocol"
                           : gnutls_priority_sign_list(priority, &list) != 1   ? "signature scheme"
                           : gnutls_priority_cipher_list(priority, &list) != 1 ? "cipher"
+                          : gnutls_priority_mac_list(priority, &list) != 1    ? "MAC"
                           : gnutls_priority_group_list(priority, &in_order) != (int)groups->count ? "group"
                                                                                                   : NULL;
     if (missing != NULL)

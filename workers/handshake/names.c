@@ -24,6 +24,11 @@ static const char *const key_types[] = {[KEY_RSA] = "RSA",
 static const char *const ciphers[] = {[AES_128_GCM] = "AES-128-GCM",
                                       [AES_256_GCM] = "AES-256-GCM",
                                       [CHACHA20_POLY1305] = "CHACHA20-POLY1305",
+                                      [AES_128_CBC_SHA] = "AES-128-CBC-SHA",
+                                      [AES_256_CBC_SHA] = "AES-256-CBC-SHA",
+                                      [AES_128_CBC_SHA256] = "AES-128-CBC-SHA256",
+                                      [AES_256_CBC_SHA256] = "AES-256-CBC-SHA256",
+                                      [AES_256_CBC_SHA384] = "AES-256-CBC-SHA384",
                                       [CIPHER_DEFAULT] = "-"};
 static const char *const resumptions[] = {[RESUME_NONE] = "none",
                                           [RESUME_SESSION_ID] = "session-id",
@@ -188,6 +193,10 @@ const char *group_name(enum group group) {
 
 unsigned curve_bits(enum group curve) {
     return groups[curve].curve_bits;
+}
+
+bool is_cbc(enum cipher cipher) {
+    return cipher >= AES_128_CBC_SHA && cipher <= AES_256_CBC_SHA384;
 }
 
 bool is_ffdhe(enum group group) {

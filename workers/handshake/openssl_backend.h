@@ -13,8 +13,11 @@ struct context {
     OSSL_LIB_CTX *library;      /* with the FIPS provider; NULL: OpenSSL's default one */
     SSL_CTX *configurations[2]; /* by role */
     BIGNUM *dh_prime;           /* of custom parameters, else NULL */
-    unsigned char *certificate_der;
-    int certificate_der_length;
+    struct der {
+        unsigned char *bytes;
+        int length;
+    } chain[CHAIN_MAX]; /* the case's certificates */
+    int longest_der;
     X509 *trust_anchor;            /* that the chain leads to; NULL: nothing is verified */
     struct material ocsp_response; /* empty: nothing is stapled */
     SSL_SESSION *session;          /* that resumptions offer */
@@ -30,7 +33,7 @@ struct side {
     size_t early_data_bytes; /* written or read so far */
     int tickets;             /* that a client took in; counted with TICKETS_DEFAULT alone */
     char unnamed_group[64];  /* backs `group` when no case can ask for it */
-    unsigned char der[];     /* room for the peer's certificate */
+    unsigned char der[];     /* room for a certificate of the peer's */
 };
 
 /* --- openssl_fault.c --- */

@@ -16,6 +16,19 @@ static const char *protocol_of(SSL *ssl) {
 }
 
 static const char *cipher_of(const SSL_CIPHER *cipher) {
+    static const struct {
+        int cipher, digest;
+        enum cipher ours;
+    } cbc[] = {{NID_aes_128_cbc, NID_sha1, AES_128_CBC_SHA},
+               {NID_aes_256_cbc, NID_sha1, AES_256_CBC_SHA},
+               {NID_aes_128_cbc, NID_sha256, AES_128_CBC_SHA256},
+               {NID_aes_256_cbc, NID_sha256, AES_256_CBC_SHA256},
+               {NID_aes_256_cbc, NID_sha384, AES_256_CBC_SHA384}};
+    for (size_t i = 0; i < sizeof cbc / sizeof cbc[0]; i++) {
+        if (SSL_CIPHER_get_cipher_nid(cipher) == cbc[i].cipher &&
+            SSL_CIPHER_get_digest_nid(cipher) == cbc[i].digest)
+            return cipher_name(cbc[i].ours);
+    }
     switch (SSL_CIPHER_get_cipher_nid(cipher)) {
     case NID_aes_128_gcm:
         return cipher_name(AES_128_GCM);
@@ -102,12 +115,21 @@ static void key_of(X509 *certificate, struct negotiated *out) {
     out->peer_key_bits = sized ? (unsigned)EVP_PKEY_bits(key) : 0;
 }
 
-static bool is_the_cases(struct side *side, X509 *certificate) {
-    const struct context *c = side->context;
+static bool is_the_cases(struct side *side, X509 *certificate, unsigned place) {
+    const struct der *wanted = &side->context->chain[place];
     unsigned char *to = side->der;
-    return i2d_X509(certificate, NULL) == c->certificate_der_length &&
-           i2d_X509(certificate, &to) == c->certificate_der_length &&
-           memcmp(side->der, c->certificate_der, (size_t)c->certificate_der_length) == 0;
+    return wanted->bytes != NULL && i2d_X509(certificate, NULL) == wanted->length &&
+           i2d_X509(certificate, &to) == wanted->length &&
+           memcmp(side->der, wanted->bytes, (size_t)wanted->length) == 0;
+}
+
+/* Is every certificate the case's, as far as the chain goes? How far, `chain_length` tells. The library lists
+ * the server's own certificate with its chain, and a client's without. */
+static bool shows_the_cases(struct side *side, X509 *shown, STACK_OF(X509) * chain, int listed) {
+    bool same = is_the_cases(side, shown, 0);
+    for (int i = listed; same && i < sk_X509_num(chain) && i - listed + 1 < CHAIN_MAX; i++)
+        same = is_the_cases(side, sk_X509_value(chain, i), (unsigned)(i - listed + 1));
+    return same;
 }
 
 static bool client_saw_response(struct side *side, struct negotiated *out, struct fault *fault) {
@@ -146,13 +168,14 @@ static bool verified_length(struct side *side, int *out, struct fault *fault) {
 static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, struct fault *fault) {
     if (shown == NULL)
         return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
-    if (!is_the_cases(side, shown))
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(side->ssl);
+    if (!shows_the_cases(side, shown, chain, 1))
         return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
                          side->context->tls_case.certificate);
     key_of(shown, out);
     const char *signature = compat_signature_name(side->ssl, false, X509_get0_pubkey(shown));
     out->client_signature = signature == NULL ? "-" : signature; /* both certificates are the same */
-    out->chain_length = sk_X509_num(SSL_get_peer_cert_chain(side->ssl));
+    out->chain_length = sk_X509_num(chain);
     return verified_length(side, &out->verified_length, fault) && client_saw_response(side, out, fault);
 }
 
@@ -165,7 +188,7 @@ static bool server_saw(struct side *side, X509 *own, struct negotiated *out, str
     const char *signature =
         shown == NULL ? NULL : compat_signature_name(side->ssl, true, X509_get0_pubkey(shown));
     out->client_signature = signature == NULL ? "-" : signature;
-    if (shown != NULL && !is_the_cases(side, shown))
+    if (shown != NULL && !shows_the_cases(side, shown, SSL_get_peer_cert_chain(side->ssl), 0))
         return fault_set(fault, FAULT_MISMATCH, "certificate: the client showed another than %s",
                          side->context->tls_case.certificate);
     out->client_verified_length = 0;

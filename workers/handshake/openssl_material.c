@@ -31,11 +31,38 @@ static void close_pem(BIO *bio, struct material *material) {
     material_free(material);
 }
 
-static bool keep_der(struct context *c, X509 *certificate) {
-    unsigned char *der = NULL;
-    c->certificate_der_length = i2d_X509(certificate, &der);
-    c->certificate_der = der;
-    return c->certificate_der_length > 0;
+static bool keep_chain(struct context *c, STACK_OF(X509) * chain, struct fault *fault) {
+    for (int i = 0; i < sk_X509_num(chain); i++) {
+        struct der *der = &c->chain[i];
+        der->length = i2d_X509(sk_X509_value(chain, i), &der->bytes);
+        if (der->length <= 0)
+            return openssl_fault(fault, FAULT_ERROR, "out of memory");
+        c->longest_der = der->length > c->longest_der ? der->length : c->longest_der;
+        if (i > 0 && !intermediate_fits(&c->tls_case, (size_t)der->length, fault))
+            return false;
+    }
+    return true;
+}
+
+/* How many entries an extension has; 0 where there is none, and where it can't be read. */
+#define ENTRIES(certificate, nid, type) entries_##type(X509_get_ext_d2i(certificate, nid, NULL, NULL))
+#define COUNTS_ENTRIES(type, list, free_list)                                                                \
+    static unsigned entries_##type(list *entries) {                                                          \
+        int count = sk_##type##_num(entries); /* -1 for NULL */                                              \
+        free_list(entries);                                                                                  \
+        return count > 0 ? (unsigned)count : 0;                                                              \
+    }
+COUNTS_ENTRIES(GENERAL_NAME, GENERAL_NAMES, GENERAL_NAMES_free)
+COUNTS_ENTRIES(POLICYINFO, CERTIFICATEPOLICIES, CERTIFICATEPOLICIES_free)
+COUNTS_ENTRIES(DIST_POINT, CRL_DIST_POINTS, CRL_DIST_POINTS_free)
+
+static bool check_parts(const struct context *c, X509 *certificate, struct fault *fault) {
+    struct certificate_parts parts = {
+        .names = ENTRIES(certificate, NID_subject_alt_name, GENERAL_NAME),
+        .policies = ENTRIES(certificate, NID_certificate_policies, POLICYINFO),
+        .crl_distribution_points = ENTRIES(certificate, NID_crl_distribution_points, DIST_POINT),
+    };
+    return certificate_parts_fit(&c->tls_case, &parts, fault);
 }
 
 /* A library older than the algorithm does not even know its number. */
@@ -135,7 +162,7 @@ static bool check_certificates(struct context *c, struct fault *fault) {
     if (good && (unsigned)sk_X509_num(chain) != c->tls_case.chain_length)
         good = fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %d",
                          c->tls_case.chain_length, sk_X509_num(chain));
-    good = good && (keep_der(c, leaf) || openssl_fault(fault, FAULT_ERROR, "out of memory"));
+    good = good && check_parts(c, leaf, fault) && keep_chain(c, chain, fault);
     free_chain(chain);
     return good;
 }

@@ -72,9 +72,11 @@ const char *openssl_key_word(EVP_PKEY *key) {
 
 /* Edwards keys use the ECDSA suites of TLS 1.2, RSA-PSS keys the RSA ones. */
 bool openssl_suite_name(const struct tls_case *c, char *out, size_t size) {
-    static const char *const old[] = {[AES_128_GCM] = "AES128-GCM-SHA256",
-                                      [AES_256_GCM] = "AES256-GCM-SHA384",
-                                      [CHACHA20_POLY1305] = "CHACHA20-POLY1305"};
+    static const char *const old[] = {
+        [AES_128_GCM] = "AES128-GCM-SHA256",       [AES_256_GCM] = "AES256-GCM-SHA384",
+        [CHACHA20_POLY1305] = "CHACHA20-POLY1305", [AES_128_CBC_SHA] = "AES128-SHA",
+        [AES_256_CBC_SHA] = "AES256-SHA",          [AES_128_CBC_SHA256] = "AES128-SHA256",
+        [AES_256_CBC_SHA256] = "AES256-SHA256",    [AES_256_CBC_SHA384] = "AES256-SHA384"};
     static const char *const new[] = {[AES_128_GCM] = "TLS_AES_128_GCM_SHA256",
                                       [AES_256_GCM] = "TLS_AES_256_GCM_SHA384",
                                       [CHACHA20_POLY1305] = "TLS_CHACHA20_POLY1305_SHA256"};

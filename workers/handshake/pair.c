@@ -306,6 +306,8 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
     if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
         return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
     out->hello_retry = server.hello_retry;
+    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0)
+        out->encrypt_then_mac = server.encrypt_then_mac;
     out->key_shares = (int)client.key_shares;
     if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0)
         out->tickets = evidence->tickets;
@@ -320,6 +322,7 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
                 const struct tls_case *tls_case, const struct negotiated *wanted, struct negotiated *out,
                 struct fault *fault) {
     *out = (struct negotiated){.extended_master_secret = -1,
+                               .encrypt_then_mac = -1,
                                .chain_length = -1,
                                .ocsp_bytes = -1,
                                .early_data_bytes = -1,
@@ -331,7 +334,8 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
     if (!backend->inspect(side, out, fault))
         return false;
     int taken_in = default_tickets && role == ROLE_CLIENT ? out->tickets : -1;
-    out->hello_retry = out->key_shares = out->tickets = -1; /* the wire's word alone */
+    out->hello_retry = out->key_shares = out->tickets = out->encrypt_then_mac =
+        -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
         return false;
     if (default_tickets) /* the wire can't count those that come before the client's Finished */

@@ -72,6 +72,7 @@ void record_ready(FILE *out, const char *id, const struct negotiated *negotiated
     number_or_null(&json, "hello_retry", negotiated->hello_retry);
     json_text(&json, "client_signature", negotiated->client_signature);
     number_or_null(&json, "extended_master_secret", negotiated->extended_master_secret);
+    number_or_null(&json, "encrypt_then_mac", negotiated->encrypt_then_mac);
     number_or_null(&json, "key_shares", negotiated->key_shares);
     number_or_null(&json, "tickets", negotiated->tickets);
     number_or_null(&json, "verified_length", negotiated->verified_length);

@@ -93,6 +93,18 @@ static bool store_context(struct request *r, const char *v) {
 static bool store_roles(struct request *r, const char *v) {
     return roles_from_name(v, &r->tls_case.roles);
 }
+static bool store_certificate_names(struct request *r, const char *v) {
+    return value_whole(v, 1, NAMES_MAX, &r->tls_case.certificate_names);
+}
+static bool store_certificate_policies(struct request *r, const char *v) {
+    return value_whole(v, 0, EXTENSION_ENTRIES_MAX, &r->tls_case.certificate_policies);
+}
+static bool store_crl_distribution_points(struct request *r, const char *v) {
+    return value_whole(v, 0, EXTENSION_ENTRIES_MAX, &r->tls_case.crl_distribution_points);
+}
+static bool store_intermediate_bytes(struct request *r, const char *v) {
+    return value_whole(v, 0, INTERMEDIATE_MAX, &r->tls_case.intermediate_bytes);
+}
 static bool store_split(struct request *r, const char *v) {
     return value_yes_or_no(v, &r->limits.split);
 }
@@ -119,7 +131,9 @@ static const struct key setup_keys[] = {
      "RSA, BFE, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, "
      "-65, "
      "-87"},
-    {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305 or -"},
+    {"cipher", store_cipher,
+     "AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305, AES-128-CBC-SHA, AES-256-CBC-SHA, AES-128-CBC-SHA256, "
+     "AES-256-CBC-SHA256, AES-256-CBC-SHA384 or -"},
     {"group", store_group, "a group, dh-BITS (512 to 8192 bits) or -"},
     {"rsa_bits", store_rsa_bits, "0, or 512 to 16384"},
     {"curve", store_curve, "secp192r1, P-256, P-384, P-521 or -"},
@@ -142,6 +156,10 @@ static const struct key setup_keys[] = {
     {"transfer_bytes", store_transfer_bytes, "0 to 16777216"},
     {"context", store_context, "shared, thread or connection"},
     {"roles", store_roles, "both, client or server"},
+    {"certificate_names", store_certificate_names, "1 to 1000"},
+    {"certificate_policies", store_certificate_policies, "0 to 50"},
+    {"crl_distribution_points", store_crl_distribution_points, "0 to 50"},
+    {"intermediate_bytes", store_intermediate_bytes, "0 to 8192"},
 };
 static const struct key run_keys[] = {
     {"id", store_id, "a name"},

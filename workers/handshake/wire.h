@@ -1,7 +1,7 @@
 /* Reads along on one direction of a handshake: counts TLS records, and parses the direction's first message,
  * a ClientHello or a ServerHello, which is in the clear in every version of TLS. So the bytes themselves
- * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made, and
- * with what a resumption was asked for. */
+ * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made,
+ * with what a resumption was asked for, and whether records are encrypted before they are authenticated. */
 #ifndef KEXBENCH_WIRE_H
 #define KEXBENCH_WIRE_H
 
@@ -42,6 +42,7 @@ struct server_hello {
     bool hello_retry;
     bool key_share;
     bool pre_shared_key;
+    bool encrypt_then_mac;
 };
 
 void wire_reset(struct wire *wire);

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import KeyExchange, Method, Protocol, Resumption, Server
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.material import least_ocsp_bytes
+from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan
 from kexbench.planning.compose import (
     LEAST_INVOCATIONS,
@@ -40,19 +40,24 @@ OF_SERVERS = (
 
 def possible_cases() -> tuple[Case, ...]:
     """Of the whole matrix, each once; those with an OCSP response that can be made so small."""
-    of_bfe = [point for point in FIRST_POINTS if point.protocol is Protocol.BFE_0RTT]
+    rare = [
+        point
+        for point in FIRST_POINTS
+        if point.protocol is Protocol.BFE_0RTT or (point.key_exchange is KeyExchange.RSA and point.rsa_bits == 2048)
+    ]
     served = [
         point.model_copy(update={"server": Server.NGINX, **changed})
         for point in FIRST_POINTS
         if point.key_exchange is KeyExchange.ECDHE_RSA and point.group == "X25519"
         for changed in OF_SERVERS
     ]
-    found = [point for point in (*sample(SAMPLE), *of_bfe, *served) if not impossible(point) and _makeable(point)]
+    found = [point for point in (*sample(SAMPLE), *rare, *served) if not impossible(point) and _makeable(point)]
     return tuple({case.case_id: Case.model_validate(case.model_dump()) for case in found}.values())
 
 
 def _makeable(case: Case) -> bool:
-    return case.ocsp_bytes == 0 or case.ocsp_bytes >= least_ocsp_bytes(case)
+    is_ocsp = case.ocsp_bytes == 0 or case.ocsp_bytes >= least_ocsp_bytes(case)
+    return is_ocsp and (case.intermediate_bytes == 0 or case.intermediate_bytes >= least_intermediate_bytes(case))
 
 
 def planned(*cases: Case) -> Plan:

@@ -60,6 +60,10 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "requestsPerConnection": ("requests_per_connection", [1, 10]),
     "resumedPercent": ("resumed_percent", [100, 50]),
     "ecdsaPercent": ("ecdsa_percent", [0, 10]),
+    "certificateNames": ("certificate_names", [1, 100]),
+    "certificatePolicies": ("certificate_policies", [0, 2]),
+    "crlDistributionPoints": ("crl_distribution_points", [0, 3]),
+    "intermediateBytes": ("intermediate_bytes", [0, 8192]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""
 EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]

@@ -263,7 +263,8 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_job_input: Mak
         "setup id=tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm protocol=TLSv1.3 key_exchange=ECDHE-ECDSA "
         "cipher=AES-128-GCM group=X25519 rsa_bits=0 curve=P-256 chain_length=1 client_authentication=no "
         "resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 verification=no "
-        "trust_anchors=1 tickets=none transfer_bytes=0 context=shared roles=both "
+        "trust_anchors=1 tickets=none transfer_bytes=0 context=shared certificate_names=1 "
+        "certificate_policies=0 crl_distribution_points=0 intermediate_bytes=0 roles=both "
         "key=key.pem certificate=certificate.pem dh_parameters=- ocsp_response=- trust_anchors_file=-"
     )
 
@@ -283,7 +284,7 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
     known = make_job_input(STEADY).kits[STEADY].manifest
     hello = Hello(
         type="hello",
-        protocol_version=4,
+        protocol_version=5,
         library=known.library,
         version=known.version,
         version_text="",

@@ -18,6 +18,10 @@ CASES = (
     a_case("TLSv1.3", "ECDHE-ECDSA", group="P-384", hello_retry=True),
     a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", chain_length=3),
     a_case("default", "default-RSA", cipher="-"),
+    a_case("TLSv1.2", "RSA", group="-", cipher="AES-128-CBC-SHA"),
+    a_case("TLSv1.2", "DHE-RSA", group="dh-2048", cipher="AES-256-CBC-SHA256"),
+    a_case("TLSv1.2", "ECDHE-RSA", group="P-256", cipher="AES-256-CBC-SHA384"),
+    a_case("TLSv1.3", "ECDHE-RSA", group="X25519", certificate_names=100),
 )
 PAIRS = (
     (OPENSSL, f"server:{GNUTLS}"),
@@ -29,6 +33,7 @@ MORE_BYTES = {  # by what the case has beyond the plain one: the side that has t
     "client_authentication": Metric.CLIENT_BYTES,
     "hello_retry": Metric.CLIENT_BYTES,
     "chain_length": Metric.SERVER_BYTES,
+    "certificate_names": Metric.SERVER_BYTES,
 }
 
 
@@ -42,6 +47,8 @@ def as_asked(case: Case, found: Negotiated) -> None:
     assert (found.peer_key, found.peer_key_bits) == (("RSA", case.rsa_bits) if case.rsa_bits else ("EC", 256))
     assert found.chain_length == case.chain_length
     assert found.client_key == ("RSA" if case.client_authentication else "-")
+    if case.protocol == "TLSv1.2":
+        assert found.encrypt_then_mac == case.cipher.is_cbc, "read off the wire"
     if case.protocol == "TLSv1.3":
         assert found.hello_retry == case.hello_retry, "read off the wire"
 

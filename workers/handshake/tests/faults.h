@@ -45,6 +45,17 @@ static const struct fault_row fault_rows[] = {
      "chain_length: wanted 3, the file holds 1"},
     {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048-chain-3.cert.pem", FAULT_ERROR,
      "chain_length: wanted 1, the file holds 3"},
+    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem certificate_names=2", FAULT_ERROR,
+     "certificate_names: wanted 2, the certificate has 1"},
+    {EC_1_2 "curve=P-256 key=ec-P-256-large.key.pem certificate=ec-P-256-large.cert.pem chain_length=2 "
+            "certificate_names=100 certificate_policies=3 crl_distribution_points=2",
+     FAULT_ERROR, "certificate_policies: wanted 3, the certificate has 2"},
+    {EC_1_2 "curve=P-256 key=ec-P-256-large.key.pem certificate=ec-P-256-large.cert.pem chain_length=2 "
+            "certificate_names=100 certificate_policies=2",
+     FAULT_ERROR, "crl_distribution_points: wanted 0, the certificate has 3"},
+    {EC_1_2 "curve=P-256 key=ec-P-256-large.key.pem certificate=ec-P-256-large.cert.pem chain_length=2 "
+            "certificate_names=100 certificate_policies=2 crl_distribution_points=3 intermediate_bytes=1499",
+     FAULT_ERROR, "intermediate_bytes: wanted 1499, a certificate has 1500"},
     {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem ocsp_response=missing.der", FAULT_ERROR,
      "can't read the material file missing.der"},
     {DHE "group=dh-1024 dh_parameters=missing.pem", FAULT_ERROR, "can't read the material file missing.pem"},

@@ -8,12 +8,15 @@ here=$(dirname "$0")
 mkdir -p "$to"
 cp "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
-[ -e "$to/complete" ] && exit 0
+[ -e "$to/complete-2" ] && exit 0 # 2: every certificate has a name
 OPENSSL_CONF=/dev/null
 export OPENSSL_CONF
+san=subjectAltName=DNS:kexbench.invalid
 
 certificate() { # NAME [DIGEST]: of the key NAME.key.pem
-    openssl req -x509 -new -key "$to/$1.key.pem" ${2:+-$2} -subj "/CN=$1.test" -days 3650 -out "$to/$1.cert.pem"
+    openssl req -x509 -new -key "$to/$1.key.pem" ${2:+-$2} -subj "/CN=$1.test" -days 3650 -addext "$san" \
+        -addext basicConstraints=CA:TRUE \
+        -out "$to/$1.cert.pem"
 }
 for bits in 1024 1776 2048 3072 4096; do
     openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:$bits -out "$to/rsa-$bits.key.pem"
@@ -26,8 +29,9 @@ for curve in secp192r1:prime192v1:sha256 P-256:prime256v1:sha256 P-384:secp384r1
     certificate "ec-$name" "${rest#*:}"
 done
 # Issued by another key: OpenSSL 3.6 and newer staple nothing to a certificate that signed itself.
+echo "$san" >"$to/name.cnf"
 openssl req -new -key "$to/ec-P-256.key.pem" -subj /CN=ec-P-256.test |
-    openssl x509 -req -CA "$to/rsa-3072.cert.pem" -CAkey "$to/rsa-3072.key.pem" -CAcreateserial -days 3650 \
+    openssl x509 -req -extfile "$to/name.cnf" -CA "$to/rsa-3072.cert.pem" -CAkey "$to/rsa-3072.key.pem" -CAcreateserial -days 3650 \
         -out "$to/ec-P-256.cert.pem" 2>/dev/null
 openssl genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-pss-2048.key.pem"
 certificate rsa-pss-2048 sha256
@@ -46,17 +50,38 @@ cp "$to/rsa-4096.key.pem" "$to/between.key.pem"
 signed between rsa-3072 CA:TRUE
 for kind in rsa-2048 ec-P-256; do
     cp "$to/$kind.key.pem" "$to/$kind-chain-3.key.pem"
-    signed "$kind-chain-3" between CA:FALSE
+    signed "$kind-chain-3" between "CA:FALSE
+$san"
     cat "$to/between.cert.pem" "$to/rsa-3072.cert.pem" >>"$to/$kind-chain-3.cert.pem"
 done
 # Chains whose root is not sent, and roots that they do not lead to.
-printf '%s\n' 'subjectAltName=DNS:kexbench.invalid' 'extendedKeyUsage=serverAuth,clientAuth' >"$to/leaf.cnf"
+printf '%s\n' "$san" 'extendedKeyUsage=serverAuth,clientAuth' >"$to/leaf.cnf"
 for kind in rsa-2048 ec-P-256; do
     cp "$to/$kind.key.pem" "$to/$kind-verified.key.pem"
     signed "$kind-verified" between "CA:FALSE
 $(cat "$to/leaf.cnf")"
     cat "$to/between.cert.pem" >>"$to/$kind-verified.cert.pem"
 done
+# With a hundred names, two policies and three CRL distribution points.
+names=$(i=1; while [ $i -lt 100 ]; do printf 'DNS:%s.kexbench.invalid,' "$i"; i=$((i + 1)); done)
+cp "$to/ec-P-256.key.pem" "$to/ec-P-256-large.key.pem"
+cat >"$to/large.cnf" <<END
+CA:FALSE
+subjectAltName=${names}DNS:kexbench.invalid
+certificatePolicies=2.23.140.1.2.1,2.23.140.1.2.2
+crlDistributionPoints=URI:http://crl.invalid/1,URI:http://crl.invalid/2,URI:http://crl.invalid/3
+extendedKeyUsage=serverAuth,clientAuth
+END
+# The one between with exactly 1,500 bytes, whatever else the tool puts into it.
+cp "$to/between.key.pem" "$to/between-1500.key.pem"
+padding=300
+for _ in first exact; do
+    signed between-1500 rsa-3072 "CA:TRUE
+nsComment=$(printf "%0${padding}d" 0)"
+    padding=$((padding + 1500 - $(openssl x509 -in "$to/between-1500.cert.pem" -outform DER | wc -c)))
+done
+signed ec-P-256-large between-1500 "$(cat "$to/large.cnf")"
+cat "$to/between-1500.cert.pem" >>"$to/ec-P-256-large.cert.pem"
 cp "$to/rsa-3072.cert.pem" "$to/root.pem"
 cat "$to/rsa-3072.cert.pem" "$to/rsa-4096.cert.pem" "$to/ec-P-384.cert.pem" >"$to/three-roots.pem"
 cp "$to/rsa-4096.cert.pem" "$to/other-root.pem"
@@ -77,4 +102,4 @@ certificate rsa-2048-other sha256
 echo "not PEM" >"$to/garbage.pem"
 : >"$to/empty.pem"
 mkdir -p "$to/folder.pem"
-touch "$to/complete"
+touch "$to/complete-2"

@@ -13,6 +13,9 @@ struct row {
     const char *further; /* keys that differ from the usual */
 };
 
+#define LARGE                                                                                                \
+    "chain_length=2 certificate_names=100 certificate_policies=2 crl_distribution_points=3 "                 \
+    "intermediate_bytes=1500"
 #define VERIFIED "chain_length=2 verification=yes trust_anchors_file=root.pem"
 
 static const struct row rows[] = {
@@ -113,6 +116,20 @@ static const struct row rows[] = {
     {"default", "default-ECDSA", "-", "-", 0, "P-256", VERIFIED " transfer_bytes=4096"},
     {"default", "default-RSA", "-", "-", 2048, "-", ""},
     {"default", "default-ECDSA", "-", "-", 0, "P-256", ""},
+    {"TLSv1.2", "RSA", "AES-128-CBC-SHA", "-", 2048, "-", ""},
+    {"TLSv1.2", "RSA", "AES-256-CBC-SHA256", "-", 2048, "-", "transfer_bytes=20000"},
+    {"TLSv1.2", "DHE-RSA", "AES-256-CBC-SHA", "ffdhe2048", 2048, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-CBC-SHA256", "dh-1024", 1024, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-CBC-SHA", "X25519", 2048, "-", "resumption=ticket"},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-CBC-SHA256", "P-256", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-CBC-SHA", "P-256", 0, "P-256", "resumption=session-id"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-CBC-SHA384", "P-256", 0, "P-256", "transfer_bytes=20000"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-CBC-SHA", "P-256", 0, "P-256", "fips=yes"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", LARGE},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", LARGE},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", LARGE " client_authentication=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     LARGE " verification=yes trust_anchors_file=root.pem"},
 };
 enum {
     PLAIN_TLS_1_3_ECDSA = 36
@@ -132,9 +149,10 @@ static void key_name(const struct row *row, char *out, size_t size) {
     enum method method;
     enum key_type type;
     CHECK(key_exchange_from_name(row->key_exchange, &method, &type));
-    const char *chain = strstr(row->further, "chain_length=3") != NULL     ? "-chain-3"
-                        : strstr(row->further, "verification=yes") != NULL ? "-verified"
-                                                                           : "";
+    const char *chain = strstr(row->further, "chain_length=3") != NULL       ? "-chain-3"
+                        : strstr(row->further, "certificate_names=") != NULL ? "-large"
+                        : strstr(row->further, "verification=yes") != NULL   ? "-verified"
+                                                                             : "";
     if (is_rsa_key(type))
         snprintf(out, size, "%s-%u%s", type == KEY_RSA ? "rsa" : "rsa-pss", row->rsa_bits, chain);
     else if (type == KEY_ECDSA)
@@ -147,12 +165,27 @@ static void key_name(const struct row *row, char *out, size_t size) {
 
 /* Appends the usual values of the keys that `line` does not hold. */
 static void fill_up(char *line, size_t size) {
-    static const char *const usual[] = {
-        "dh_parameters=-", "ocsp_response=-",    "chain_length=1",   "client_authentication=no",
-        "resumption=none", "early_data_bytes=0", "anti_replay=no",   "hello_retry=no",
-        "fips=no",         "threads=1",          "verification=no",  "trust_anchors_file=-",
-        "trust_anchors=1", "tickets=none",       "transfer_bytes=0", "context=shared",
-        "roles=both"};
+    static const char *const usual[] = {"dh_parameters=-",
+                                        "ocsp_response=-",
+                                        "chain_length=1",
+                                        "client_authentication=no",
+                                        "resumption=none",
+                                        "early_data_bytes=0",
+                                        "anti_replay=no",
+                                        "hello_retry=no",
+                                        "fips=no",
+                                        "threads=1",
+                                        "verification=no",
+                                        "trust_anchors_file=-",
+                                        "trust_anchors=1",
+                                        "tickets=none",
+                                        "transfer_bytes=0",
+                                        "context=shared",
+                                        "roles=both",
+                                        "certificate_names=1",
+                                        "certificate_policies=0",
+                                        "crl_distribution_points=0",
+                                        "intermediate_bytes=0"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         char key[64];
         size_t length = strlen(line);

@@ -21,6 +21,10 @@ static struct tls_case a_case(const char *words) {
                                         "context=shared",
                                         "threads=1",
                                         "roles=both",
+                                        "certificate_names=1",
+                                        "certificate_policies=0",
+                                        "crl_distribution_points=0",
+                                        "intermediate_bytes=0",
                                         "dh_parameters=-",
                                         "cipher=AES-128-GCM"};
     char line[2048], reason[REASON_MAX];
@@ -68,6 +72,9 @@ static void contradictions(void) {
             "group=dh-1024 needs dh_parameters");
     refused(FAULT_ERROR, "protocol=TLSv1.2 key_exchange=DHE-RSA group=ffdhe2048 dh_parameters=d" GCM RSA_2048,
             "group=ffdhe2048 takes no dh_parameters");
+    refused(FAULT_ERROR,
+            "protocol=TLSv1.2 key_exchange=RSA group=- intermediate_bytes=1500" GCM RSA_2048 NO_DH,
+            "intermediate_bytes needs chain_length of at least 2");
 }
 
 static void standards(void) {
@@ -84,6 +91,14 @@ static void standards(void) {
     refused(FAULT_UNSUPPORTED,
             "protocol=TLSv1.2 key_exchange=RSA group=- cipher=CHACHA20-POLY1305" RSA_2048 NO_DH,
             "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
+    refused(FAULT_UNSUPPORTED,
+            "protocol=TLSv1.3 key_exchange=ECDHE-RSA group=P-256 cipher=AES-128-CBC-SHA" RSA_2048,
+            "TLS 1.3 has no cipher AES-128-CBC-SHA");
+    refused(FAULT_UNSUPPORTED, "protocol=TLSv1.2 key_exchange=RSA group=- cipher=AES-256-CBC-SHA384" RSA_2048,
+            "TLS 1.2 has no AES-256-CBC-SHA384 suite with RSA key exchange");
+    refused(FAULT_UNSUPPORTED,
+            "protocol=TLSv1.2 key_exchange=ECDHE-RSA group=P-256 cipher=AES-256-CBC-SHA256" RSA_2048,
+            "TLS 1.2 has no AES-256-CBC-SHA256 suite with ECDHE key exchange");
 }
 
 static void wanted(void) {
@@ -110,6 +125,13 @@ static void wanted(void) {
     n = case_wanted(&dhe, false);
     CHECK_TEXT(n.group, "dh-1776");
     CHECK_TEXT(n.signature, "rsa_pkcs1_sha256");
+    CHECK_NUMBER(n.encrypt_then_mac, 0);
+    struct tls_case cbc =
+        a_case("protocol=TLSv1.2 key_exchange=ECDHE-RSA group=P-256 cipher=AES-256-CBC-SHA384" RSA_2048);
+    n = case_wanted(&cbc, false);
+    CHECK_TEXT(n.cipher, "AES-256-CBC-SHA384");
+    CHECK_NUMBER(n.encrypt_then_mac, 1);
+    CHECK_NUMBER(case_wanted(&ec, false).encrypt_then_mac, -1);
     struct tls_case pss = a_case("protocol=TLSv1.3 key_exchange=ECDHE-RSA group=P-256" GCM RSA_2048 NO_DH);
     CHECK_TEXT(case_signature(&pss), "rsa_pss_rsae_sha256");
 }
@@ -146,6 +168,8 @@ static void mismatches(void) {
     differs(got, "client_key: wanted -, the client got RSA");
     got = same, got.chain_length = 2;
     differs(got, "chain_length: wanted 1, the client got 2");
+    got = same, got.encrypt_then_mac = 1;
+    differs(got, "encrypt_then_mac: wanted 0, the client got 1");
     got = same, got.hello_retry = 1;
     differs(got, "hello_retry: wanted 0, the client got 1");
     got = same, got.verified_length = 2;

@@ -10,7 +10,8 @@ static const char SETUP[] =
     "client_authentication=yes resumption=ticket early_data_bytes=0 anti_replay=no hello_retry=no fips=no "
     "threads=2 "
     "verification=no trust_anchors_file=- trust_anchors=1 tickets=none transfer_bytes=0 context=shared "
-    "roles=both";
+    "roles=both certificate_names=100 certificate_policies=2 crl_distribution_points=3 "
+    "intermediate_bytes=1500";
 static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
 
 static const char LOAD[] =
@@ -59,6 +60,8 @@ static void good_setup(void) {
     CHECK(c->chain_length == 3 && c->threads == 2 && c->early_data_bytes == 0);
     CHECK(c->client_authentication && !c->anti_replay && !c->hello_retry && !c->fips);
     CHECK(c->resumption == RESUME_TICKET && c->roles == ROLES_BOTH);
+    CHECK(c->certificate_names == 100 && c->certificate_policies == 2 && c->crl_distribution_points == 3 &&
+          c->intermediate_bytes == 1500);
 }
 
 static void any_order(void) {
@@ -201,7 +204,11 @@ static void missing_key(void) {
                                              "hello_retry",
                                              "fips",
                                              "threads",
-                                             "roles"};
+                                             "roles",
+                                             "certificate_names",
+                                             "certificate_policies",
+                                             "crl_distribution_points",
+                                             "intermediate_bytes"};
     static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
     static const char *const keys_of_load[] = {
         "id",          "address",         "port",   "path",       "response_bytes", "requests",
@@ -263,6 +270,11 @@ static void numbers_out_of_range(void) {
     refuses(with(RUN, "max_handshakes", "max_handshakes=007"), "max_handshakes=007");
     refuses(with(SETUP, "chain_length", "chain_length=0"), "expected 1 to 10");
     refuses(with(SETUP, "chain_length", "chain_length=11"), "expected 1 to 10");
+    refuses(with(SETUP, "certificate_names", "certificate_names=0"), "expected 1 to 1000");
+    refuses(with(SETUP, "certificate_names", "certificate_names=1001"), "expected 1 to 1000");
+    refuses(with(SETUP, "certificate_policies", "certificate_policies=51"), "expected 0 to 50");
+    refuses(with(SETUP, "crl_distribution_points", "crl_distribution_points=51"), "expected 0 to 50");
+    refuses(with(SETUP, "intermediate_bytes", "intermediate_bytes=8193"), "expected 0 to 8192");
     refuses(with(SETUP, "threads", "threads=0"), "expected 1 to 256");
     refuses(with(SETUP, "threads", "threads=257"), "expected 1 to 256");
     refuses(with(SETUP, "early_data_bytes", "early_data_bytes=16385"), "expected 0 to 16384");

@@ -40,6 +40,7 @@ __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol"
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
 TRUST_ANCHORS_MAX, TRANSFER_MAX, CONCURRENCY_MAX, REQUESTS_MAX = 500, 2**24, 32, 1000
 PUNCTURES_MAX, FALSE_POSITIVE_BITS_MAX = 100_000, 32
+NAMES_MAX, EXTENSION_ENTRIES_MAX, INTERMEDIATE_MAX = 1000, 50, 8192
 """The worker's own limits, except for the punctures: a key for more takes more than a few minutes to make."""
 OCSP_MAX = 2**14 - 4
 """What OpenSSL's client accepts in TLS 1.2, after the status type and a length (RFC 6066, section 8)."""
@@ -271,6 +272,71 @@ class Case(Frozen):
         le=99,
         description="percentage of the connections to the web server whose clients take its second certificate, by "
         "ECDHE-ECDSA with P-256; the others make the case's key exchange; 0: the server has one certificate",
+    )
+
+    certificate_names: Annotated[
+        int,
+        Dimension(
+            "certificate names",
+            "names-{}",
+            "certificate with {:,} names",
+            "more names in the certificate",
+            rank=23,
+            kind="certificates",
+        ),
+    ] = Field(
+        1,
+        ge=1,
+        le=NAMES_MAX,
+        description="DNS names in the certificate's subjectAltName; the last one is the host that a client verifies",
+    )
+    certificate_policies: Annotated[
+        int,
+        Dimension(
+            "certificate policies",
+            "policies-{}",
+            "{} certificate policies",
+            "certificate policies",
+            rank=24,
+            kind="certificates",
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=EXTENSION_ENTRIES_MAX,
+        description="policies in the certificate's certificatePolicies, each with the URI of its statement",
+    )
+    crl_distribution_points: Annotated[
+        int,
+        Dimension(
+            "CRL distribution points",
+            "crl-points-{}",
+            "{} CRL distribution points",
+            "CRL distribution points",
+            rank=25,
+            kind="certificates",
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=EXTENSION_ENTRIES_MAX,
+        description="distribution points in the certificate's cRLDistributionPoints, each with a URI",
+    )
+    intermediate_bytes: Annotated[
+        int,
+        Dimension(
+            "intermediate size",
+            "intermediates-{}",
+            "intermediates of {:,} bytes",
+            "larger intermediate certificates",
+            rank=26,
+            kind="certificates",
+        ),
+    ] = Field(
+        0,
+        ge=0,
+        le=INTERMEDIATE_MAX,
+        description="bytes (DER) of each certificate of the chain after the first, or 0 for as many as it needs",
     )
 
     @model_validator(mode="after")

@@ -8,11 +8,23 @@ from typing import Any, Literal, get_args
 
 NOTHING = "-"
 """The value of a dimension that a case does not have, as in the worker's protocol."""
-Kind = Literal["plain", "resumption", "post-quantum", "connection", "zero-rtt", "threads", "peers", "servers", "other"]
+Kind = Literal[
+    "plain",
+    "resumption",
+    "post-quantum",
+    "certificates",
+    "connection",
+    "zero-rtt",
+    "threads",
+    "peers",
+    "servers",
+    "other",
+]
 KINDS: dict[Kind, str] = {
     "plain": "Plain handshakes only",
     "resumption": "Resumption",
     "post-quantum": "Post-quantum",
+    "certificates": "Certificate sizes",
     "connection": "Whole connections",
     "zero-rtt": "Forward-secure 0-RTT",
     "threads": "Threads",
@@ -138,7 +150,18 @@ class Cipher(StrEnum):
     AES_128_GCM = "AES-128-GCM"
     AES_256_GCM = "AES-256-GCM"
     CHACHA20_POLY1305 = "CHACHA20-POLY1305"
+    AES_128_CBC_SHA = "AES-128-CBC-SHA"
+    AES_256_CBC_SHA = "AES-256-CBC-SHA"
+    AES_128_CBC_SHA256 = "AES-128-CBC-SHA256"
+    AES_256_CBC_SHA256 = "AES-256-CBC-SHA256"
+    AES_256_CBC_SHA384 = "AES-256-CBC-SHA384"
     DEFAULT = "-"
+
+    @property
+    def is_cbc(self) -> bool:
+        """Whether it is one of TLS 1.2's, with CBC and an HMAC. Both libraries negotiate encrypt-then-MAC with it
+        (RFC 7366)."""
+        return "-CBC-" in self
 
 
 class Resumption(StrEnum):

@@ -36,18 +36,36 @@ class MaterialFiles(CertificateFiles):
         return frozenset((*self.words.values(), *second)) - {NOTHING}
 
 
-_OCSP_REST = 528
-"""Bytes of a response except the signature, with padding so that each enclosing length takes two bytes: some smaller
-sizes don't exist."""
-_OCSP_PSS = 56
+_OCSP_REST, _INTERMEDIATE_REST = 528, 512
+"""Bytes of a response except the signature, and of a certificate except key and signature, with padding so that each
+enclosing length takes two bytes: some smaller sizes don't exist."""
+_PSS_BYTES = 56
 """Bytes of the RSASSA-PSS parameters next to the signature."""
-_ECDSA_BYTES = {"secp192r1": 56, "P-256": 72, "P-384": 104, "P-521": 139}
-_SIGNATURE_BYTES = {Key.ED25519: 64, Key.ED448: 114, Key.ML_DSA_44: 2420, Key.ML_DSA_65: 3309, Key.ML_DSA_87: 4627}
+_ECDSA_BYTES = {"secp192r1": (49, 56), "P-256": (65, 72), "P-384": (97, 104), "P-521": (133, 139)}
+_BYTES = {
+    Key.ED25519: (32, 64),
+    Key.ED448: (57, 114),
+    Key.ML_DSA_44: (1312, 2420),
+    Key.ML_DSA_65: (1952, 3309),
+    Key.ML_DSA_87: (2592, 4627),
+}
+"""Of public keys and their signatures."""
 
 
 def least_ocsp_bytes(case: Case) -> int:
     """The size from which OCSP responses of every size can be made for the case's certificate."""
+    return _OCSP_REST + _key_and_signature(case)[1]
+
+
+def least_intermediate_bytes(case: Case) -> int:
+    """The size from which intermediate certificates of every size can be made for the case's kind of key."""
+    return _INTERMEDIATE_REST + sum(_key_and_signature(case))
+
+
+def _key_and_signature(case: Case) -> tuple[int, int]:
+    """Bytes of the public key and of a signature by it, at most."""
     key = case.key_exchange.key
     if key in (Key.RSA, Key.RSA_PSS):
-        return _OCSP_REST + case.rsa_bits // 8 + (_OCSP_PSS if key is Key.RSA_PSS else 0)
-    return _OCSP_REST + (_ECDSA_BYTES[case.curve] if key is Key.ECDSA else _SIGNATURE_BYTES[key])
+        size = case.rsa_bits // 8
+        return size, size + (_PSS_BYTES if key is Key.RSA_PSS else 0)
+    return _ECDSA_BYTES[case.curve] if key is Key.ECDSA else _BYTES[key]

@@ -96,9 +96,13 @@ def _bfe(case: Case) -> Rules:
             or case.resumed_percent != EVERY_CONNECTION
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
             or any((case.ocsp_bytes, case.transfer_bytes, case.ecdsa_percent))
+            or any((case.certificate_policies, case.crl_distribution_points, case.intermediate_bytes))
             or any(
                 count != 1
-                for count in (case.chain_length, case.threads, case.trust_anchors, case.requests_per_connection)
+                for count in (
+                    *(case.chain_length, case.threads, case.trust_anchors, case.requests_per_connection),
+                    case.certificate_names,
+                )
             ),
             "BFE-0RTT-1 varies in early data, punctures and false-positive rate only",
         ),
@@ -141,6 +145,10 @@ def _connection(case: Case) -> Rules:
     tickets, peer = case.tickets is not Tickets.NONE, case.peer != NOTHING
     return (
         (case.trust_anchors > 1 and not case.verification, "trust anchors need verification"),
+        (
+            case.intermediate_bytes > 0 and case.chain_length == 1,
+            "a size of intermediate certificates needs a chain of at least 2 certificates",
+        ),
         (resumed and case.verification, "a resumption sends no certificates to verify (RFC 8446, section 2.2)"),
         (
             case.verification and case.ocsp_bytes > 0 and case.chain_length == 1,
@@ -231,6 +239,10 @@ def _tls_1_2(case: Case) -> Rules:
             "TLS 1.2 has no cipher suite with RSA key exchange and CHACHA20-POLY1305 (RFC 7905, section 2)",
         ),
         (
+            case.cipher is (Cipher.AES_256_CBC_SHA256 if method is Method.ECDHE else Cipher.AES_256_CBC_SHA384),
+            f"TLS 1.2 has no cipher suite with {method} key exchange and {case.cipher} (RFC 5246, A.5; RFC 5289)",
+        ),
+        (
             case.group in HYBRID_GROUPS or case.group in MLKEM_GROUPS,
             f"TLS 1.2 has no group {case.group}: ML-KEM needs TLS 1.3",
         ),
@@ -253,6 +265,7 @@ def _tls_1_3(case: Case) -> Rules:
             case.key_exchange.method is Method.RSA,
             "TLS 1.3 has no static RSA key exchange (RFC 8446, section 1.2)",
         ),
+        (case.cipher.is_cbc, f"TLS 1.3 has no cipher {case.cipher}: CBC needs TLS 1.2 (RFC 8446, section 1.2)"),
         (
             is_custom_dh(case.group),
             "TLS 1.3 has no custom DH parameters, only the ffdhe groups (RFC 8446, section 4.2.7)",

@@ -24,6 +24,14 @@ _GROUPS = (
     *("X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024", "MLKEM768", "MLKEM1024"),
 )
 _CIPHERS = (Cipher.AES_128_GCM, Cipher.AES_256_GCM, Cipher.CHACHA20_POLY1305)
+_OLDER_CIPHERS = (
+    (Cipher.AES_128_CBC_SHA, "P-256"),
+    (Cipher.AES_256_CBC_SHA, "P-256"),
+    (Cipher.AES_128_CBC_SHA256, "P-256"),
+    (Cipher.AES_256_CBC_SHA256, "ffdhe2048"),
+    (Cipher.AES_256_CBC_SHA384, "P-256"),
+)
+"""Of TLS 1.2, each with a group that its suites have."""
 _RSA_BITS, _CURVE = 2048, "P-256"
 _BYTES = 1024
 _PUNCTURES = 20
@@ -144,10 +152,12 @@ def tried(library: Library = "openssl", *, fips: bool) -> tuple[tuple[Dimension,
         return (("protocol", _BFE),)
     usual, tls_1_2, psk_dhe = only or Protocol.TLS_1_3, Protocol.TLS_1_2, Resumption.PSK_DHE
     older = (Resumption.SESSION_ID, Resumption.TICKET) if only is None else ()
+    older_ciphers = _OLDER_CIPHERS if only is None else ()
     cases: list[tuple[Dimension, Case]] = [("protocol", case) for case in full_handshakes(library)]
     cases += [("group", _case(usual, group=group)) for group in _GROUPS]
     cases += [("key_exchange", _case(usual, key=key)) for key in CERTIFICATE_KEYS]
     cases += [("cipher", _case(usual, cipher=cipher)) for cipher in _CIPHERS]
+    cases += [("cipher", _case(tls_1_2, group=group, cipher=cipher)) for cipher, group in older_ciphers]
     cases += [("resumption", _case(tls_1_2, resumption=kind)) for kind in older]
     cases += [("resumption", _case(usual, resumption=kind)) for kind in (Resumption.PSK, psk_dhe)]
     # GnuTLS accepts early data only with anti-replay.

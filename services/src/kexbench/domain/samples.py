@@ -204,6 +204,7 @@ class Negotiated(Frozen):
     hello_retry: int | None = Field(None, ge=0, le=1)
     client_signature: str | None = Field(None, description="the scheme of the client's CertificateVerify")
     extended_master_secret: int | None = Field(None, ge=0, le=1, description="of TLS 1.2")
+    encrypt_then_mac: int | None = Field(None, ge=0, le=1, description="of TLS 1.2: 1 with CBC ciphers")
     key_shares: Count | None = Field(None, description="in the client's first message")
     tickets: Count | None = Field(
         None,

@@ -65,6 +65,9 @@ def _number_field_sieve(bits: int) -> int | None:
     return round(cost - 14)
 
 
+_AES_BITS = {cipher: 128 if cipher.startswith("AES-128-") else 256 for cipher in Cipher if cipher.startswith("AES-")}
+"""Of authorities that say what AES protects, whatever its mode."""
+
 AUTHORITIES: Mapping[SecurityModel, Authority] = {
     # SP 800-57 compares up to 15360 bits in five steps. SP 800-56A and 56B have three sizes in between. Curves that
     # table 2 gives by their size are P-192 (up to 80 bits, so 80 here), P-256, P-384 and P-521; SP 800-186 has the
@@ -101,7 +104,7 @@ AUTHORITIES: Mapping[SecurityModel, Authority] = {
             Key.ML_DSA_87: 256,
         },
         hashes={Hash.SHA_256: 128, Hash.SHA_384: 192, Hash.SHA_512: 256},
-        ciphers={Cipher.AES_128_GCM: 128, Cipher.AES_256_GCM: 256},
+        ciphers=_AES_BITS,
     ),
     # A curve has half the bits of its group's order: 252 for Curve25519, so a little less than 128. The report that
     # followed (ECRYPT-CSA D5.4, 2018) keeps the curves, and rounds RSA and DH to 1024, 3072 and 15360 bits for 80, 128
@@ -113,7 +116,7 @@ AUTHORITIES: Mapping[SecurityModel, Authority] = {
         groups={"secp192r1": 96, "P-256": 128, "P-384": 192, "P-521": 260, "X25519": 126, "X448": 223},
         keys={Key.ED25519: 126, Key.ED448: 223},
         hashes={Hash.SHA_256: 128, Hash.SHA_384: 192, Hash.SHA_512: 256},
-        ciphers={Cipher.AES_128_GCM: 128, Cipher.AES_256_GCM: 256},
+        ciphers=_AES_BITS,
     ),
     # The suite has least sizes and names no bits. The two rows are those of an article of 2015 about its announcement.
     # Other curves are not in the suite, however strong.

@@ -8,25 +8,14 @@ from cryptography.x509 import ocsp
 from kexbench.material import der
 from kexbench.material.keys import Signer
 from kexbench.material.make import NOT_AFTER, NOT_BEFORE
-
-PADDING = x509.ObjectIdentifier("2.25.217430988117226404229153205389361245813")
-"""A private extension, from a random UUID (X.667)."""
-_ATTEMPTS = 1000
-"""Lengths of ECDSA signatures vary by a few bytes. The probability of each is far above 1%."""
+from kexbench.material.padding import padded, padding_of
 
 
 def make_ocsp_response(chain: list[x509.Certificate], issuer: Signer, size: int) -> bytes:
     """DER of a response with the status good for the chain's first certificate, of exactly `size` bytes. Raises
     ValueError if that is too small."""
-    padding = size // 2
-    for _ in range(_ATTEMPTS):
-        response = _response(chain, issuer, padding)
-        if len(response) == size:
-            return response
-        padding += size - len(response)
-        if padding < 0:
-            raise ValueError(f"an OCSP response with a {issuer.name} key needs more than {size} bytes")
-    raise ValueError(f"could not make an OCSP response of exactly {size} bytes with a {issuer.name} key")
+    what = f"an OCSP response with a {issuer.name} key"
+    return padded(lambda padding: _response(chain, issuer, padding), size, what)
 
 
 def _response(chain: list[x509.Certificate], issuer: Signer, padding: int) -> bytes:
@@ -44,7 +33,7 @@ def _response(chain: list[x509.Certificate], issuer: Signer, padding: int) -> by
             revocation_reason=None,
         )
         .responder_id(ocsp.OCSPResponderEncoding.HASH, signed_by)
-        .add_extension(x509.UnrecognizedExtension(PADDING, bytes(padding)), critical=False)
+        .add_extension(padding_of(padding), critical=False)
         .sign(issuer.key, issuer.digest)
     )
     encoded = response.public_bytes(Encoding.DER)

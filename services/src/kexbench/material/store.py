@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 from cryptography import x509
@@ -15,8 +16,11 @@ from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.material import CertificateFiles, MaterialFiles
 from kexbench.material.keys import load_signer
 from kexbench.material.make import (
+    USUAL,
+    Contents,
     KeyPair,
     make_bfe_seed,
+    make_certificate,
     make_chain,
     make_key_pair,
     make_other_roots,
@@ -50,10 +54,10 @@ class MaterialStore:
             pair = issued = self._verified_pair(case)
             trust_anchors = self._trust_anchors(case, pair)
         elif case.ocsp_bytes:
-            issued = self._pair(case.key_name, max(2, case.chain_length))
-            pair = self._issued_alone(case.key_name, issued) if case.chain_length == 1 else issued
+            issued = self._pair(case, max(2, case.chain_length))
+            pair = self._issued_alone(case, issued) if case.chain_length == 1 else issued
         else:
-            pair = issued = self._pair(case.key_name, case.chain_length)
+            pair = issued = self._pair(case, case.chain_length)
         if case.ocsp_bytes:
             ocsp_response = self._ocsp_response(case, issued)
         return CertificateFiles(
@@ -72,22 +76,29 @@ class MaterialStore:
 
         return self._entry(case.key_name, seed)["key"]
 
-    def _pair(self, name: str, chain_length: int) -> Entry:
-        pair = self._entry(name, lambda: self._put_pair(make_key_pair(name)))
-        if chain_length == 1:
+    def _key(self, name: str) -> Entry:
+        """A key with its plain certificate."""
+        return self._entry(name, lambda: self._put_pair(make_key_pair(name)))
+
+    def _pair(self, case: Case, chain_length: int) -> Entry:
+        name, contents, pair = case.key_name, _contents(case), self._key(case.key_name)
+        if chain_length == 1 and contents == USUAL:
             return pair
 
-        def chain() -> Entry:
-            return self._put_pair(make_chain(name, chain_length, self._read(pair["key"])))
+        def pair_or_chain() -> Entry:
+            key = self._read(pair["key"])
+            if chain_length == 1:
+                return self._put_pair(make_certificate(name, contents, key))
+            return self._put_pair(make_chain(name, chain_length, key, contents))
 
-        return self._entry(_chain_name(name, chain_length), chain)
+        return self._entry(_chain_name(case, chain_length), pair_or_chain)
 
     def _verified_pair(self, case: Case) -> Entry:
         """A chain whose root is not part of it, with the key of the unverified cases."""
 
         def chain() -> Entry:
-            key = self._read(self._pair(case.key_name, 1)["key"])
-            return self._put_pair(make_verified_chain(case.key_name, case.chain_length, key))
+            key = self._read(self._key(case.key_name)["key"])
+            return self._put_pair(make_verified_chain(case.key_name, case.chain_length, key, _contents(case)))
 
         return self._entry(_verified_name(case), chain)
 
@@ -105,14 +116,14 @@ class MaterialStore:
 
         return self._entry(f"{_verified_name(case)}-anchors-{case.trust_anchors}", anchors)["trust_anchors"]
 
-    def _issued_alone(self, name: str, issued: Entry) -> Entry:
+    def _issued_alone(self, case: Case, issued: Entry) -> Entry:
         """Only the first certificate of a chain: libraries staple nothing to a self-signed certificate."""
 
         def alone() -> Entry:
             first = x509.load_pem_x509_certificates(self._read(issued["certificate"]))[0]
             return {"key": issued["key"], "certificate": self._put(first.public_bytes(Encoding.PEM), "pem")}
 
-        return self._entry(f"{name}-issued", alone)
+        return self._entry(f"{case.key_name}-issued{_suffix(case)}", alone)
 
     def _ocsp_response(self, case: Case, issued: Entry) -> str:
         def response() -> Entry:
@@ -120,9 +131,7 @@ class MaterialStore:
             issuer = load_signer(case.key_name, self._read(issued["issuer_key"]))
             return {"ocsp_response": self._put(make_ocsp_response(chain, issuer, case.ocsp_bytes), "der")}
 
-        chain_name = (
-            _verified_name(case) if case.verification else _chain_name(case.key_name, max(2, case.chain_length))
-        )
+        chain_name = _verified_name(case) if case.verification else _chain_name(case, max(2, case.chain_length))
         name = f"{chain_name}-ocsp-{case.ocsp_bytes}"
         return self._entry(name, response)["ocsp_response"]
 
@@ -148,12 +157,27 @@ class MaterialStore:
         return name
 
 
-def _chain_name(name: str, length: int) -> str:
-    return name if length == 1 else f"{name}-chain-{length}"
+def _contents(case: Case) -> Contents:
+    return Contents(
+        names=case.certificate_names,
+        policies=case.certificate_policies,
+        crl_distribution_points=case.crl_distribution_points,
+        intermediate_bytes=case.intermediate_bytes or None,
+    )
+
+
+def _suffix(case: Case) -> str:
+    """What tells a certificate from the usual one of its key."""
+    parts = {field.name: getattr(_contents(case), field.name) for field in fields(Contents)}
+    return "".join(f"-{name}-{value}" for name, value in parts.items() if value != getattr(USUAL, name))
+
+
+def _chain_name(case: Case, length: int) -> str:
+    return case.key_name + ("" if length == 1 else f"-chain-{length}") + _suffix(case)
 
 
 def _verified_name(case: Case) -> str:
-    return f"{case.key_name}-verified-{case.chain_length}"
+    return f"{case.key_name}-verified-{case.chain_length}{_suffix(case)}"
 
 
 def _write_once(path: Path, content: bytes) -> None:

@@ -68,7 +68,7 @@ def handshake_seconds(case: Case) -> float:
     """CPU seconds of one connection, a guess for all libraries: RSA and DH grow with the cube of their size."""
     requests = case.requests_per_connection
     further = 0.0004 * case.verification + requests * case.transfer_bytes * 1e-9 + 0.0002 * case.has_server
-    further += 0.00005 * (requests - 1)
+    further += 0.00005 * (requests - 1) + 0.00001 * (case.certificate_names - 1)
     if case.context is ContextUse.CONNECTION:
         further += 0.002 + 0.00008 * case.trust_anchors
     resumed = case.resumed_percent / 100

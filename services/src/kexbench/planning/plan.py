@@ -1,12 +1,14 @@
 """From a spec's text and a catalogue's text to a plan, or to all faults at once."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
-from kexbench.domain.cases import parse_peer
+from pydantic.alias_generators import to_camel
+
+from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
 from kexbench.domain.libraries import LIBRARIES, MADE_UP
-from kexbench.domain.material import least_ocsp_bytes
+from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Instrument, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
@@ -250,15 +252,23 @@ def _too_long(document: Document, plan: Plan) -> list[Fault]:
     return [document.fault(("measure", "maxDuration"), message)]
 
 
+_LEAST: tuple[tuple[str, str, Callable[[Case], int]], ...] = (
+    ("ocsp_bytes", "an OCSP response", least_ocsp_bytes),
+    ("intermediate_bytes", "an intermediate certificate", least_intermediate_bytes),
+)
+"""Sizes of cases that have a least value, which depends on the certificate's key; 0 stands for no such size."""
+
+
 def _too_small(document: Document, spec: Spec) -> list[Fault]:
-    """Faults of OCSP responses that can't be that small, with the least size for all keys of their matrix."""
+    """Faults of what can't be that small, with the least size for all keys of their matrix."""
     faults = []
-    for path, size in _matrix_values(document, "ocspBytes"):
-        matrix = spec.matrix[path[1] if isinstance(path[1], int) else 0]
-        cases = [case for case in expand([matrix], {})[0] if case.ocsp_bytes == int(size) > 0]
-        least, key = max(((least_ocsp_bytes(case), case.key_name) for case in cases), default=(0, ""))
-        if int(size) < least:
-            faults.append(document.fault(path, f"an OCSP response for the key {key} has at least {least} bytes"))
+    for field, what, least_bytes in _LEAST:
+        for path, size in _matrix_values(document, to_camel(field)):
+            matrix = spec.matrix[path[1] if isinstance(path[1], int) else 0]
+            cases = [case for case in expand([matrix], {})[0] if getattr(case, field) == int(size) > 0]
+            least, key = max(((least_bytes(case), case.key_name) for case in cases), default=(0, ""))
+            if int(size) < least:
+                faults.append(document.fault(path, f"{what} for the key {key} has at least {least} bytes"))
     return faults
 
 

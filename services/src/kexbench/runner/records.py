@@ -10,7 +10,7 @@ from kexbench.domain.samples import Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[4]
+    protocol_version: Literal[5]
     library: str
     version: str
     version_text: str
