@@ -1,9 +1,12 @@
 import { expect, it } from "vitest";
+import type { RunVerdict } from "@/api/generated";
 import { aCheck, aCommit } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import {
   dryRunInWords,
   folding,
+  isBad,
+  missingText,
   originInWords,
   reasonInWords,
   shortHash,
@@ -68,4 +71,30 @@ it("folds the specs of a commit that has many, except some with problems", () =>
   const { shown, folded } = folding(faults);
   expect([...shown, ...folded]).toEqual(faults);
   expect(shown).toHaveLength(12);
+});
+
+const verdict: RunVerdict = {
+  compared: 9,
+  unresolved: 0,
+  more: 0,
+  less: 0,
+  largest: [],
+  trouble: "",
+  sentence: "",
+};
+
+it("says what has no result, and that nothing compared is no success", () => {
+  expect(missingText(verdict)).toBe("");
+  const missing: RunVerdict["missing"] = [
+    { reason: "unsupported", comparisons: 1200 },
+    { reason: "crashed", comparisons: 1 },
+  ];
+  expect(missingText({ ...verdict, missing, lost: 1 })).toBe(
+    "Without a result: 1,200 unsupported, 1 crashed. In 1 comparison, only the newer version failed.",
+  );
+  expect([verdict, { ...verdict, compared: 0 }, { ...verdict, more: 1 }].map(isBad)).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });

@@ -1,5 +1,5 @@
 // Commits and what became of their specs, in words.
-import type { CheckView, Commit, DryRun } from "@/api/generated";
+import type { CheckView, Commit, DryRun, RunVerdict } from "@/api/generated";
 import { count, duration, share } from "@/format";
 
 const SHORT_HASH = 7;
@@ -66,4 +66,17 @@ export function tally(checks: CheckView[]): string {
   for (const state of checks.map(stateOf)) times.set(state, (times.get(state) ?? 0) + 1);
   const parts = [...times].sort(([, amount], [, otherAmount]) => otherAmount - amount);
   return `${count(checks.length, "spec")}: ${parts.map(([state, n]) => `${n} ${state}`).join(", ")}`;
+}
+
+/** Whether something became slower, or nothing was compared. */
+export function isBad({ more, compared }: RunVerdict): boolean {
+  return more > 0 || compared === 0;
+}
+
+/** "Without a result: 8 unsupported, 2 crashed. In 2 comparisons, only the newer version failed." Empty if all have one. */
+export function missingText({ missing = [], lost = 0 }: RunVerdict): string {
+  if (missing.length === 0) return "";
+  const parts = missing.map(({ reason, comparisons }) => `${comparisons.toLocaleString("en-US")} ${reason}`);
+  const onlyNewer = lost > 0 ? ` In ${count(lost, "comparison")}, only the newer version failed.` : "";
+  return `Without a result: ${parts.join(", ")}.${onlyNewer}`;
 }

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
+from urllib.parse import urlencode
 
 import httpx
 from pydantic import BaseModel, TypeAdapter
@@ -55,6 +56,8 @@ DELIVERY_ATTEMPTS = 5
 _TIMEOUT_S = 120.0
 _LATER = (408, 429, 500, 502, 503, 504)
 _COMMITS = 50
+_VERDICTS = 50
+"""Verdicts that are read in one request."""
 _BATCH_BYTES = 8 << 20
 """Of invocations that are sent in one request, half of what the service takes. Smaller ones leave the store more to
 merge. A larger invocation is sent alone."""
@@ -215,9 +218,13 @@ class ApiClient:
     def note_commit(self, handled: HandledCommit) -> None:
         self.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
 
-    def verdict(self, run_id: str) -> RunVerdict:
-        """The verdict of an ended run."""
-        return self.get(RunVerdict, f"/runs/{run_id}/verdict")
+    def verdicts(self, run_ids: Sequence[str]) -> Mapping[str, RunVerdict]:
+        """The verdicts of those runs that have ended."""
+        verdicts: dict[str, RunVerdict] = {}
+        for first in range(0, len(run_ids), _VERDICTS):
+            query = urlencode([("run_id", run_id) for run_id in run_ids[first : first + _VERDICTS]])
+            verdicts |= self.get(dict[str, RunVerdict], f"/verdicts?{query}")
+        return verdicts
 
     def rings(self) -> Mapping[str, int]:
         """How many webhooks arrived for each repository."""

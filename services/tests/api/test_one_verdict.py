@@ -24,7 +24,8 @@ from kexbench.planning.rules import relevant_of
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
 from kexbench.watch.telling import comment_of, status_of
-from tests.builders import HOST, NOON, SPEC, a_run, an_event, an_invocation
+from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
+from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation
 
 pytestmark = pytest.mark.thorough
 
@@ -122,19 +123,23 @@ def of_cells(cells: tuple[UpgradeCell, ...], before: str, after: str) -> Verdict
     }
 
 
-def of_reports(client: httpx.Client, asked: set[tuple[str, str]], **query: str | float) -> Verdicts:
+def of_reports(
+    client: httpx.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
+) -> Verdicts:
     found: Verdicts = {}
     for before, after in asked:
-        ends = {"library": "fake", "before": before, "after": after}
+        ends = {"library": library, "before": before, "after": after}
         report = client.get("/upgrades/report", params={**ends, **query}).raise_for_status().json()
         found |= of_cells(tuple(map(UpgradeCell.model_validate, report["cells"])), before, after)
     return found
 
 
-def of_comparisons(client: httpx.Client, asked: set[tuple[str, str]], **query: str | float) -> Verdicts:
+def of_comparisons(
+    client: httpx.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
+) -> Verdicts:
     found: Verdicts = {}
     for before, after in asked:
-        ends = {"base": f"fake@{before}", "other": f"fake@{after}"}
+        ends = {"base": f"{library}@{before}", "other": f"{library}@{after}"}
         for cell in client.get("/compare", params={**ends, **query}).raise_for_status().json()["cells"]:
             client_side, server_side = (cell[side] and cell[side]["verdict"] for side in ("client", "server"))
             where = (cell["case_id"], cell["other"]["cpu_model"], before, after)
@@ -178,8 +183,8 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
         shown = of_pages(client, f"/runs/{run.run_id}", each.hosts)
         assert shown
         assert only(of_screening(empty_store, each, steps(shown)), shown) == shown
-        in_run: dict[str, str | float] = {"base_run_id": run.run_id, "other_run_id": run.run_id}
-        compared = of_comparisons(client, steps(shown), relevant=relevant_of(run.spec_text), **in_run)
+        relevant, run_id = relevant_of(run.spec_text), run.run_id
+        compared = of_comparisons(client, steps(shown), relevant=relevant, base_run_id=run_id, other_run_id=run_id)
         assert only(compared, shown) == shown
         if len(each.hosts) == 1:
             assert of_command_line(each, steps(shown)) == shown
@@ -198,6 +203,29 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
     one = kind_of(HOST)
     narrowed = of_reports(client, steps(matrix), cpu_model=one)
     assert narrowed == {asked: found for asked, found in of_reports(client, steps(matrix)).items() if asked[1] == one}
+
+
+def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    """3% more is slower, until builds of one source are known to differ by more."""
+    before, after = kits = ("openssl@debian/bookworm", "openssl@debian/trixie")
+    spec = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
+    versions = dict(zip(kits, ("3.0.20", "3.5.4"), strict=True))
+    run = a_run("upgrade", spec=spec, kits={name: a_kit(name, version=versions[name]) for name in kits})
+    empty_store.add_run(run)
+    made = tuple(
+        an_invocation(run, number, cpu_ns={before: 100_000.0 + number, after: 103_000.0 + number}, case_id=RSA)
+        for number in range(6)
+    )
+    empty_store.add_invocations(run, made)
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    for expected in ("more", "unresolved"):
+        shown = of_pages(client, "/runs/upgrade", (HOST,))
+        assert [both for both, *_ in shown.values()] == [expected]
+        assert of_screening(empty_store, Made(run, made, (HOST,)), steps(shown)) == shown
+        assert of_comparisons(client, steps(shown), "openssl") == shown
+        assert of_reports(client, steps(shown), "openssl") == shown
+        assert_told(client, run, shown)
+        qualified(empty_store, ONE, COPY, *OTHERS, run_id="qualification", layouts=0.02)
 
 
 def assert_told(client: httpx.Client, run: Run, shown: Verdicts) -> None:

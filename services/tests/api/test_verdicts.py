@@ -3,12 +3,16 @@
 import httpx
 import pytest
 
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.domain.runs import Run, RunState
-from kexbench.domain.samples import Sample
+from kexbench.domain.samples import OutcomeKind, Sample
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.conftest import assert_problem
-from tests.builders import ECDSA, RSA, SPEC, a_profile, a_run, an_event, an_invocation
+from tests.api.conftest import SECRET, ClientOf, assert_problem
+from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
+from tests.builders import ECDSA, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
 
 THREE = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
 
@@ -114,3 +118,87 @@ def test_a_run_that_went_on_is_judged_anew(client: httpx.Client, empty_store: Cl
     empty_store.add_event(an_event(run, RunState.FINISHED, seconds=9))
     told = client.get(f"/runs/{run.run_id}/verdict").json()
     assert (told["compared"], told["trouble"]) == (4, "")
+
+
+def test_a_qualification_reaches_every_verdict_at_once(
+    client: httpx.Client, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    """3% more is slower, until builds of one source are known to differ by more. Of two services, both say so."""
+    spec = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
+    before, after = kits = ("openssl@debian/bookworm", "openssl@debian/trixie")
+    versions = dict(zip(kits, ("3.0.20", "3.5.4"), strict=True))
+    run = a_run("upgrade", spec=spec, kits={name: a_kit(name, version=versions[name]) for name in kits})
+    empty_store.add_run(run)
+    costs = [{before: 100_000 + number, after: 103_000 + number} for number in range(6)]
+    empty_store.add_invocations(run, [an_invocation(run, n, cpu_ns=cost, case_id=RSA) for n, cost in enumerate(costs)])
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    replica = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    replica.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+
+    def answers() -> list[tuple[int, int]]:
+        counts = []
+        for service in (client, replica):
+            (change,) = [c["change"] for c in service.get("/runs/upgrade").json()["cells"] if c["change"]]
+            counts.append((int(change["verdict"] == "more"), int(change["verdict"] == "unresolved")))
+            verdict = service.get("/runs/upgrade/verdict").json()
+            counts.append((verdict["more"], verdict["unresolved"]))
+            (listed,) = service.get("/verdicts", params={"run_id": ["upgrade", "none"]}).json().values()
+            counts.append((listed["more"], listed["unresolved"]))
+        return counts
+
+    assert answers() == [(1, 0)] * 6
+    qualified(empty_store, ONE, COPY, *OTHERS, run_id="qualification", layouts=0.02)
+    assert answers() == [(0, 1)] * 6
+
+
+def test_verdicts_of_several_runs_leave_out_those_that_have_not_ended(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_measured_run(empty_store)
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    opened = a_run("open")
+    empty_store.add_run(opened)
+    empty_store.add_event(an_event(opened))
+    listed = client.get("/verdicts", params={"run_id": [run.run_id, "open", "none"]}).json()
+    assert listed == {run.run_id: client.get(f"/runs/{run.run_id}/verdict").json()}
+    assert_problem(client.get("/verdicts"), 422)
+
+
+def test_what_has_no_result_is_counted_by_its_reason(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    """Version 1.1 lost the second case, and 1.2 is too scarce in the first."""
+    run = a_run(spec=THREE)
+    empty_store.add_run(run)
+    for number in range(6):
+        cost = {"fake@1.0": 100_000.0 + number, "fake@1.1": 100_010.0} | ({"fake@1.2": 100_000.0} if number < 2 else {})
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=RSA))
+        crash = an_outcome("fake@1.1", OutcomeKind.CRASHED, "the worker was ended by signal 11")
+        cost = {"fake@1.0": 100_000.0 + number, "fake@1.2": 100_010.0}
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=ECDSA, outcomes=[crash]))
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["compared"], told["lost"]) == (2, 1)
+    assert told["missing"] == [
+        {"reason": "crashed", "comparisons": 1},
+        {"reason": "too few invocations", "comparisons": 1},
+    ]
+    assert "2 without a result" in told["sentence"]
+
+
+@pytest.mark.parametrize("newer_alone", [False, True])
+def test_a_run_whose_cases_are_all_unsupported_says_so(
+    newer_alone: bool, client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    failing = ["fake@1.1"] if newer_alone else ["fake@1.0", "fake@1.1"]
+    costs = {"fake@1.0": 100_000.0} if newer_alone else {}
+    for case_id in (RSA, ECDSA):
+        for number in range(6):
+            outcomes = [an_outcome(name) for name in failing]
+            made = an_invocation(run, number, cpu_ns=costs, case_id=case_id, outcomes=outcomes)
+            empty_store.add_invocation(run, made)
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["compared"], told["lost"], told["trouble"]) == (0, 2 * newer_alone, "")
+    assert told["missing"] == [{"reason": "unsupported", "comparisons": 2}]
+    assert told["sentence"] == "nothing could be compared: 2 unsupported"

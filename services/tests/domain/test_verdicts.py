@@ -18,6 +18,14 @@ def test_the_sentence_of_a_verdict() -> None:
         "nothing moved in one comparison": judged(1, 0, []),
         "an incomplete run, a thousand faster": judged(1200, 0, [a_cell(-0.02)] * 1000, "no node"),
         "nothing was compared": judged(0, 0, []),
+        "nothing could be compared": judged(
+            0, 0, [], missing={"unsupported": 18, "too few invocations": 2, "crashed": 1, "hung": 1}
+        ),
+        "one comparison lost": judged(119, 5, [a_cell(0.031)], missing={"crashed": 1}, lost=1),
+        "several without a result": judged(110, 0, [], missing={"unsupported": 8, "not measured": 2}, lost=3),
+        "all at once": judged(
+            1200, 300, [a_cell(0.031), a_cell(-0.02)], "no node", {"too few invocations": 800, "error": 2}
+        ),
     }
     assert_texts(GOLDEN / "verdicts.txt", {name: verdict.sentence for name, verdict in situations.items()})
     assert max(len(verdict.sentence) for verdict in situations.values()) < 140, "a commit status has no more room"

@@ -15,7 +15,7 @@ from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
 from kexbench.forges import CommitStatus, ForgeError, NoForge, PullRequest
 from kexbench.forges.words import DryRuns, DrySpec, dry_run_comment, dry_run_words
 from kexbench.watch.announcing import Announcer
-from kexbench.watch.telling import status_of
+from kexbench.watch.telling import comment_of, status_of
 from tests.builders import NOON
 
 PAGES = "https://kexbench.example"
@@ -68,8 +68,7 @@ class FakeControl:
     found: list[CommitView] = field(default_factory=list)
     pushed: dict[str, str] = field(default_factory=dict)
     """Heads that say nothing, by their branch."""
-    verdicts: dict[str, RunVerdict] = field(default_factory=lambda: defaultdict(lambda: judged(0, 0, [])))
-    asked: list[str] = field(default_factory=list)
+    judged: dict[str, RunVerdict] = field(default_factory=lambda: defaultdict(lambda: judged(9, 0, [])))
 
     def commits(self, repository: str) -> Sequence[CommitView]:
         return [one for one in self.found[::-1] if one.commit.repository == repository]
@@ -78,9 +77,8 @@ class FakeControl:
         heads = {one.commit.branch: one.commit.commit for one in self.found} | self.pushed
         return {branch: BranchHead(commit=head) for branch, head in heads.items()}
 
-    def verdict(self, run_id: str) -> RunVerdict:
-        self.asked.append(run_id)
-        return self.verdicts[run_id]
+    def verdicts(self, run_ids: Sequence[str]) -> Mapping[str, RunVerdict]:
+        return {run_id: self.judged[run_id] for run_id in run_ids}
 
     def plan(self, asked: CommittedSpec) -> Check:
         raise AssertionError("an announcer plans nothing")
@@ -213,6 +211,29 @@ def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_fa
     assert (status.state, detail in status.description, verdict.sentence in status.description) == (shown, True, True)
 
 
+def test_a_run_that_compared_nothing_is_no_success_and_its_pull_request_says_why() -> None:
+    verdict = judged(0, 0, [], missing={"unsupported": 18, "too few invocations": 2})
+    status = status_of(a_check(RunState.FINISHED), {"run-1": verdict}, PAGES)
+    told = "nothing could be compared: 18 unsupported, 2 too few invocations"
+    assert (status.state, status.description) == ("error", told)
+    comment = comment_of("a" * 40, [a_check(RunState.FINISHED)], {"run-1": verdict}, PAGES)
+    assert comment is not None
+    assert comment.is_news
+    assert told in comment.body
+    assert "| unsupported | 18 |" in comment.body
+    assert status_of(a_check(RunState.FINISHED), {"run-1": judged(0, 0, [])}, PAGES).state == "error"
+
+
+def test_a_case_that_the_newer_version_lost_is_news_at_a_pull_request() -> None:
+    checks = [a_check(RunState.FINISHED)]
+    for lost in (0, 1):
+        verdict = judged(9, 0, [], missing={"crashed": 1}, lost=lost)
+        comment = comment_of("a" * 40, checks, {"run-1": verdict}, PAGES)
+        assert comment is not None
+        assert comment.is_news == bool(lost)
+        assert "1 without a result (crashed)" in status_of(checks[0], {"run-1": verdict}, PAGES).description
+
+
 def test_a_status_is_sent_once_and_again_when_it_changes(stage: Stage) -> None:
     stage.tell("a", a_check(path="a.yaml"), a_check(None, "", a_fault(1, 1, "no"), path="b.yaml"))
     for _ in range(2):
@@ -259,11 +280,15 @@ def test_a_forge_that_has_enough_is_left_alone_until_it_says(stage: Stage) -> No
     assert len(stage.forge.sent) == 1
 
 
-def test_a_verdict_is_asked_for_once_and_again_when_its_run_went_on(stage: Stage) -> None:
-    for state in (RunState.FINISHED, RunState.FINISHED, RunState.RUNNING, RunState.FINISHED):
-        stage.tell("a", a_check(state))
-        stage.announcer.once()
-    assert stage.control.asked == ["run-1", "run-1"]
+def test_a_verdict_that_changes_later_is_shown_as_it_is_now(stage: Stage) -> None:
+    """A qualification may find that builds of one source differ by more."""
+    stage.control.judged["run-1"] = judged(9, 0, [moved(0.03)])
+    stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
+    stage.announcer.once()
+    stage.control.judged["run-1"] = judged(9, 1, [])
+    stage.announcer.once()
+    assert stage.forge.sent == [("a", "kexbench/a.yaml", state) for state in ("failure", "success")]
+    assert stage.forge.headlines(7) == [judged(9, 0, [moved(0.03)]).sentence, judged(9, 1, []).sentence]
 
 
 def test_a_dry_run_is_told_at_its_pull_request_once_and_a_newer_one_in_the_same_comment(stage: Stage) -> None:
@@ -307,7 +332,7 @@ def test_a_hundred_specs_are_a_hundred_statuses_and_one_comment_that_is_cut(stag
 
 
 def test_a_measured_pull_request_is_told_what_moved_once_its_run_has_ended(stage: Stage) -> None:
-    stage.control.verdicts["run-1"] = judged(9, 0, [moved(0.03)])
+    stage.control.judged["run-1"] = judged(9, 0, [moved(0.03)])
     for state in (RunState.QUEUED, RunState.RUNNING):
         stage.tell("a", a_check(state), pull_request=7)
         assert stage.announcer.once()
@@ -320,11 +345,11 @@ def test_a_measured_pull_request_is_told_what_moved_once_its_run_has_ended(stage
 
 
 def test_where_nothing_moved_a_pull_request_is_told_only_if_it_was_told_otherwise_before(stage: Stage) -> None:
-    stage.control.verdicts["run-1"] = judged(9, 0, [])
+    stage.control.judged["run-1"] = judged(9, 0, [])
     stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
     stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
     stage.announcer.once()
-    stage.control.verdicts["run-2"] = judged(9, 0, [])
+    stage.control.judged["run-2"] = judged(9, 0, [])
     stage.tell("c", a_check(RunState.RUNNING, run_id="run-2"), pull_request=8)
     stage.announcer.once()
     assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([], [WOULD])
@@ -334,7 +359,7 @@ def test_where_nothing_moved_a_pull_request_is_told_only_if_it_was_told_otherwis
 
 
 def test_a_pull_request_that_is_merged_or_closed_is_told_nothing_more_but_by_status(stage: Stage) -> None:
-    stage.control.verdicts["run-1"] = judged(9, 0, [moved(0.03)])
+    stage.control.judged["run-1"] = judged(9, 0, [moved(0.03)])
     stage.forge.open = set()
     stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
     stage.tell("b", a_check(RunState.FINISHED))

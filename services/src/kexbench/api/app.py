@@ -43,7 +43,6 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
-from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.views import View
 from kexbench.planning.spec import Catalogue
@@ -178,7 +177,6 @@ def create_app(
     app.state.streams = Streams(store)
     app.state.upload_turns = asyncio.Semaphore(UPLOADS_AT_ONCE)
     app.state.engine = monitoring.engine_of(store)
-    app.state.verdicts = Verdicts(store)
     app.state.answers = Answers(app)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for router in _ROUTERS:

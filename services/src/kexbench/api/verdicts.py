@@ -1,12 +1,10 @@
 """Verdicts: of ended runs on the subjects that they compared, and of any two ends."""
 
-from collections import OrderedDict
 from collections.abc import Collection
 from http import HTTPStatus
-from threading import Lock
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query
 
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
@@ -15,23 +13,19 @@ from kexbench.api.models import ComparedEnd, Comparison, HostKind, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, run_choices
 from kexbench.api.upgrades import Relevant, version_of
-from kexbench.comparison.cells import judged_in_run
 from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import MeasuredSubject, subject_view, subjects_in_order
+from kexbench.comparison.run_verdicts import verdicts_of
 from kexbench.comparison.two_ends import ComparedEnds, End, chosen_ends, compared_ends
-from kexbench.comparison.why import culprits_of, explained
 from kexbench.domain.libraries import LIBRARIES
-from kexbench.domain.plans import Instrument
-from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES_OF
-from kexbench.domain.verdicts import RELEVANT, RunVerdict, run_verdict
-from kexbench.planning.rules import relevant_of
-from kexbench.store.port import HostKindRow, MeasuredSubjectRow, RunProgress, SampleStore, Selection, Store
+from kexbench.domain.verdicts import RELEVANT, RunVerdict
+from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
-_KEPT = 1000
+MOST_RUNS = 50
+"""Whose verdicts are computed in one request. The first time, each may take a second."""
 MOST_CELLS = 2000
 """More are not read in one table."""
 MOST_SUBJECTS = 500
@@ -50,43 +44,31 @@ EndCpuModel = Annotated[str | None, Query(max_length=200, description="default: 
 EndRun = Annotated[str | None, Query(max_length=100, description="default: the runs that compare the two best")]
 
 
-class Verdicts:
-    """The verdicts of one application, kept until their run changes."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._lock = Lock()
-        self._kept: OrderedDict[RunProgress, RunVerdict] = OrderedDict()
-
-    def of(self, run_id: str) -> RunVerdict:
-        """Raises a 404 problem if the run does not exist, and a 409 problem until it has ended."""
-        progress = self._store.progress([run_id]).get(run_id)
-        if progress is None or progress.event.state.is_open:
-            known_run(self._store, run_id)
-            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} has not ended", "try again when it has ended")
-        with self._lock:
-            if kept := self._kept.get(progress):
-                return kept
-        computed = _verdict(self._store, known_run(self._store, run_id), progress)
-        with self._lock:
-            self._kept[progress] = computed
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return computed
+RunIds = Annotated[
+    list[Annotated[str, Query(max_length=100)]], Query(min_length=1, max_length=MOST_RUNS, description="of runs")
+]
 
 
-def _verdicts(request: Request) -> Verdicts:
-    return cast(Verdicts, request.app.state.verdicts)
-
-
-@router.get(
+@_kept.get(
     "/runs/{run_id}/verdict",
     operation_id="verdict",
     responses={409: {"model": Problem, "description": "The run has not ended"}},
 )
-def verdict(verdicts: Annotated[Verdicts, Depends(_verdicts)], run_id: str) -> RunVerdict:
-    """The verdict of an ended run: the number of compared cells, as on its page, and the relevant changes."""
-    return verdicts.of(run_id)
+def verdict(store: TheStore, run_id: str) -> RunVerdict:
+    """The verdict of an ended run: the number of compared cells, as on its page, the relevant changes, and how many
+    comparisons have no result."""
+    run, progress = known_run(store, run_id), store.progress([run_id])
+    if run_id not in progress or progress[run_id].event.state.is_open:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} has not ended", "try again when it has ended")
+    return verdicts_of(store, [run], progress)[run_id]
+
+
+@_kept.get("/verdicts", operation_id="verdicts")
+def verdicts(store: TheStore, run_id: RunIds) -> dict[str, RunVerdict]:
+    """The verdicts of several runs, by their ids. Runs that have not ended are left out."""
+    progress = store.progress(run_id)
+    ended = [each for each, its_progress in progress.items() if not its_progress.event.state.is_open]
+    return verdicts_of(store, store.runs_named(ended), progress)
 
 
 @_kept.get("/compare", operation_id="compare")
@@ -148,30 +130,6 @@ def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubje
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds() if kind in known],
         runs=runs,
     )
-
-
-def _verdict(store: Store, run: Run, progress: RunProgress) -> RunVerdict:
-    metrics = SIDES_OF[run.plan.measure.instrument]
-    judged = judged_in_run(store, run.run_id, relevant_of(run.spec_text), metrics)
-    subjects = [row.subject for row in store.measured_subjects(Selection(metrics["both"], run_id=run.run_id))]
-    names = {row.name: f"{row.library} {row.version} ({row.source})" for row in subjects}
-    verdict = run_verdict(
-        [((names[before], names[after]), cell) for (before, after), cell in judged], _trouble(run, progress)
-    )
-    if run.plan.measure.instrument is not Instrument.INSTRUCTIONS:
-        return verdict
-    slower = [(step, cell.case_id) for step, cell in judged if cell.verdict == "more"]
-    cases = [case for step, case_id in slower for case in explained(store, *step, case_id, run.run_id)]
-    return verdict.model_copy(update={"culprits": tuple(culprits_of(cases, run.run_id))})
-
-
-def _trouble(run: Run, progress: RunProgress) -> str:
-    """Why results of a run are missing; empty if it has all of them."""
-    state, detail = progress.event.state, progress.event.detail
-    if state is RunState.FINISHED:
-        stored, planned = progress.invocations_stored, run.plan.invocations
-        return "" if stored >= planned else detail or f"{stored:,} of {planned:,} invocations are stored"
-    return f"{state}: {detail}" if detail else str(state)
 
 
 router.include_router(_kept)

@@ -1,6 +1,8 @@
 """The result of a run for the subjects that it compared, in numbers and in one sentence."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,6 +14,29 @@ RELEVANT = 0.005
 """Default share below which differences are not called changes, however certain."""
 LARGEST = 20
 """At most so many moved cells are named."""
+
+
+MissingReason = Literal[
+    "unsupported",
+    "mismatch",
+    "error",
+    "crashed",
+    "hung",
+    "too few invocations",
+    "different work",
+    "not measured",
+]
+"""Why a planned comparison has no result: what failed most often in the version without numbers, or in the one before
+it; fewer than three invocations of both; or the two versions did different work."""
+NOTHING_MISSING: Mapping[MissingReason, int] = MappingProxyType({})
+_SHOWN_REASONS = 3
+
+
+class MissingComparisons(Frozen):
+    """Planned comparisons without a result."""
+
+    reason: MissingReason
+    comparisons: int
 
 
 class MovedCell(Frozen):
@@ -30,6 +55,10 @@ class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
     compared: int = Field(description="all cells that were compared")
+    missing: tuple[MissingComparisons, ...] = Field(
+        (), description="planned comparisons without a result, by reason, the most frequent first"
+    )
+    lost: int = Field(0, description="comparisons in which only the newer version failed; they are among the missing")
     unresolved: int = Field(description="compared cells without a clear result")
     more: int = Field(description="cells that cost relevantly more")
     less: int
@@ -46,9 +75,15 @@ class RunVerdict(Frozen):
         return self.more + self.less
 
 
-def run_verdict(cells: Sequence[tuple[tuple[str, str], UpgradeCell]], trouble: str = "") -> RunVerdict:
+def run_verdict(
+    cells: Sequence[tuple[tuple[str, str], UpgradeCell]],
+    trouble: str = "",
+    missing: Mapping[MissingReason, int] = NOTHING_MISSING,
+    lost: int = 0,
+    culprits: tuple[Culprit, ...] = (),
+) -> RunVerdict:
     """The verdict of a run that compared these cells, each with the names of its two subjects. Cells without a move
-    don't count as compared."""
+    don't count as compared; the caller counts them among the `missing` ones."""
     compared = [(names, cell, cell.move) for names, cell in cells if cell.move]
     moved = [
         MovedCell(
@@ -64,27 +99,45 @@ def run_verdict(cells: Sequence[tuple[tuple[str, str], UpgradeCell]], trouble: s
         if cell.verdict in ("more", "less")
     ]
     unresolved = sum(cell.verdict == "unresolved" for _, cell, _ in compared)
-    return judged(len(compared), unresolved, moved, trouble)
+    return judged(len(compared), unresolved, moved, trouble, missing, lost, culprits)
 
 
-def judged(compared: int, unresolved: int, moved: Collection[MovedCell], trouble: str = "") -> RunVerdict:
+def judged(
+    compared: int,
+    unresolved: int,
+    moved: Collection[MovedCell],
+    trouble: str = "",
+    missing: Mapping[MissingReason, int] = NOTHING_MISSING,
+    lost: int = 0,
+    culprits: tuple[Culprit, ...] = (),
+) -> RunVerdict:
     """The verdict of a run in which these cells moved."""
+    by_reason = tuple(
+        MissingComparisons(reason=reason, comparisons=count)
+        for reason, count in sorted(missing.items(), key=lambda each: (-each[1], each[0]))
+    )
     return RunVerdict(
         compared=compared,
+        missing=by_reason,
+        lost=lost,
         unresolved=unresolved,
         more=sum(cell.change > 0 for cell in moved),
         less=sum(cell.change <= 0 for cell in moved),
         largest=tuple(sorted(moved, key=lambda cell: abs(cell.change), reverse=True)[:LARGEST]),
+        culprits=culprits,
         trouble=trouble,
-        sentence=_sentence(compared, unresolved, moved) + (" (incomplete)" if trouble else ""),
+        sentence=_sentence(compared, unresolved, moved, by_reason) + (" (incomplete)" if trouble else ""),
     )
 
 
-def _sentence(compared: int, unresolved: int, moved: Collection[MovedCell]) -> str:
+def _sentence(
+    compared: int, unresolved: int, moved: Collection[MovedCell], missing: Sequence[MissingComparisons]
+) -> str:
     """Short enough for a commit status."""
     if not compared:
-        return "nothing to compare"
+        return f"nothing could be compared: {_reasons(missing)}" if missing else "nothing to compare"
     unsure = f"; {unresolved:,} unresolved" if unresolved else ""
+    unsure += _without(missing)
     count = f"{compared:,} comparison{'' if compared == 1 else 's'}"
     if not moved:
         return f"no significant change in {count}{unsure}"
@@ -95,6 +148,19 @@ def _sentence(compared: int, unresolved: int, moved: Collection[MovedCell]) -> s
         share = f" in {len(faster):,}" if slower else share_words(len(faster), compared, "comparison")
         parts.append(f"faster{share}{_sizes(faster)}")
     return ", ".join(parts) + unsure
+
+
+def _without(missing: Sequence[MissingComparisons]) -> str:
+    """`; 3 without a result`, with the reason if all have the same."""
+    if not missing:
+        return ""
+    reason = f" ({missing[0].reason})" if len(missing) == 1 else ""
+    return f"; {sum(each.comparisons for each in missing):,} without a result{reason}"
+
+
+def _reasons(missing: Sequence[MissingComparisons]) -> str:
+    named = [f"{each.comparisons:,} {each.reason}" for each in missing[:_SHOWN_REASONS]]
+    return ", ".join([*named, *(["and others"] if len(missing) > _SHOWN_REASONS else [])])
 
 
 def _sizes(cells: Collection[MovedCell]) -> str:

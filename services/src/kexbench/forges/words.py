@@ -45,11 +45,12 @@ class FinishedRun:
 
 
 def is_worth_saying(result: DryRuns | FinishedRun, *, said_before: bool) -> bool:
-    """Whether a comment is due: something changed, there are specs or errors, or an earlier comment must be
-    corrected."""
+    """Whether a comment is due: something changed, was lost or could not be compared, there are specs or errors, or an
+    earlier comment must be corrected."""
     if isinstance(result, DryRuns):
         return bool(result.specs or result.faults) or said_before
-    return bool(result.verdict.moved or result.verdict.trouble) or said_before
+    verdict = result.verdict
+    return bool(verdict.moved or verdict.lost or verdict.trouble or not verdict.compared) or said_before
 
 
 def pull_request_comment(dry: DryRuns, finished: Sequence[FinishedRun]) -> str:
@@ -97,6 +98,11 @@ def finished_comment(run: FinishedRun) -> str:
     parts = [f"### kexbench: {verdict.sentence}", f"Spec {code(run.spec)} at commit {code(run.commit)}."]
     if verdict.trouble:
         parts.append(f"Incomplete: {code(verdict.trouble)}")
+    if verdict.missing:
+        rows = [(each.reason, f"{each.comparisons:,}") for each in verdict.missing]
+        parts += [table(("comparisons without a result", "number:"), rows)]
+    if verdict.lost:
+        parts.append(f"In {counted(verdict.lost, 'comparison')}, only the newer version failed.")
     if verdict.largest:
         head = ("case", "pool", "before", "after", "change:", "95% confidence interval")
         parts += [table(head, map(_moved_row, verdict.largest)), *_more(range(verdict.moved), len(verdict.largest))]

@@ -27,8 +27,8 @@ class Known(Protocol):
         """The newest commits that have checks or a note, with the states of their runs."""
         ...
 
-    def verdict(self, run_id: str) -> RunVerdict:
-        """The verdict of a run that has ended."""
+    def verdicts(self, run_ids: Sequence[str]) -> Mapping[str, RunVerdict]:
+        """The verdicts of those runs that have ended."""
         ...
 
     def heads(self, repository: str) -> Mapping[str, BranchHead]:
@@ -55,7 +55,6 @@ class Announcer:
         self._pages_url = pages_url.rstrip("/")
         self._clock = clock
         self._say = say
-        self._verdicts: dict[str, Verdicts] = {}
         self._sent: dict[tuple[str, str], CommitStatus] = {}
         self._commented: dict[tuple[str, int], str] = {}
         """The latest comment on each pull request, sent or not."""
@@ -81,7 +80,7 @@ class Announcer:
         errors: list[str] = []
         try:
             commits = self._api.commits(name)
-            verdicts = self._verdicts_of(name, commits)
+            verdicts = self._verdicts_of(commits)
             for commit in commits:
                 if self._is_recent(commit):
                     errors += self._set_statuses(forge, commit, verdicts)
@@ -100,13 +99,11 @@ class Announcer:
     def _is_recent(self, commit: CommitView) -> bool:
         return commit.handled_at > self._clock() - LASTING
 
-    def _verdicts_of(self, name: str, commits: Sequence[CommitView]) -> Verdicts:
-        """The verdicts of the runs that have ended, each requested once. A run that was resumed is requested again."""
+    def _verdicts_of(self, commits: Sequence[CommitView]) -> Verdicts:
+        """The verdicts of the runs that have ended. None is kept: a later qualification may change it."""
         checks = [check for commit in commits if self._is_recent(commit) for check in commit.checks]
         ended = [check.run_id for check in checks if check.run_id and check.state and not check.state.is_open]
-        earlier = self._verdicts.get(name, {})
-        self._verdicts[name] = {run_id: earlier.get(run_id) or self._api.verdict(run_id) for run_id in ended}
-        return self._verdicts[name]
+        return self._api.verdicts(list(dict.fromkeys(ended)))
 
     def _set_statuses(self, forge: Forge, view: CommitView, verdicts: Verdicts) -> list[str]:
         """The errors of statuses that the forge refuses for good, which hold up nothing: GitLab accepts none for a

@@ -30,7 +30,7 @@ class Comment:
 
 def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitStatus:
     """The status of a spec: `success` for a dry run, `error` with faults or after a failed run, and `pending` until the
-    run has ended. A finished run is a `failure` if any case became slower."""
+    run has ended. A finished run is a `failure` if any case became slower, and an `error` if it compared nothing."""
     context = f"kexbench/{check.path}"
     if check.run_id is None:
         url = f"{pages_url}/commits"
@@ -41,7 +41,7 @@ def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitSta
     shown = _STATES.get(state, "pending")
     words = f"{state}: {check.detail}" if check.detail else str(state)
     if verdict and state is RunState.FINISHED:
-        shown, words = "failure" if verdict.more else shown, verdict.sentence
+        shown, words = "failure" if verdict.more else shown if verdict.compared else "error", verdict.sentence
     elif verdict and verdict.compared:
         words = f"{words}; {verdict.sentence}"
     return CommitStatus(context, shown, words, _page(check.run_id, pages_url))

@@ -1,0 +1,157 @@
+"""The verdicts of runs on the versions that they measured: the compared cells of each, and what has no result."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kexbench.comparison.cells import judged_in_run
+from kexbench.comparison.upgrade_data import Step
+from kexbench.comparison.why import culprits_of, explained
+from kexbench.domain.plans import Instrument
+from kexbench.domain.profiles import Culprit
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
+from kexbench.domain.verdicts import MissingReason, RunVerdict, run_verdict
+from kexbench.planning.rules import relevant_of
+from kexbench.store.port import RunProgress, Selection, Store, SubjectRow
+
+_FAILED: Mapping[OutcomeKind | str, MissingReason] = {
+    OutcomeKind.UNSUPPORTED: "unsupported",
+    OutcomeKind.MISMATCH: "mismatch",
+    OutcomeKind.ERROR: "error",
+    OutcomeKind.CRASHED: "crashed",
+    OutcomeKind.HUNG: "hung",
+}
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What a run compared, without its state."""
+
+    cells: tuple[tuple[tuple[str, str], UpgradeCell], ...]
+    missing: Counter[MissingReason]
+    lost: int
+    culprits: tuple[Culprit, ...]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+class _Place(NamedTuple):
+    case_id: str
+    pool: str
+    subject: str
+
+
+def verdicts_of(store: Store, runs: Collection[Run], progress: Mapping[str, RunProgress]) -> dict[str, RunVerdict]:
+    """The verdict of each run, by its id. They change with the runs' results, and with A/A runs."""
+    by_id = {run.run_id: run for run in runs}
+    compared = store.kept(
+        [("verdict of a run", run_id) for run_id in by_id],
+        lambda evidence, key: (evidence.of_run(key[1]), evidence.of_copies()),
+        lambda keys: {key: _compared(store, by_id[key[1]]) for key in keys},
+    )
+    return {
+        run_id: run_verdict(
+            each.cells, trouble_of(by_id[run_id], progress[run_id]), each.missing, each.lost, each.culprits
+        )
+        for (_, run_id), each in compared.items()
+    }
+
+
+def trouble_of(run: Run, progress: RunProgress) -> str:
+    """Why results of a run are missing; empty if it has all of them."""
+    state, detail = progress.event.state, progress.event.detail
+    if state is RunState.FINISHED:
+        stored, planned = progress.invocations_stored, run.plan.invocations
+        return "" if stored >= planned else detail or f"{stored:,} of {planned:,} invocations are stored"
+    return f"{state}: {detail}" if detail else str(state)
+
+
+def _compared(store: Store, run: Run) -> _Compared:
+    instrument = run.plan.measure.instrument
+    metrics = SIDES_OF[instrument]
+    judged = judged_in_run(store, run.run_id, relevant_of(run.spec_text), metrics)
+    subjects = {reference: _subject_row(run, reference) for reference in run.kits}
+    names = {row.name: f"{row.library} {row.version} ({row.source})" for row in subjects.values()}
+    missing = dict(_missing(store, run, subjects, judged, metrics["both"]))
+    culprits: list[Culprit] = []
+    if instrument is Instrument.INSTRUCTIONS:
+        slower = [(step, cell.case_id) for step, cell in judged if cell.verdict == "more"]
+        cases = [case for step, case_id in slower for case in explained(store, *step, case_id, run.run_id)]
+        culprits = culprits_of(cases, run.run_id)
+    return _Compared(
+        cells=tuple(((names[before], names[after]), cell) for (before, after), cell in judged),
+        missing=Counter(reason for reason, _ in missing.values()),
+        lost=sum(is_lost for _, is_lost in missing.values()),
+        culprits=tuple(culprits),
+    )
+
+
+def _subject_row(run: Run, reference: str) -> SubjectRow:
+    kit = run.kits[reference]
+    profile = kit.build_profile
+    return SubjectRow(
+        kit.library, kit.version, kit.version_key, kit.source, profile.id, profile.label, kit.kit_id, kit.commit
+    )
+
+
+def _missing(
+    store: Store,
+    run: Run,
+    subjects: Mapping[str, SubjectRow],
+    judged: Iterable[tuple[Step, UpgradeCell]],
+    metric: Metric,
+) -> Iterator[tuple[_Place, tuple[MissingReason, bool]]]:
+    """The planned comparisons without a result, each with the reason and whether only the newer version has none."""
+    cells: dict[_Place, list[UpgradeCell]] = defaultdict(list)
+    for (_, after), cell in judged:
+        cells[_Place(cell.case_id, cell.pool, after)].append(cell)
+    planned = set(_planned(run, subjects))
+    open_places = sorted(
+        (place, earlier) for place, earlier in planned if not any(cell.move for cell in cells.get(place, ()))
+    )
+    if not open_places:
+        return
+    measured, failures = _measured(store, run, metric)
+    for place, earlier in open_places:
+        before = [_Place(place.case_id, place.pool, name) for name in earlier]
+        if of_place := cells.get(place):
+            yield place, ("different work" if of_place[0].verdict == "unlike" else "too few invocations", False)
+        elif place not in measured:
+            reason = failures.get(place, "not measured")
+            yield place, (reason, reason != "not measured" and not measured.isdisjoint(before))
+        else:
+            yield place, (next((failures[each] for each in before if each in failures), "not measured"), False)
+
+
+def _planned(run: Run, subjects: Mapping[str, SubjectRow]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
+    """Where a version is measured that has earlier ones, with the names of those, the newest first."""
+    together = {
+        (case_id, job.pool): {reference for block in job.blocks for reference in block if reference in subjects}
+        for job in run.plan.jobs
+        for case_id in job.case_ids
+    }
+    own = {subject.reference for subject in run.plan.subjects}
+    for (case_id, pool), references in together.items():
+        rows = [subjects[reference] for reference in references & own]
+        for row in rows:
+            earlier = [one for one in rows if one.library == row.library and one.version_key < row.version_key]
+            if earlier:
+                newest_first = sorted(earlier, key=lambda one: (one.version_key, one.name), reverse=True)
+                yield _Place(case_id, pool, row.name), tuple(one.name for one in newest_first)
+
+
+def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[_Place], dict[_Place, MissingReason]]:
+    """Where a run has numbers, and the most frequent failure of each other place."""
+    measured: set[_Place] = set()
+    failures: dict[_Place, MissingReason] = {}
+    for row in store.appearances(Selection(metric, run_id=run.run_id)):
+        measured.add(_Place(row.case.case_id, row.pool, row.subject))
+    for kind in store.host_kinds(run.run_id):
+        for outcome in store.outcomes(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
+            place = _Place(outcome.case.case_id, kind.pool, outcome.subject.name)
+            failures.setdefault(place, _FAILED[outcome.kind])
+    return measured, failures
