@@ -192,7 +192,7 @@ def test_a_run_that_reaches_its_maximum_duration_says_so_and_how_to_go_on(
     one, folder = begun_here(tmp_path)
     monkeypatch.setattr("kexbench.execution.local.JobInput.model_dump_json", _without_time)
     end = execute_run(one, folder, Silent())
-    assert end.state is RunState.FINISHED
+    assert end.state is RunState.INCOMPLETE
     assert folder.events()[-1].reason is RunReason.OUT_OF_TIME
     assert end.detail == (
         "stopped after 60m (maxDuration), 0 of 10 invocations; "

@@ -55,7 +55,7 @@ function inMinutes(minutes: number): string {
 /** Splits a commit's specs into shown and folded ones. With many specs, only those with problems are shown. */
 export function folding(checks: CheckView[]): { shown: CheckView[]; folded: CheckView[] } {
   if (checks.length <= SHOWN_SPECS) return { shown: checks, folded: [] };
-  const troubled = checks.filter((check) => ["not run", "failed"].includes(stateOf(check)));
+  const troubled = checks.filter((check) => ["not run", "failed", "incomplete"].includes(stateOf(check)));
   const shown = troubled.slice(0, SHOWN_SPECS);
   return { shown, folded: checks.filter((check) => !shown.includes(check)) };
 }

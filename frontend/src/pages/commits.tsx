@@ -206,7 +206,7 @@ function SpecItem({ check }: { check: CheckView }) {
       </p>
       {/* the detail of a queued run repeats what is shown here */}
       {state !== "queued" && <RunNote summary={{ state, detail: check.detail }} />}
-      {state === "finished" && <RunVerdict runId={check.run_id} />}
+      {(state === "finished" || state === "incomplete") && <RunVerdict runId={check.run_id} />}
     </>
   );
 }

@@ -192,9 +192,9 @@ class Executor:
         if self._store.events(run_id)[-1].state.is_open:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]
-        if newest.state is RunState.FINISHED and (disturbed := self._disturbed()):
+        if newest.state.has_results and (disturbed := self._disturbed()):
             detail = f"{newest.detail}; {disturbed}" if newest.detail else disturbed
-            record(self._store, run_id, RunState.FINISHED, detail, RunReason.DISTURBED)
+            record(self._store, run_id, newest.state, detail, RunReason.DISTURBED)
             newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
 

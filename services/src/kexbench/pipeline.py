@@ -356,9 +356,11 @@ def _measure(
         done += job.count
     count = len(folder.invocations(run))
     measured = f"{count} of {total} invocations"
+    if count >= total:
+        return RunState.FINISHED, "", None
     if is_out_of_time:
-        return RunState.FINISHED, _stopped(run, measured), RunReason.OUT_OF_TIME
-    return RunState.FINISHED, "" if count >= total else measured, None
+        return RunState.INCOMPLETE, _stopped(run, measured), RunReason.OUT_OF_TIME
+    return RunState.INCOMPLETE, f"{measured}; continue with kexbench run --resume {run.run_id}", None
 
 
 def _stopped(run: Run, measured: str) -> str:

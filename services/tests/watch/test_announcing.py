@@ -171,6 +171,7 @@ def a_check(
         (RunState.RUNNING, "pending"),
         (RunState.CANCELLING, "pending"),
         (RunState.FINISHED, "success"),
+        (RunState.INCOMPLETE, "error"),
         (RunState.FAILED, "error"),
         (RunState.CANCELLED, "error"),
     ],
@@ -199,13 +200,15 @@ def test_a_dry_run_is_a_success_that_says_what_it_would_be() -> None:
         (RunState.FINISHED, (), "success"),
         (RunState.FINISHED, (-0.02,), "success"),
         (RunState.FINISHED, (-0.02, 0.03), "failure"),
+        (RunState.INCOMPLETE, (), "error"),
+        (RunState.INCOMPLETE, (0.03,), "failure"),
         (RunState.FAILED, (0.03,), "error"),
     ],
 )
 def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_failure(
     state: RunState, changes: tuple[float, ...], shown: str
 ) -> None:
-    detail = "a node was lost" if state is RunState.FAILED else ""
+    detail = "" if state is RunState.FINISHED else "a node was lost"
     verdict = judged(9, 0, list(map(moved, changes)))
     status = status_of(a_check(state, detail), {"run-1": verdict}, PAGES)
     assert (status.state, detail in status.description, verdict.sentence in status.description) == (shown, True, True)

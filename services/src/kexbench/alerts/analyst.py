@@ -32,7 +32,7 @@ from kexbench.domain.alerts import (
     alert_of,
     status_of,
 )
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.runs import Run
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
 from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
@@ -192,7 +192,7 @@ class Analyst:
 
     def _explain(self, alert_id: str, number: int, finding: Finding) -> None:
         state = advance_explanation(self._store, self._supplies, alert_id, finding)
-        if state in (None, RunState.FINISHED):
+        if state is None or state.has_results:
             self._explained.add((alert_id, number))
 
     def _open_alerts(self, kind: AlertKind) -> list[Alert]:

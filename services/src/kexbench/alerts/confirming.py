@@ -142,7 +142,7 @@ def settled(
     event = progress[run_id].event
     if event.state.is_open:
         return upgrade.model_copy(update={"outcome": "confirming", "detail": ""})
-    if event.state is not RunState.FINISHED:
+    if not event.state.has_results:
         detail = f"run {run_id} is {event.state}" + (f": {event.detail}" if event.detail else "")
         return upgrade.model_copy(update={"outcome": "cannot confirm", "detail": detail})
     return _decided(store, screening, upgrade, rule, run_id)

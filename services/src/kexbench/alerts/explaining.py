@@ -45,7 +45,7 @@ def advance_explanation(
     progress = store.progress([run_id]).get(run_id)
     if progress is None:
         return _queued(store, supplies, run_id, finding)
-    if progress.event.state is RunState.FINISHED:
+    if progress.event.state.has_results:
         _add_explanation(store, alert_id, finding, run_id)
     return progress.event.state
 

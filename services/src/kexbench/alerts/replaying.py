@@ -47,7 +47,7 @@ def replay(store: Store, spec_text: str, file: str = "spec.yaml") -> Replay:
     return Replay(name, len(ended), len(seen), tuple(suspected))
 
 
-_SCREENED = (RunState.FINISHED, RunState.FAILED)
+_SCREENED = (RunState.FINISHED, RunState.INCOMPLETE, RunState.FAILED)
 
 
 def _suspected(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: float) -> list[ReplayedUpgrade]:

@@ -43,7 +43,7 @@ def stale_spec(row: WatchedSpecRow, rule: AlertRule, newest: RunEvent | None, no
 
 def broken_by(newest: RunEvent | None) -> Breakage:
     """Why no newer run finished. Specs with the same breakage share an alert."""
-    if newest is None or newest.state is RunState.FINISHED:
+    if newest is None or newest.state.has_results:
         return Breakage(state=None)
     if newest.state is not RunState.FAILED:
         return Breakage(state=newest.state)

@@ -26,7 +26,7 @@ from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import subjects_in_order
 from kexbench.domain.articles import ARTICLES, Article
 from kexbench.domain.plans import ReferenceTable
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Side
 from kexbench.domain.upgrades import SIDES
 from kexbench.store.port import SampleStore, Selection, Store
@@ -49,7 +49,7 @@ def articles(store: TheStore) -> Articles:
 def _article(store: Store, article: Article) -> ArticleView:
     runs = store.runs_of_spec(article.spec_name, _RUNS_TRIED)
     progress = store.progress([run.run_id for run in runs])
-    finished = [run for run in runs if progress[run.run_id].event.state is RunState.FINISHED]
+    finished = [run for run in runs if progress[run.run_id].event.state.has_results]
     return ArticleView(
         name=article.spec_name,
         title=article.title,

@@ -135,7 +135,7 @@ def notes_of(store: SampleStore, known: Known, line: Line) -> Notes:
         commit = None if row.hash is None else numbers[row.hash]
         if row.unbuilt and commit is not None:
             notes = notes.with_failure(commit, row.progress.event.detail, built=False)
-        elif row.progress.event.state is RunState.FINISHED:
+        elif row.progress.event.state.has_results:
             results = _results(store, notes, row.run.run_id)
             if commit is None and notes.instrument is Instrument.INSTRUCTIONS:
                 ends = results

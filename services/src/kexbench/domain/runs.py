@@ -22,6 +22,8 @@ class RunState(StrEnum):
     BUILDING = "building"
     RUNNING = "running"
     CANCELLING = "cancelling"
+    INCOMPLETE = "incomplete"
+    """It ended without an error, but lacks invocations: its time was up."""
     FINISHED = "finished"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -29,7 +31,12 @@ class RunState(StrEnum):
     @property
     def is_open(self) -> bool:
         """Whether the run has not ended."""
-        return self not in (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
+        return self not in (RunState.INCOMPLETE, RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether the run ended without an error, so that its numbers decide as far as they go."""
+        return self in (RunState.INCOMPLETE, RunState.FINISHED)
 
 
 class Trigger(StrEnum):

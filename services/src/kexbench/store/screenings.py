@@ -54,7 +54,7 @@ class ScreeningTables(Connection):
             " WHERE last_state IN {judged:Array(String)}"
             " AND (run_id, ended_at) NOT IN (SELECT run_id, ended_at FROM screenings)"
             " ORDER BY ended_at, run_id",
-            {"judged": [str(RunState.FINISHED), str(RunState.FAILED)]},
+            {"judged": [str(state) for state in RunState if state.has_results or state is RunState.FAILED]},
         )
         return [EndedRunRow(**row) for row in selected]
 
@@ -64,7 +64,7 @@ class ScreeningTables(Connection):
             " max(finished) AS finished_at FROM"
             " (SELECT run_id, spec_name, created_at, watched FROM runs FINAL"
             " WHERE trigger NOT IN {others:Array(String)}) AS facts LEFT JOIN"
-            " (SELECT run_id, maxOrNullIf(at, state = 'finished') AS finished"
+            " (SELECT run_id, maxOrNullIf(at, state IN ('finished', 'incomplete')) AS finished"
             " FROM run_events GROUP BY run_id) AS events"
             " USING run_id GROUP BY spec_name HAVING argMax(watched, created_at) ORDER BY spec_name",
             {"others": [str(trigger) for trigger in Trigger if not trigger.is_watched]},

@@ -15,6 +15,7 @@ Verdicts = Mapping[str, RunVerdict]
 SHORT_HASH = 12
 _STATES: Mapping[RunState, State] = {
     RunState.FINISHED: "success",
+    RunState.INCOMPLETE: "error",
     RunState.FAILED: "error",
     RunState.CANCELLED: "error",
 }
@@ -30,7 +31,8 @@ class Comment:
 
 def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitStatus:
     """The status of a spec: `success` for a dry run, `error` with faults or after a failed run, and `pending` until the
-    run has ended. A finished run is a `failure` if any case became slower, and an `error` if it compared nothing."""
+    run has ended. A run with results is a `failure` if any case became slower; otherwise it is an `error` if it
+    compared nothing or is incomplete."""
     context = f"kexbench/{check.path}"
     if check.run_id is None:
         url = f"{pages_url}/commits"
@@ -40,8 +42,11 @@ def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitSta
     state, verdict = check.state or RunState.QUEUED, verdicts.get(check.run_id)
     shown = _STATES.get(state, "pending")
     words = f"{state}: {check.detail}" if check.detail else str(state)
+    if verdict and state.has_results:
+        is_whole = state is RunState.FINISHED and not verdict.trouble
+        shown = "failure" if verdict.more else "success" if verdict.compared and is_whole else "error"
     if verdict and state is RunState.FINISHED:
-        shown, words = "failure" if verdict.more else shown if verdict.compared else "error", verdict.sentence
+        words = verdict.sentence
     elif verdict and verdict.compared:
         words = f"{words}; {verdict.sentence}"
     return CommitStatus(context, shown, words, _page(check.run_id, pages_url))

@@ -197,6 +197,8 @@ def _running(situation: _Situation) -> tuple[Action, ...]:
     explained = {*(job.job_id for job in gone), *(task.of for task in failed)}
     silent = [job for job in incomplete if job.job_id not in explained]
     detail = words.unfinished(failed, gone, silent, *situation.progress)
+    if not (failed or gone):
+        return (Record(RunState.INCOMPLETE, detail, RunReason.OUT_OF_TIME),)
     return (Record(RunState.FAILED, detail, RunReason.JOBS_FAILED),)
 
 

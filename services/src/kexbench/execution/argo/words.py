@@ -173,7 +173,9 @@ def unfinished(failed: Sequence[TaskView], gone: Sequence[Job], silent: Sequence
         parts.append(lost(gone))
     if silent:
         named = _some(job.job_id for job in silent)
-        parts.append(f"{counted(len(silent), 'job')} ended without all results ({named}): see the log of the API")
+        parts.append(
+            f"{counted(len(silent), 'job')} ended before all was measured ({named}): their time was up (maxDuration)"
+        )
     return f"{'; '.join(parts)}. {_stored(stored, total)}; {RESUME}"
 
 
