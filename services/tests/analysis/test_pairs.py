@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.pairs import batches_of, cell_of, without_sides
-from kexbench.analysis.verdict import judge
+from kexbench.analysis.pairs import batches_of
+from kexbench.analysis.verdict import CellData, judge
+from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
-from kexbench.domain.upgrades import UpgradeCell
+from kexbench.domain.upgrades import SIDES, UpgradeCell
 from tests.builders import ECDSA, RSA, SPEC, a_plan, a_run, an_invocation, an_outcome
 
 ONE, TWO = "fake@1.0", "fake@1.1"
@@ -26,9 +27,18 @@ def invocations(ratio: float, *, noise: float = 0.002, case_id: str = RSA) -> li
     return found
 
 
+def cell_of(found: list[Invocation], case: Case, floor: float = 0.0) -> CellData:
+    """The second against the first, as they are stored."""
+    before, after = (
+        {side: batches_of(found, case.case_id, subject, metric) for side, metric in SIDES.items()}
+        for subject in (ONE, TWO)
+    )
+    return CellData(case, "", "", before, after, run_ids=(), warnings=(), unlike=False, floor=floor)
+
+
 def judged(found: list[Invocation], case_id: str = RSA) -> UpgradeCell:
     """The second against the first."""
-    return judge([cell_of(found, a_plan().case(case_id), ONE, TWO)])[0]
+    return judge([cell_of(found, a_plan().case(case_id))])[0]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +59,7 @@ def test_a_planted_ratio_has_its_verdict_whatever_the_machine_does(ratio: float,
 
 
 def test_what_two_builds_of_one_source_differ_by_is_not_called_a_change() -> None:
-    cell = cell_of(invocations(1.02), a_plan().case(RSA), ONE, TWO, floor=0.03)
+    cell = cell_of(invocations(1.02), a_plan().case(RSA), floor=0.03)
     assert (judge([cell])[0].verdict, judge([cell])[0].resolves) == ("unresolved", 0.03)
 
 
@@ -106,17 +116,3 @@ def test_invocations_of_two_jobs_are_told_apart() -> None:
     assert found == {f"{first}/{n}": (100 + n, 90) for n in range(3)} | {
         f"{second}/{n}": (100 + n, 90) for n in range(3, 6)
     }
-
-
-def test_invocations_that_other_programs_left_without_sides_are_counted_for_each_subject() -> None:
-    run = a_run()
-    found = [
-        an_invocation(run, number, cpu_ns={ONE: 1000, TWO: 1000}, preempted_batches=9, without_sides=[TWO])
-        for number in range(2)
-    ]
-    found += [
-        an_invocation(run, 2, cpu_ns={ONE: 1000, TWO: 1000}),
-        an_invocation(run, 3, cpu_ns={ONE: 1000}, outcomes=[an_outcome(TWO)], preempted_batches=9),
-        an_invocation(run, case_id=ECDSA, cpu_ns={TWO: 1000}, preempted_batches=9, without_sides=[TWO]),
-    ]
-    assert {subject: without_sides(found, RSA, subject) for subject in (ONE, TWO)} == {ONE: 0, TWO: 2}

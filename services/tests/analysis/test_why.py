@@ -1,5 +1,6 @@
 """The difference of two profiles, function by function."""
 
+import numpy as np
 import pytest
 
 from kexbench.analysis.why import explain
@@ -157,3 +158,28 @@ def test_a_function_with_a_new_name_is_not_where_the_change_is() -> None:
     explanation = explain(version("update", 1000, 5000), version("thunk", 1500, 5100))
     assert (explanation.functions[0].name, explanation.functions[0].share) == ("thunk", 5100 / 600)
     assert explanation.place == PathStep(name="handshake", before=6000, after=6600)
+
+
+def test_what_counts_differ_by_chance_alone_has_no_function() -> None:
+    """In a hundred pairs of versions that differ in nothing, one may have a change."""
+    chance = np.random.default_rng(3)
+    changed = 0
+    for _ in range(2000):
+        (one, other), (again, last) = 1e6 * (1 + 0.0005 * chance.standard_normal((2, 2)))
+        spread = max(max(pair) / min(pair) - 1 for pair in ((one, other), (again, last)))
+        changed += explain(profile({"sign": other}), profile({"sign": last}), spread).has_changed
+    assert changed < 2000 * 0.015
+    noise = explain(profile({"sign": 1e6}), profile({"sign": 1.0003e6}), spread=0.0003)
+    assert (noise.has_changed, noise.place, noise.path) == (False, None, ())
+    real = explain(profile({"sign": 1e6}), profile({"sign": 2.78e6}), spread=0.0003)
+    assert real.place is not None
+    assert real.place.name == "sign"
+
+
+def test_no_count_is_negative_also_if_it_was_stored_so() -> None:
+    stored = profile({"sign": 100, "once": 50}).model_dump(mode="json")
+    stored["functions"][1] |= {"instructions": -134.0, "calls": -0.5}
+    before = Profile.model_validate(stored)
+    shown = {change.name: change for change in explain(before, profile({"sign": 900, "once": 0})).functions}
+    assert (shown["once"].before, shown["once"].after, shown["once"].calls_before) == (0, 0, 0)
+    assert shown["sign"].after == 900

@@ -1,19 +1,23 @@
 """Whoever is asked about a comparison gives the same verdict: the matrix, the page of a run, an upgrade's report, the
 page Compare, the command line, a commit's status, the comment at its pull request, and the screening for alerts."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from kexbench.alerts.screening import cells_between
-from kexbench.analysis.pairs import cell_of
-from kexbench.analysis.verdict import judge
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
 from kexbench.api.commit_models import CheckView
+from kexbench.cli.main import app_with
 from kexbench.domain.commits import Reason
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.runs import Run, RunState
@@ -24,8 +28,10 @@ from kexbench.planning.rules import relevant_of
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
 from kexbench.watch.telling import comment_of, status_of
+from tests.api.conftest import SECRET
 from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation
+from tests.serving import serving
 
 pytestmark = pytest.mark.thorough
 
@@ -38,12 +44,21 @@ Verdicts = dict[Asked, tuple[str, str | None, str | None]]
 """Of both sides together, of the client and of the server."""
 
 
+@pytest.fixture
+def commands(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Commands of this process ask a service with the store."""
+    (tmp_path / "token").write_text("token")
+    monkeypatch.setenv("KEXBENCH_TOKEN_FILE", str(tmp_path / "token"))
+    with serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url:
+        monkeypatch.setenv("KEXBENCH_API_URL", url)
+        yield
+
+
 @dataclass(frozen=True)
 class Made:
-    """A run with all that it measured."""
+    """A run and what it measured on."""
 
     run: Run
-    invocations: tuple[Invocation, ...]
     hosts: tuple[HostFacts, ...]
 
 
@@ -73,7 +88,7 @@ def a_stored_run(store: ClickHouseStore, random: Random, day: int) -> Made:
     for host in hosts:
         store.add_invocations(run, [one for one in made if one.host_id == host.host_id], host)
     store.add_event(an_event(run, RunState.FINISHED))
-    return Made(run, tuple(made), hosts)
+    return Made(run, hosts)
 
 
 def _an_invocation(run: Run, number: int, case_id: str, host: HostFacts, costs: Mapping[str, Any]) -> Invocation:
@@ -160,13 +175,18 @@ def of_screening(store: ClickHouseStore, made: Made, asked: set[tuple[str, str]]
     return found
 
 
-def of_command_line(made: Made, asked: set[tuple[str, str]]) -> Verdicts:
-    """As `kexbench compare` judges what it measured, which is on one machine."""
+def of_command_line(run: Run, asked: set[tuple[str, str]]) -> Verdicts:
+    """As `kexbench compare` prints it, of all host kinds."""
     found: Verdicts = {}
     for before, after in asked:
-        cells = [cell_of(made.invocations, case, f"fake@{before}", f"fake@{after}") for case in made.run.plan.cases]
-        here = [replace(cell, cpu_model=kind_of(made.hosts[0])) for cell in cells]
-        found |= of_cells(judge(here, relevant_of(made.run.spec_text)), before, after)
+        arguments = ["compare", f"fake@{before}", f"fake@{after}", "--run", run.run_id, "--json"]
+        done = CliRunner().invoke(app_with(["compare"]), arguments)
+        assert done.exit_code in (0, 1, 3), done.output
+        for row in json.loads(done.stdout):
+            sides = (row["ratios"][str(metric)] for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS))
+            client, server = (side and side["verdict"] for side in sides)
+            if row["verdict"]:
+                found[row["case_id"], row["cpu_model"], before, after] = (row["verdict"], client, server)
     return found
 
 
@@ -175,6 +195,7 @@ def only(found: Verdicts, like: Verdicts) -> Verdicts:
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 8))])
+@pytest.mark.usefixtures("commands")
 def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, empty_store: ClickHouseStore) -> None:
     random = np.random.default_rng(seed)
     made = [a_stored_run(empty_store, random, day) for day in range(random.integers(1, 4))]
@@ -186,8 +207,7 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
         relevant, run_id = relevant_of(run.spec_text), run.run_id
         compared = of_comparisons(client, steps(shown), relevant=relevant, base_run_id=run_id, other_run_id=run_id)
         assert only(compared, shown) == shown
-        if len(each.hosts) == 1:
-            assert of_command_line(each, steps(shown)) == shown
+        assert only(of_command_line(run, steps(shown)), shown) == shown
         assert_told(client, run, shown)
     newest = made[-1]
     shown = of_pages(client, f"/runs/{newest.run.run_id}", newest.hosts)

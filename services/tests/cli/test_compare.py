@@ -5,16 +5,11 @@ from typing import Any
 
 import pytest
 
-from kexbench.analysis.pairs import cell_of
-from kexbench.analysis.verdict import judge
 from kexbench.cli import compare
-from kexbench.cli.compose import Done
-from kexbench.domain.kits import BuildProfile, SubjectRef
-from kexbench.domain.runs import RunState
-from kexbench.domain.upgrades import SIDES, SpreadMove
-from kexbench.pipeline import RunEnd
-from tests.builders import RSA, a_run, an_invocation
-from tests.builders import SPEC as A_SPEC
+from kexbench.comparison.models import CaseView
+from kexbench.domain.kits import BuildProfile
+from kexbench.domain.upgrades import Move, SideMove, SpreadMove, UpgradeCell
+from tests.builders import RSA, a_run
 from tests.cli.conftest import SPEC, Cli
 
 PLAIN, RESUMED = (
@@ -69,8 +64,7 @@ def test_what_could_not_be_measured_is_neither_better_nor_worse(cli: Cli) -> Non
     done = cli("compare", ONE, broken, "--case", RESUMED, "--invocations", "3")
     assert done.status == 1
     assert "no result" in done.out
-    assert f"{broken}, TLS 1.3 ECDHE-ECDSA" in done.out
-    assert "unsupported: the fake library was told to support nothing" in done.out
+    assert "fake 2.0: unsupported: the fake library was told to support nothing: " in done.out
 
 
 @pytest.mark.thorough
@@ -136,51 +130,6 @@ def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[st
     assert says in " ".join(done.err.replace("│", " ").split())
 
 
-def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = "fake@1.0", "fake@1.1"
-    run = a_run()
-    found = [
-        an_invocation(run, number, cpu_ns={one: 1000, two: 1100}, preempted_batches=9, without_sides=[two])
-        for number in range(6)
-    ]
-    done = Done(RunEnd(run, RunState.FINISHED, "", None), found)
-    case = run.plan.case(RSA)
-    pair = SubjectRef.parse(one), SubjectRef.parse(two)
-    judged = judge([cell_of(found, case, one, two)])
-    disturbed = {RSA: compare._disturbed(case, done, pair)}
-    compare._print(judged)
-    compare._explain((case,), done, judged, disturbed)
-    told = capsys.readouterr().out
-    for side in ("client", "server"):
-        assert f"  {side:<12}no result\n" in told
-    assert f"{two}, {case.label}, client and server apart: disturbed: in 6 invocations: other programs ran" in told
-    assert f"{one}, {case.label}" not in told
-
-
-def test_libraries_that_chose_other_groups_are_not_comparable(capsys: pytest.CaptureFixture[str]) -> None:
-    """The pages say so too: whatever the costs are, another group is other work."""
-    run = a_run(spec=A_SPEC.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-ECDSA]"))
-    (case,) = run.plan.cases
-    before, after = SubjectRef.parse("fake@1.0"), SubjectRef.parse("fake@1.1")
-    invocations = []
-    for number in range(6):
-        costs = {str(before): 1000 + number, str(after): 2000 + number}
-        invocation = an_invocation(run, number, cpu_ns=costs, case_id=case.case_id)
-        hybrid = invocation.negotiated[str(after)].model_copy(update={"group": "X25519MLKEM768"})
-        invocations.append(invocation.model_copy(update={"negotiated": {**invocation.negotiated, str(after): hybrid}}))
-    done = Done(RunEnd(run, RunState.FINISHED, "", None), invocations)
-    (cell,) = judge(
-        [cell_of(invocations, case, str(before), str(after), unlike=compare._unlike(case, done, (before, after)))]
-    )
-    compare._print([cell])
-    printed = capsys.readouterr().out
-    group = invocations[0].negotiated[str(before)].group
-    assert f"  not comparable\n  negotiated differently: group X25519MLKEM768 instead of {group}\n" in printed
-    row = compare._row(cell, "run", (), SIDES)
-    assert (row["verdict"], row["ratios"]["cpu_ns"]) == ("unlike", None)
-    assert row["warnings"] == [f"negotiated differently: group X25519MLKEM768 instead of {group}"]
-
-
 def test_build_profiles_are_named_where_their_labels_differ() -> None:
     system = BuildProfile(provider="system", compiler="gcc", flags="-O2", libc="2.36", architecture="x86_64")
     debian = system.model_copy(update={"provider": "debian"})
@@ -190,28 +139,31 @@ def test_build_profiles_are_named_where_their_labels_differ() -> None:
     assert compare._profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
 
 
-def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:
-    run = a_run()
-    cell = cell_of(
-        [an_invocation(run, number, cpu_ns={"fake@1.0": 1000, "fake@1.1": 1000 + 40 * number}) for number in range(6)],
-        run.plan.case(RSA),
-        "fake@1.0",
-        "fake@1.1",
+def a_cell(**changes: object) -> UpgradeCell:
+    cell = compare._without_result(CaseView.of(a_run().plan.case(RSA)))
+    move = Move(ratio=1.1, low=0.95, high=1.25)
+    moved = SideMove(**move.model_dump(), verdict="unresolved")
+    return cell.model_copy(
+        update={"move": move, "client": moved, "server": moved, "resolves": 0.2, "invocations": 6, **changes}
     )
-    (judged,) = judge([cell])
-    assert (judged.verdict, judged.resolves is None) == ("unresolved", False)
-    compare._print([judged])
+
+
+def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:
+    compare._print([a_cell()])
     told = capsys.readouterr().out
-    assert f"{judged.title}  unresolved (resolution {judged.resolves:.1%})\n" in told
+    assert f"{a_cell().title}  unresolved (resolution 20.0%)\n" in told
+    assert told.count("+10.00%  [-5.00%, +25.00%]  unresolved") == 3
     assert "  resolution  " not in told
 
 
 def test_costs_that_vary_more_than_before_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = "fake@1.0", "fake@1.1"
-    run = a_run()
-    invocations = [an_invocation(run, number, cpu_ns={one: 1000, two: 1000}) for number in range(6)]
-    (cell,) = judge([cell_of(invocations, run.plan.case(RSA), one, two)])
     spread = SpreadMove(before=0.012, after=0.041, q=0.01, verdict="more")
-    compare._print([cell, cell.model_copy(update={"spread": spread})])
+    compare._print([a_cell(), a_cell(spread=spread)])
     told = capsys.readouterr().out
     assert told.count("costs vary more from invocation to invocation: 1.2% → 4.1%") == 1
+
+
+def test_machines_are_named_where_a_run_has_several(capsys: pytest.CaptureFixture[str]) -> None:
+    compare._print([a_cell(pool="amd", cpu_model="A"), a_cell(pool="intel", cpu_model="B")])
+    told = capsys.readouterr().out
+    assert [f"{a_cell().title} on {where}  unresolved" in told for where in ("A (amd)", "B (intel)")] == [True, True]

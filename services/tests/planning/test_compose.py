@@ -1,16 +1,19 @@
 """Specs that commands write: what is wished for is exactly what is planned."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kexbench.cli import interop, qualify
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import KeyExchange, Method, Protocol, Resumption, Server
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan
+from kexbench.planning import compose
 from kexbench.planning.compose import (
     LEAST_INVOCATIONS,
     MOST_INVOCATIONS,
@@ -19,6 +22,7 @@ from kexbench.planning.compose import (
     chosen,
     matrix_entry,
     spec_text,
+    usual_cases,
 )
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.plan import make_plan
@@ -155,3 +159,25 @@ def test_as_many_invocations_as_fit_into_the_time_and_never_beyond_the_bounds(
     assert LEAST_INVOCATIONS <= found <= MOST_INVOCATIONS
     assert found == LEAST_INVOCATIONS or takes(found) <= seconds * 1.0001
     assert found == MOST_INVOCATIONS or takes(found + 1) > seconds * 0.9999
+
+
+USUAL_LISTS = {"compare": compose.USUAL, "interop": interop.USUAL, "qualify": qualify.KINDS}
+
+
+@pytest.mark.parametrize("usual", USUAL_LISTS.values(), ids=USUAL_LISTS.keys())
+@pytest.mark.parametrize("key_exchange", KeyExchange)
+def test_no_list_of_usual_cases_hides_a_key_exchange(key_exchange: KeyExchange, usual: Sequence[Matrix]) -> None:
+    found = usual_cases(usual, [f"*_{key_exchange.lower()}_*", f"*_{key_exchange.lower()}"])
+    if key_exchange is not KeyExchange.BFE:  # its groups are those of punctured keys, which a spec names
+        assert {case.key_exchange for case in found} == {key_exchange}
+
+
+def test_patterns_choose_among_the_usual_cases_first() -> None:
+    usual = {case.case_id for case in chosen(compose.USUAL, ())}
+    assert {case.case_id for case in usual_cases(compose.USUAL, ())} == usual
+    assert {case.case_id for case in usual_cases(compose.USUAL, ["*ecdsa*"])} < usual
+    both = usual_cases(compose.USUAL, ["*ecdsa*", "tlsv1.2_rsa*"])
+    assert {case.case_id for case in both} - usual == {
+        f"tlsv1.2_rsa_rsa-{bits}_aes-128-gcm" for bits in (2048, 3072, 4096)
+    }
+    assert usual_cases(compose.USUAL, ["*nothing*"]) == ()

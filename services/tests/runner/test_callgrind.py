@@ -67,6 +67,19 @@ def test_a_profile_is_the_difference_of_two_runs_per_handshake() -> None:
     assert "sha256_block" not in costs, "it costs nothing more"
 
 
+def test_what_happened_more_often_in_the_shorter_run_is_no_negative_count() -> None:
+    fewer = read_counts(FILE.splitlines())
+    text = (
+        FILE.replace("\n0 100\n", "\n0 900\n")
+        .replace("\n0 50\n", "\n0 30\n")
+        .replace("calls=2 0\n* 30", "calls=1 0\n* 9")
+    )
+    profile = profile_of("client", fewer, read_counts(text.splitlines()), 10)
+    assert profile.instructions == 78, "the whole side was counted"
+    assert {(cost.name, cost.instructions) for cost in profile.functions} == {("EVP_DigestSign", 80)}
+    assert all(call.inclusive >= 0 and call.calls >= 0 for call in profile.calls)
+
+
 @pytest.mark.parametrize("line", ["fn=(9)", "0 many", "calls=some 0", "12"])
 def test_what_callgrind_would_not_write_is_refused_with_its_line(line: str) -> None:
     with pytest.raises(MalformedProfile, match="line 3"):

@@ -48,7 +48,7 @@ class _Graph:
     """The calls of one version, under the names that both versions share."""
 
     def __init__(self, profile: Profile, root: Name, renamed: Mapping[Name, Name]) -> None:
-        own = {name: max(0.0, cost.instructions) for name, cost in costs_by_name(profile, renamed).items()}
+        own = {name: cost.instructions for name, cost in costs_by_name(profile, renamed).items()}
         called: dict[Name, float] = defaultdict(float, {root: profile.instructions})
         self._calls: dict[Name, dict[Name, float]] = defaultdict(dict)
         for caller, edges in calls_by_name(profile, renamed).items():

@@ -33,7 +33,7 @@ from kexbench.domain.plans import HARNESS_VERSION, Instrument
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import RunState
 from kexbench.planning.bisection import BisectionRun, usual_invocations
-from kexbench.planning.compose import USUAL, chosen
+from kexbench.planning.compose import USUAL, chosen, usual_cases
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import read_matrices
 from kexbench.queue.runs import ask_for_end, one_at_a_time, planned_wish, record, stirred
@@ -174,7 +174,7 @@ def _cases(request: BisectionWanted) -> tuple[Case, ...]:
         matrices = list(USUAL) if request.spec_text is None else read_matrices(request.spec_text, "spec.yaml")
     except DocumentError as error:
         raise ProblemError(_UNUSABLE, str(error), "correct the spec") from None
-    cases = chosen(matrices, request.cases)
+    cases = usual_cases(USUAL, request.cases) if request.spec_text is None else chosen(matrices, request.cases)
     if not cases:
         examples = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
         detail = f"no case is called {' or '.join(request.cases)}; there are {examples} and others"

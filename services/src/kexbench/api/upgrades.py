@@ -59,6 +59,7 @@ OnlyPool = Annotated[
 ]
 OnlyCpuModel = Annotated[str | None, Query(description="only this CPU model's cells", max_length=200)]
 OneCase = Annotated[str, Query(description="only this case", max_length=300)]
+OneRun = Annotated[str, Query(description="only what this run counted; default: the newest counts", max_length=100)]
 Relevant = Annotated[
     float, Query(ge=0, le=0.5, description="changes below this share are not reported, even if significant")
 ]
@@ -171,6 +172,7 @@ def upgrade_why(
     before: End,
     after: End,
     case_id: OneCase = "",
+    run_id: OneRun = "",
     functions: Annotated[int, Query(ge=1, le=5000, description="of each side, those with the largest change")] = 30,
 ) -> list[CaseExplanation]:
     """The functions that the change from one version to another is in, in all cases with counted instructions of both.
@@ -179,7 +181,7 @@ def upgrade_why(
     if not counted:
         return []
     first, second = _all_meant(counted, catalogue, library, before, after)
-    return [_largest(case, functions) for case in explained(store, first.name, second.name, case_id)]
+    return [_largest(case, functions) for case in explained(store, first.name, second.name, case_id, run_id)]
 
 
 @router.get("/upgrades/why/stacks", operation_id="upgrade_why_stacks")
@@ -215,11 +217,12 @@ def upgrade_why_profile(
     case_id: CaseId,
     side: CountedSide,
     format: ProfileFormat = "callgrind",
+    run_id: OneRun = "",
 ) -> Response:
     """Counted instructions of one version as a file: all counts for KCachegrind and callgrind_annotate, or the stacks
     of its flame graph for speedscope."""
     (counted,) = _all_meant(_counted_subjects(store, library), catalogue, library, subject)
-    profile = counted_profile(store, counted.name, case_id, side)
+    profile = counted_profile(store, counted.name, case_id, side, run_id)
     if profile is None:
         raise _uncounted(library, case_id, counted)
     build = f"{library}-{subject_version(counted)}"

@@ -17,9 +17,12 @@ from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import MeasuredSubject, subject_view, subjects_in_order
 from kexbench.comparison.run_verdicts import verdicts_of
 from kexbench.comparison.two_ends import ComparedEnds, End, chosen_ends, compared_ends
+from kexbench.comparison.upgrade_data import judged_steps
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT, RunVerdict
+from kexbench.planning.rules import relevant_of
 from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
@@ -39,6 +42,7 @@ EndSubject = Annotated[
         examples=["openssl@3.5"],
     ),
 ]
+RunSubject = Annotated[str, Query(min_length=1, max_length=500, description="unique name of a subject of the run")]
 EndPool = Annotated[str | None, Query(max_length=200, description="default: all pools that both ends have")]
 EndCpuModel = Annotated[str | None, Query(max_length=200, description="default: all CPU models that both ends have")]
 EndRun = Annotated[str | None, Query(max_length=100, description="default: the runs that compare the two best")]
@@ -69,6 +73,22 @@ def verdicts(store: TheStore, run_id: RunIds) -> dict[str, RunVerdict]:
     progress = store.progress(run_id)
     ended = [each for each, its_progress in progress.items() if not its_progress.event.state.is_open]
     return verdicts_of(store, store.runs_named(ended), progress)
+
+
+@_kept.get("/runs/{run_id}/changes", operation_id="changes")
+def changes(store: TheStore, run_id: str, before: RunSubject, after: RunSubject) -> tuple[UpgradeCell, ...]:
+    """The change from one subject of a run to another, whichever is the newer version, by the numbers of this run and
+    the metric of its instrument. Empty where no case has numbers of both."""
+    stored = known_run(store, run_id)
+    step = (before, after)
+    judged = judged_steps(
+        store,
+        [step],
+        relevant_of(stored.spec_text),
+        run_ids=(run_id, run_id),
+        metrics=SIDES_OF[stored.plan.measure.instrument],
+    )
+    return judged[step].ordered(store.host_kinds(run_id)).judged
 
 
 @_kept.get("/compare", operation_id="compare")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -30,11 +31,12 @@ from kexbench.pipeline import (
     execute_run,
     known_run,
     new_run,
+    read_spec,
     take_run,
 )
-from kexbench.planning.compose import Wish, chosen, spec_text
+from kexbench.planning.compose import Wish, chosen, spec_text, usual_cases
 from kexbench.planning.documents import DocumentError
-from kexbench.planning.plan import make_plan
+from kexbench.planning.plan import make_plan, read_matrices
 from kexbench.planning.spec import Matrix
 from kexbench.planning.subjects import with_sources
 from kexbench.queue.runs import run_event
@@ -83,6 +85,16 @@ def run_wish(installation: Installation, wish: Wish) -> Done:
     except DocumentError as error:  # nobody wrote this text, so places in it say nothing
         raise typer.BadParameter("\n".join(fault.message for fault in error.faults)) from None
     return run_plan(installation, plan, text, wish.purpose)
+
+
+def stored_run(done: Done, command: str) -> str:
+    """The id of a run whose results are stored. Otherwise ends the command, and names the `command` that shows them
+    later: a verdict needs all that is stored, such as the qualifications of this machine."""
+    run_id = done.end.run.run_id
+    if done.end.undelivered:
+        err.print(f"  once it is stored, show it with {command} --run {run_id}", markup=False, soft_wrap=True)
+        raise typer.Exit(done.exit_status or 1)
+    return run_id
 
 
 def follow_run(installation: Installation, api: ApiClient, run_id: str) -> Done:
@@ -143,10 +155,13 @@ def _note(installation: Installation, run_id: str, state: RunState, words: str, 
         ApiClient.of_run(address, run_id).add_event(run_event(run_id, state, words[:DETAIL_CHARACTERS], *why))
 
 
-def cases_for(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:
-    """Raises BadParameter if no case matches."""
-    cases = chosen(matrices, patterns)
+def cases_for(usual: Sequence[Matrix], patterns: Sequence[str], spec: Path | None = None) -> tuple[Case, ...]:
+    """Those of a spec, whose subjects are ignored, or the usual ones. Raises BadParameter if no case matches, and
+    DocumentError."""
+    matrices = read_matrices(read_spec(spec), str(spec)) if spec else usual
+    cases = chosen(matrices, patterns) if spec else usual_cases(usual, patterns)
     if not cases:
         examples = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
-        raise typer.BadParameter(f"no case matches {' or '.join(patterns)}; there are {examples} and others")
+        advice = "" if spec else "; --spec takes the cases of a spec"
+        raise typer.BadParameter(f"no case matches {' or '.join(patterns)}; there are {examples} and others{advice}")
     return cases

@@ -6,7 +6,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
+from kexbench.cli.compare import Cases, SpecMatrix
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
@@ -54,7 +54,7 @@ def interop(
     subjects = tuple(typed_reference(text) for text in references)
     if len(set(subjects)) < 2:
         raise typer.BadParameter("give at least two different subjects")
-    plain = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
+    plain = cases_for(USUAL, case or (), spec)
     with_peers = [each.model_copy(update={"peer": f"server:{server}"}) for each in plain for server in subjects]
     wish = Wish(
         name="interop",

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import typer
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from kexbench.cli.console import err, say
-from kexbench.client import ApiClient, NoToken, token_in
+from kexbench.client import ApiClient, NoToken, Unreachable, token_in
 from kexbench.domain.addresses import is_http_address
 from kexbench.runner.cpus import claim_cpus
 from kexbench.service import lasting_service, own_store, reach_service
@@ -22,6 +23,7 @@ from kexbench.wiring import Installation
 if TYPE_CHECKING:
     from kexbench.executor import Executor
 
+Asked = TypeVar("Asked")
 Followed = TypeVar("Followed")
 PATIENCE_S = 60.0
 _POLL_S, _POLL_HERE_S = 5.0, 0.5
@@ -65,6 +67,15 @@ def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
         raise typer.Exit(1)
     with reach_service(Installation(settings)) as address, closing(ApiClient.here(address)) as here:
         yield here
+
+
+def ask_api(ask: Callable[[ApiClient], Asked]) -> Asked:
+    """What the API answers, as in `reach_api`. It may be asked again: another command may serve the store while it
+    prints its own results, and end before it answers."""
+    for attempt in Retrying(retry=retry_if_exception_type(Unreachable), stop=stop_after_attempt(3), reraise=True):
+        with attempt, reach_api() as api:
+            return ask(api)
+    raise AssertionError("the last attempt raises")
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from kexbench.cli.compose import Done, follow_run, measure, run_plan
 from kexbench.cli.console import print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import on_this_machine, reach_api
+from kexbench.cli.reaching import ask_api, on_this_machine, reach_api
 from kexbench.cli.report import print_report, run_detail
-from kexbench.client import Refused, Unreachable
+from kexbench.client import Refused
 from kexbench.domain.runs import Purpose
 from kexbench.execution.measuring import INTERRUPTED, end_with_standard_input
 from kexbench.pipeline import known_run, read_plan
@@ -95,14 +94,7 @@ def _resumed(installation: Installation, run_id: str) -> Done:
 
 
 def _print_results(run_id: str, as_json: bool) -> None:
-    """Another command may serve the store while it prints its own results, and end before it answers."""
-    again = Retrying(retry=retry_if_exception_type(Unreachable), stop=stop_after_attempt(3), reraise=True)
-    again(_print_once, run_id, as_json)
-
-
-def _print_once(run_id: str, as_json: bool) -> None:
-    with reach_api() as api:
-        if as_json:
-            print_json(run_detail(api, run_id).model_dump(mode="json"))
-        else:
-            print_report(api, run_id)
+    if as_json:
+        print_json(ask_api(lambda api: run_detail(api, run_id)).model_dump(mode="json"))
+    else:
+        ask_api(lambda api: print_report(api, run_id))

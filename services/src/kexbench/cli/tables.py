@@ -1,5 +1,6 @@
 """Tables of results. They show costs as rates: handshakes per CPU-second, both sides together."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -26,7 +27,12 @@ _Item = TypeVar("_Item")
 def outcome_lines(detail: RunDetail) -> list[str]:
     """Why cells have no result: one line for each subject and reason, with its cases."""
     titles = {case.id: case.title for case in detail.cases}
-    names = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
+    versions = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
+    counts = Counter(versions.values())
+    names = {
+        each.subject: version if counts[version := versions[each.subject]] == 1 else f"{version} ({each.source})"
+        for each in detail.subjects
+    }
     places: dict[tuple[str, ...], list[str]] = {}
     for cell in detail.cells:
         name = names[cell.subject]

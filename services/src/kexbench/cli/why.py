@@ -1,42 +1,45 @@
 """`kexbench why`: names the functions that made a library faster or slower."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, get_args
+from urllib.parse import urlencode
 
 import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.analysis.pairs import costs_of
-from kexbench.analysis.profile_files import file_name, profile_file
-from kexbench.analysis.why import explain
-from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
-from kexbench.cli.compose import Done, cases_for, run_wish
+from kexbench.analysis.profile_files import file_name
+from kexbench.api.run_models import RunDetail
+from kexbench.cli.compare import Cases, SpecMatrix, StoredRun, names_in, pair_of
+from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import on_this_machine
+from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
-from kexbench.domain.cases import Case
+from kexbench.cli.report import run_detail
+from kexbench.cli.tables import outcome_lines
+from kexbench.client import ApiClient
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.profiles import (
-    ROOTS,
     SMALLEST_SHARE,
     UNNAMED,
+    CaseExplanation,
     Explanation,
     FunctionChange,
-    Profile,
     ProfileFormat,
 )
-from kexbench.domain.upgrades import COUNTED
 from kexbench.files import make_folder, write_whole
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.compose import USUAL
 from kexbench.planning.explanation import counting_wish
+from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
+ALL_FUNCTIONS = 5000
+"""The most that the API returns of a side."""
 MUCH = 0.2
 UNNAMED_ADVICE = (
     "Packages of distributions name only exported functions. Builds from sources name all of them: compare versions of "
@@ -63,6 +66,7 @@ def why(
             show_default=False,
         ),
     ] = None,
+    run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the instructions of two versions and show the functions that make the difference.
@@ -79,76 +83,66 @@ def why(
         kexbench why openssl 3.0.0 3.0.8 --spec bench-specs/articles/forward-secrecy-2011.yaml --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --save profiles
+        kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd
     """
-    installation = Installation(on_this_machine("kexbench why counts on this machine", "run it on a node"))
-    references = (_reference(installation, library, before), _reference(installation, library, after))
-    if references[0] == references[1]:
-        raise typer.BadParameter(f"both are {references[0]}; to compare a build with itself, append +copy=2 to one")
-    cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ([] if spec else [DEFAULT_CASE]))
+    installation = Installation(Settings())
+    pair = pair_of(_reference(installation, library, before), _reference(installation, library, after))
     if save:
         _prepare(save)
-    done = run_wish(
-        installation,
-        counting_wish(
-            "why", references, cases, f"Which functions make {references[1]} faster or slower than {references[0]}?"
-        ),
-    )
-    counted = [pair for each in cases for pair in _counted(done, each, references)]
-    if as_json:
-        print_json([pair.row | {"run_id": done.end.run.run_id} for pair in counted])
+    if run is None:
+        on_this_machine("kexbench why counts on this machine", "run it on a node")
+        cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
+        question = f"Which functions make {pair[1]} faster or slower than {pair[0]}?"
+        done = run_wish(installation, counting_wish("why", pair, cases, question))
+        run_id, status = stored_run(done, f"kexbench why {library} {before} {after}"), done.exit_status
+    elif case or spec:
+        raise typer.BadParameter("--run shows a run as it was counted: leave out --case and --spec")
     else:
-        out.print(
-            f"Instructions of {references[1]} compared with {references[0]}, counted by callgrind\n", markup=False
-        )
-        _print(done, counted, functions)
+        run_id, status = run, 0
+
+    def asked(api: ApiClient) -> tuple[RunDetail, list[CaseExplanation], int]:
+        detail = run_detail(api, run_id)
+        names = names_in(detail, pair)
+        counted = _counted(api, run_id, library, names) if all(names) else []
+        ends = [End(library, text, name) for text, name in zip((before, after), names, strict=True)]
+        return detail, counted, _save(api, save, counted, ends, run_id) if save else 0
+
+    detail, counted, saved = ask_api(asked)
+    if as_json:
+        print_json([row for explained in counted for row in _rows(explained, run_id)])
+    else:
+        out.print(f"Instructions of {pair[1]} compared with {pair[0]}, counted by callgrind\n", markup=False)
+        _print(detail, counted, functions)
     if save:
-        _save(save, counted, library, (before, after), by_case=len(cases) > 1)
-    raise typer.Exit(done.exit_status or (0 if counted else 1))
+        err.print(f"{saved} profiles are in {save}", markup=False)
+    raise typer.Exit(status or (0 if counted else 1))
+
+
+class End(NamedTuple):
+    """A version as it was typed, and its unique name in the store."""
+
+    library: str
+    text: str
+    subject: str
+
+
+def _counted(api: ApiClient, run_id: str, library: str, names: tuple[str, str]) -> list[CaseExplanation]:
+    """Empty where one of the versions could not be counted."""
+    query = {"library": library, "before": names[0], "after": names[1], "run_id": run_id, "functions": ALL_FUNCTIONS}
+    return api.get(list[CaseExplanation], f"/upgrades/why?{urlencode(query)}")
+
+
+def _rows(case: CaseExplanation, run_id: str) -> Iterator[dict[str, Any]]:
+    """One for each side."""
+    for side in case.sides:
+        own = {"case_id": case.case_id, "other_code": case.other_code, "run_id": run_id}
+        yield side.model_dump(mode="json") | own
 
 
 def _reference(installation: Installation, library: str, text: str) -> SubjectRef:
     """A version of the catalogue, or a source as in other commands. Raises BadParameter."""
     entries = [entry for name, entry in tracked(installation.catalogue()) if name == library and entry.version == text]
     return SubjectRef(library=library, source=entries[0].source) if entries else typed_reference(f"{library}@{text}")
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """Both versions of one side of a case."""
-
-    case: Case
-    profiles: tuple[Profile, Profile]
-    explanation: Explanation
-    other_code: bool
-    """Whether a library chose its code by other CPU features than without Valgrind."""
-
-    @property
-    def row(self) -> dict[str, Any]:
-        explanation = self.explanation.model_dump(mode="json")
-        return {"case_id": self.case.case_id, **explanation, "other_code": self.other_code}
-
-
-def _counted(done: Done, case: Case, references: tuple[SubjectRef, SubjectRef]) -> Iterator[_Counted]:
-    """Nothing where one of the versions could not be counted."""
-    names = tuple(map(str, references))
-    profiles = {
-        (subject, profile.side): profile
-        for invocation in done.invocations
-        if invocation.case_id == case.case_id
-        for subject, of_subject in invocation.profiles.items()
-        for profile in of_subject
-    }
-    for side in ROOTS:
-        both = [profiles[name, side] for name in names if (name, side) in profiles]
-        if len(both) == len(names):
-            metric = COUNTED[side]
-            counts = [costs_of(done.invocations, case.case_id, name, metric) for name in names]
-            yield _Counted(
-                case=case,
-                profiles=(both[0], both[1]),
-                explanation=explain(both[0], both[1], max(max(values) / min(values) - 1 for values in counts)),
-                other_code=any(profile.ran_other_code for profile in both),
-            )
 
 
 def _prepare(folder: Path) -> None:
@@ -159,40 +153,38 @@ def _prepare(folder: Path) -> None:
         raise typer.BadParameter(f"--save: the folder {folder} cannot be made: {error.strerror}") from None
 
 
-def _save(folder: Path, counted: Sequence[_Counted], library: str, versions: tuple[str, str], *, by_case: bool) -> None:
+def _save(api: ApiClient, folder: Path, counted: Sequence[CaseExplanation], ends: Sequence[End], run_id: str) -> int:
     """Both profiles of each side of each case, in each format, over those of an earlier run. Raises BadParameter."""
-    files: dict[str, str] = {}
-    for pair in counted:
-        case_id = [pair.case.case_id] if by_case else []
-        for version, profile in zip(versions, pair.profiles, strict=True):
-            build = "-".join([library, version, *case_id])
-            for file_format in get_args(ProfileFormat):
-                files[file_name(build, profile.side, file_format)] = profile_file(profile, build, file_format)
+    files: dict[str, bytes] = {}
+    for case in counted:
+        for side, end, file_format in product(case.sides, ends, get_args(ProfileFormat)):
+            query = {"library": end.library, "subject": end.subject, "case_id": case.case_id, "side": side.side}
+            answer = api.send(
+                "GET", f"/upgrades/why/profile?{urlencode(query | {'format': file_format, 'run_id': run_id})}"
+            )
+            build = "-".join([end.library, end.text, *([case.case_id] if len(counted) > 1 else [])])
+            files[file_name(build, side.side, file_format)] = answer.content
     try:
-        for name, text in files.items():
-            write_whole(folder / name, text.encode())
+        for name, content in files.items():
+            write_whole(folder / name, content)
     except OSError as error:
         raise typer.BadParameter(f"--save: the folder {folder} cannot be written: {error.strerror}") from None
-    err.print(f"{len(files)} profiles are in {folder}", markup=False)
+    return len(files)
 
 
-def _print(done: Done, counted: Sequence[_Counted], functions: int) -> None:
+def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int) -> None:
     """A table for each side of each case, then what limits them, and why cases have no result."""
-    for pair in counted:
-        out.print(_table(pair, functions) if pair.explanation.has_changed else Text(_title(pair)))
-        out.print()
-    if any(unnamed_share(pair.explanation) > MUCH for pair in counted):
+    for case in counted:
+        for side in case.sides:
+            out.print(_table(case, side, functions) if side.has_changed else Text(_title(case, side)))
+            out.print()
+    if any(unnamed_share(side) > MUCH for case in counted for side in case.sides):
         out.print(UNNAMED_ADVICE, style="dim")
-    if any(pair.other_code for pair in counted):
+    if any(case.other_code for case in counted):
         out.print(OTHER_CODE, style="dim")
-    faults = {
-        f"{outcome.subject}, {done.end.run.plan.case(invocation.case_id).label}: {outcome.kind}: {outcome.reason}"
-        for invocation in done.invocations
-        for outcome in invocation.outcomes
-    }
-    for fault in sorted(faults):
-        out.print(fault, markup=False, soft_wrap=True)
-    err.print(f"run {done.end.run.run_id}", markup=False)
+    for line in outcome_lines(detail):
+        out.print(line, markup=False, soft_wrap=True)
+    err.print(f"run {detail.summary.run_id}", markup=False)
 
 
 def _name(changed: FunctionChange) -> str:
@@ -206,12 +198,11 @@ def unnamed_share(explanation: Explanation) -> float:
     return unnamed / moved if moved else 0.0
 
 
-def _title(pair: _Counted) -> str:
-    explanation = pair.explanation
+def _title(case: CaseExplanation, explanation: Explanation) -> str:
     counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} instructions per handshake"
-    lines = [f"{pair.case.label}, {explanation.side}: {counts} ({explanation.ratio - 1:+.2%})"]
+    lines = [f"{case.title}, {explanation.side}: {counts} ({explanation.ratio - 1:+.2%})"]
     if not explanation.has_changed:
-        lines.append(f"no change: two counts of one build differ by up to {explanation.resolution:.2%}")
+        lines.append(f"no change: below the resolution of {explanation.resolution:.2%}")
     elif explanation.place:
         lines.append(f"most of the change is in {explanation.place.name}")
     if explanation.has_changed and explanation.spread > SMALLEST_SHARE:
@@ -219,9 +210,8 @@ def _title(pair: _Counted) -> str:
     return "\n".join(lines)
 
 
-def _table(pair: _Counted, functions: int) -> Table:
-    explanation = pair.explanation
-    table = Table(title=Text(_title(pair)), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+def _table(case: CaseExplanation, explanation: Explanation, functions: int) -> Table:
+    table = Table(title=Text(_title(case, explanation)), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("function", overflow="fold")
     for column in ("before", "after", "share of change", "calls, both sides"):
         table.add_column(column, justify="right")

@@ -54,9 +54,11 @@ def calls_of_both(store: ProfileStore, before: str, after: str, case_id: str, si
     return merged_calls(first, second) if first and second else None
 
 
-def counted_profile(store: ProfileStore, subject: str, case_id: str, side: CountedSide) -> Profile | None:
-    """The newest profile of a subject (SubjectRow.name)."""
-    rows = store.profiles((subject,), case_id)
+def counted_profile(
+    store: ProfileStore, subject: str, case_id: str, side: CountedSide, run_id: str = ""
+) -> Profile | None:
+    """The newest profile of a subject (SubjectRow.name), or that of a run."""
+    rows = store.profiles((subject,), case_id, run_id)
     return next((row.profile for row in rows if row.profile.side == side), None)
 
 

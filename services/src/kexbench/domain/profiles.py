@@ -1,9 +1,9 @@
 """Counted instructions of one side of a case, function by function."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, computed_field
+from pydantic import AfterValidator, ConfigDict, Field, computed_field
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
@@ -26,6 +26,14 @@ UNNAMED = "functions without a name"
 """Stands for all functions of a library that has no symbols for them, as in a distribution's packages."""
 
 
+NotNegative = Annotated[float, AfterValidator(lambda value: max(value, 0.0))]
+"""Set-up is subtracted from what is counted, and random numbers change both, so what happens once may come out below
+zero: it counts as none."""
+SURE_CHANGE = 6
+"""A change must be so many times the difference of two counts of one version. If both versions have two counts that
+differ by chance alone, one comparison in a hundred exceeds it."""
+
+
 def root_of(side: CountedSide) -> str:
     """The function that all counted instructions of a side are below. Where several are counted, it is made up."""
     first, *others = ROOTS[side]
@@ -37,8 +45,8 @@ class FunctionCost(Frozen):
 
     name: str
     library: str = Field(description="file name of the program or library, without its version")
-    instructions: float = Field(description="of its own, without those of functions that it calls")
-    calls: float = Field(description="by both sides: callgrind does not tell them apart")
+    instructions: NotNegative = Field(description="of its own, without those of functions that it calls")
+    calls: NotNegative = Field(description="by both sides: callgrind does not tell them apart")
 
 
 class CallCost(Frozen):
@@ -46,8 +54,8 @@ class CallCost(Frozen):
 
     caller: tuple[str, str] = Field(description="name and library")
     callee: tuple[str, str]
-    inclusive: float = Field(description="instructions of the callee and of functions that it calls")
-    calls: float = Field(0.0, description="by both sides")
+    inclusive: NotNegative = Field(description="instructions of the callee and of functions that it calls")
+    calls: NotNegative = Field(0.0, description="by both sides")
 
 
 class Profile(Frozen):
@@ -59,7 +67,7 @@ class Profile(Frozen):
         None, description="by which the library chose its code while it was counted, if it tells"
     )
     native_cpu_features: str | None = Field(None, description="the same without Valgrind")
-    instructions: float
+    instructions: NotNegative
     functions: tuple[FunctionCost, ...]
     calls: tuple[CallCost, ...]
 
@@ -97,6 +105,8 @@ class PathStep(Frozen):
 class Explanation(Frozen):
     """Why one side costs more or fewer instructions than before."""
 
+    model_config = ConfigDict(extra="ignore")  # an answer of the API has what is computed as well
+
     side: CountedSide
     before: float = Field(description="instructions in one handshake")
     after: float
@@ -109,11 +119,9 @@ class Explanation(Frozen):
         description="the function that most of the change is in: the end of the path, or one whose own instructions "
         "are most of it; null if it is spread, and without a change",
     )
-    spread: float = Field(
-        0.0, description="by how much two counts of one version differed, as a share; a smaller change is none"
-    )
+    spread: float = Field(0.0, description="by how much two counts of one version differed, as a share")
 
-    @computed_field(description="whether the change is larger than the difference of two counts")  # type: ignore[prop-decorator]
+    @computed_field(description="whether the change is larger than counts differ by chance")  # type: ignore[prop-decorator]
     @property
     def has_changed(self) -> bool:
         return abs(self.ratio - 1) >= self.resolution
@@ -121,7 +129,7 @@ class Explanation(Frozen):
     @property
     def resolution(self) -> float:
         """The smallest change that counts as one, as a share."""
-        return max(SMALLEST_SHARE, self.spread, SMALLEST_CHANGE / self.before if self.before else 0.0)
+        return max(SMALLEST_SHARE, SURE_CHANGE * self.spread, SMALLEST_CHANGE / self.before if self.before else 0.0)
 
     @property
     def ratio(self) -> float:

@@ -9,7 +9,7 @@ import yaml
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import NOTHING, Method
+from kexbench.domain.dimensions import NOTHING, KeyExchange, Method, Protocol
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import BATCH_NS, BATCHES, JOBS_PER_CELL, Instrument, Isolation, Measure
 from kexbench.domain.pools import LOCAL
@@ -29,6 +29,12 @@ USUAL = (
     ),
 )
 """The most common handshakes of servers."""
+_EVERY = (
+    Matrix.model_validate(
+        {"protocol": list(Protocol), "keyExchange": list(KeyExchange), "rsaBits": [2048, 3072, 4096]}
+    ),
+)
+"""What a pattern may name though it is not among the usual cases."""
 LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
 JOBS_OF_A_VERDICT = 6
 """Jobs of a run that decides about few cells by itself: two jobs hardly show how much jobs differ (ADR 43)."""
@@ -107,6 +113,15 @@ def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, .
     return tuple(
         case for case in cases if not patterns or any(fnmatchcase(case.case_id, pattern) for pattern in patterns)
     )
+
+
+def usual_cases(usual: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:
+    """The usual cases, or those that match a pattern. A pattern that matches none of them is looked up among cases of
+    every key exchange, so that no list of usual cases hides one."""
+    if not patterns:
+        return chosen(usual, ())
+    cases = (case for pattern in patterns for case in chosen(usual, [pattern]) or chosen(_EVERY, [pattern]))
+    return tuple({case.case_id: case for case in cases}.values())
 
 
 def affordable_invocations(

@@ -112,9 +112,9 @@ def profile_of(side: CountedSide, fewer: Counts, more: Counts, handshakes: int) 
         functions=tuple(
             FunctionCost(name=function[0], library=function[1], instructions=own, calls=called[function])
             for function, own in functions.items()
-            if own
+            if own > 0
         ),
-        calls=tuple(call for call in calls if abs(call.inclusive) >= SLIGHT * instructions),
+        calls=tuple(call for call in calls if call.inclusive > 0 and call.inclusive >= SLIGHT * instructions),
     )
 
 

@@ -1,0 +1,212 @@
+"""What the terminal says about a run is what the API says: the same cells, by the same rule, with the same floors."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.cli.main import app_with
+from kexbench.domain.plans import Instrument
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Invocation, Sample
+from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
+from tests.builders import ECDSA, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
+from tests.serving import serving
+
+OLD, NEW = "openssl@debian/bookworm", "openssl@debian/trixie"
+COUNT = 12
+FLOOR_LAYOUTS = 0.0115
+"""Of relinks that differ so much from one to the next, the floor is about 5%."""
+
+
+class Terminal:
+    """Commands in this process, against a service with a store."""
+
+    def __init__(self, url: str) -> None:
+        self.http = httpx.Client(base_url=url + API_PREFIX, timeout=120, trust_env=False)
+
+    def __call__(self, *arguments: str, status: int = 0) -> str:
+        done = CliRunner().invoke(app_with([arguments[0]]), arguments)
+        assert done.exit_code == status, (done.output, done.exception)
+        return done.stdout
+
+    def rows(self, *arguments: str, status: int = 0) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = json.loads(self(*arguments, "--json", status=status))
+        return rows
+
+    def ask(self, path: str, **query: str) -> Any:
+        return self.http.get(path, params=query).raise_for_status().json()
+
+
+@pytest.fixture
+def terminal(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    (tmp_path / "token").write_text("token")
+    monkeypatch.setenv("KEXBENCH_TOKEN_FILE", str(tmp_path / "token"))
+    with serving(create_app(empty_store, LocalGatekeeper("s" * 64), None)) as url:
+        monkeypatch.setenv("KEXBENCH_API_URL", url)
+        terminal = Terminal(url)
+        with terminal.http:
+            yield terminal
+
+
+def a_comparison(
+    store: ClickHouseStore,
+    invocations: list[Invocation] | None = None,
+    *,
+    ratio: float = 1.03,
+    spec: str = SPEC,
+    run_id: str = "20260103-120000-0a0b0c0d",
+) -> Run:
+    """A run of two builds of one version, of which the second costs 3% more."""
+    spec = spec.replace("- fake: [1.0, 1.1]", f"- openssl: [{OLD.partition('@')[2]}, {NEW.partition('@')[2]}]")
+    kits = {reference: a_kit(reference, version="3.0.2") for reference in (OLD, NEW)}
+    run = a_run(run_id, spec=spec.replace("invocations: 6", f"invocations: {COUNT}"), kits=kits)
+    store.add_run(run)
+    store.add_invocations(run, measured(run, ratio) if invocations is None else invocations)
+    store.add_event(an_event(run, RunState.FINISHED))
+    return run
+
+
+def measured(run: Run, ratio: float) -> list[Invocation]:
+    chance = np.random.default_rng(7)
+    costs = 1e6 * np.exp(0.002 * chance.standard_normal((2, COUNT, 2)))
+    return [
+        an_invocation(run, number, case_id=case_id, cpu_ns={OLD: old, NEW: new * ratio})
+        for case_id, of_case in zip((RSA, ECDSA), costs, strict=True)
+        for number, (old, new) in enumerate(of_case.tolist())
+    ]
+
+
+def by_case(cells: list[dict[str, Any]]) -> dict[str, UpgradeCell]:
+    return {cell["case_id"]: UpgradeCell.model_validate(cell) for cell in cells}
+
+
+def test_a_comparison_and_the_pages_judge_with_the_same_floor(terminal: Terminal, empty_store: ClickHouseStore) -> None:
+    qualified(empty_store, ONE, COPY, *OTHERS, layouts=FLOOR_LAYOUTS)
+    (qualification,) = terminal.ask("/qualifications")["rows"]
+    assert qualification["layout_floor"] == pytest.approx(0.05, abs=0.003)
+    run = a_comparison(empty_store)
+    rows = {row["case_id"]: row for row in terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)}
+    assert (rows[RSA]["verdict"], rows[ECDSA]["verdict"]) == ("unresolved", "more"), "one case was qualified"
+    names = {view["source"]: view["subject"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
+    ends = [names[end.partition("@")[2]] for end in (OLD, NEW)]
+    pages = {
+        cell["case_id"]: cell
+        for cell in terminal.ask(
+            "/compare", base=ends[0], other=ends[1], base_run_id=run.run_id, other_run_id=run.run_id
+        )["cells"]
+    }
+    report = by_case(terminal.ask("/upgrades/report", library="openssl", before=ends[0], after=ends[1])["cells"])
+    for case_id, row in rows.items():
+        for side, metric in (("both", "cpu_ns"), ("client", "client_cpu_ns"), ("server", "server_cpu_ns")):
+            shown, printed = pages[case_id][side], row["ratios"][metric]
+            own = {"ratio": printed["ratio"], "low": printed["low"], "high": printed["high"]}
+            assert (own, printed["verdict"]) == (shown["ratio"], shown["verdict"])
+        assert row["verdict"] == pages[case_id]["both"]["verdict"]
+        assert row["resolves"] == pages[case_id]["resolves"] == report[case_id].resolves
+        assert row["verdict"] == report[case_id].verdict
+    assert "unresolved (resolution 5." in terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
+
+
+def test_the_older_build_may_come_second(terminal: Terminal, empty_store: ClickHouseStore) -> None:
+    run = a_comparison(empty_store)
+    there = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)
+    back = terminal.rows("compare", NEW, OLD, "--run", run.run_id)
+    assert {row["verdict"] for row in back} == {"less"}
+    for one, other in zip(there, back, strict=True):
+        assert one["ratios"]["cpu_ns"]["ratio"] * other["ratios"]["cpu_ns"]["ratio"] == pytest.approx(1)
+
+
+def test_what_has_no_result_is_named_with_its_reason_and_is_no_success(
+    terminal: Terminal, empty_store: ClickHouseStore
+) -> None:
+    run = a_comparison(empty_store, [])
+    failed = [an_invocation(run, number, cpu_ns={OLD: 1e6}, outcomes=[an_outcome(NEW)]) for number in range(COUNT)]
+    empty_store.add_invocations(run, failed)
+    rows = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=1)
+    assert [(row["case_id"], row["verdict"], row["invocations"]) for row in rows] == [(RSA, None, 0), (ECDSA, None, 0)]
+    printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
+    assert printed.count("no result") == 2
+    assert "openssl 3.0.2 (debian/trixie): unsupported: no such group: " in printed
+
+
+def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(
+    terminal: Terminal, empty_store: ClickHouseStore
+) -> None:
+    run = a_comparison(empty_store, [])
+    spoilt = [
+        an_invocation(run, n, cpu_ns={OLD: 1000, NEW: 1100}, preempted_batches=9, without_sides=[NEW])
+        for n in range(COUNT)
+    ]
+    empty_store.add_invocations(run, spoilt)
+    printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
+    for side in ("client", "server"):
+        assert f"  {side:<12}no result\n" in printed
+    assert "openssl 3.0.2 (debian/trixie), client and server apart: disturbed: " in printed
+    assert "(debian/bookworm), client and server apart" not in printed
+    assert terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)[0]["disturbed"] == COUNT
+
+
+def test_libraries_that_chose_other_groups_are_not_comparable(terminal: Terminal, empty_store: ClickHouseStore) -> None:
+    """The pages say so too: whatever the costs are, another group is other work."""
+    spec = SPEC.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-ECDSA]")
+    run = a_comparison(empty_store, [], spec=spec)
+    (case,) = run.plan.cases
+    invocations = []
+    for number in range(COUNT):
+        made = an_invocation(run, number, cpu_ns={OLD: 1000 + number, NEW: 2000 + number}, case_id=case.case_id)
+        hybrid = made.negotiated[NEW].model_copy(update={"group": "X25519MLKEM768"})
+        invocations.append(made.model_copy(update={"negotiated": {**made.negotiated, NEW: hybrid}}))
+    empty_store.add_invocations(run, invocations)
+    group = invocations[0].negotiated[OLD].group
+    why = f"negotiated differently: group X25519MLKEM768 instead of {group}"
+    assert f"  not comparable\n  {why}\n" in terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
+    (row,) = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=1)
+    assert (row["verdict"], row["ratios"]["cpu_ns"], row["warnings"]) == ("unlike", None, [why])
+
+
+def test_functions_are_those_that_the_pages_name(
+    terminal: Terminal, empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    spec = SPEC.replace("batches: 4", "batches: 4, instrument: instructions")
+    run = a_comparison(empty_store, [], spec=spec)
+    counted = {
+        OLD: (a_profile("client", sign=5e5, hash=1e5), a_profile("server", sign=8e5, hash=1e5)),
+        NEW: (a_profile("client", sign=5e5, hash=1e5), a_profile("server", sign=9e5, hash=1e5)),
+    }
+    metrics = (*SIDES_OF[Instrument.INSTRUCTIONS].values(),)
+    samples = tuple(Sample(subject=end, metric=metric, values=(1e6,)) for end in (OLD, NEW) for metric in metrics)
+    invocations = [an_invocation(run, n, cpu_ns={OLD: 1, NEW: 1}, profiles=counted) for n in range(2)]
+    empty_store.add_invocations(run, [made.model_copy(update={"samples": samples}) for made in invocations])
+    names = {view["source"]: view["subject"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
+    ends = [names[end.partition("@")[2]] for end in (OLD, NEW)]
+    (page,) = terminal.ask("/upgrades/why", library="openssl", before=ends[0], after=ends[1])
+    folder = tmp_path / "profiles"
+    sources = [end.partition("@")[2] for end in (OLD, NEW)]
+    rows = terminal.rows("why", "openssl", *sources, "--run", run.run_id, "--save", str(folder))
+    assert [{key: row[key] for key in page["sides"][0]} for row in rows] == page["sides"]
+    assert [(row["side"], row["has_changed"]) for row in rows] == [("client", False), ("server", True)]
+    assert rows[1]["functions"][0]["name"] == "sign"
+    assert len(list(folder.iterdir())) == 8
+
+
+def test_a_run_that_measured_something_else_is_refused_with_what_it_measured(
+    terminal: Terminal, empty_store: ClickHouseStore
+) -> None:
+    run = a_comparison(empty_store)
+    done = CliRunner().invoke(app_with(["compare"]), ["compare", OLD, "gnutls@system", "--run", run.run_id])
+    said = " ".join(done.output.replace("│", " ").split())
+    assert done.exit_code == 2
+    assert f"did not measure gnutls@system; it measured {OLD}, {NEW}" in said
+    refused = CliRunner().invoke(app_with(["compare"]), ["compare", OLD, NEW, "--run", run.run_id, "--count"])
+    assert (refused.exit_code, "leave out the options" in refused.output) == (2, True)
