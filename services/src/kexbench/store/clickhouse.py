@@ -7,6 +7,7 @@ from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
+from kexbench.store.connection import DOES_NOT_OPEN
 from kexbench.store.damage import DamageTables
 from kexbench.store.definitions import Definitions
 from kexbench.store.exports import ExportTables
@@ -49,9 +50,15 @@ class ClickHouseStore(
             if definitions:
                 definitions.check()
 
+        def copy_definitions() -> None:
+            if definitions:
+                with self._faults("cannot be changed"):
+                    definitions.copy()
+
         if definitions:
-            definitions.restore()
-            definitions.copy()
+            with self._faults(DOES_NOT_OPEN):
+                definitions.restore()
+        copy_definitions()
         client = self._open("default" if self._embedded else "")
         self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
         client.close()
@@ -63,12 +70,11 @@ class ClickHouseStore(
         for migration in migrate.pending(migrate.load_migrations(), applied):
             for statement in migration.statements:
                 define(self._clauses.fill(statement))
-            if definitions:
-                definitions.copy()
+            copy_definitions()
             row = rows.columns_of(migration, "version", "name", "sha256")
             self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
+        copy_definitions()
         if definitions:
-            definitions.copy()
             definitions.forget_dropped()
         self._recognise_hosts()
         self._summarise_missing()

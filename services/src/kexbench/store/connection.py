@@ -2,13 +2,12 @@
 thread. A fork after opening hangs: a process with a store must not start a child by fork."""
 
 import logging
-import re
 import secrets
 import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -27,8 +26,8 @@ from urllib3.exceptions import HTTPError  # raised by the client if an answer is
 from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
+from kexbench.store.causes import engines_words, store_error
 from kexbench.store.columns import as_arrow
-from kexbench.store.definitions import move_away
 from kexbench.store.port import StoreAway, StoreError
 
 # Otherwise the client imports pandas at the first insert, which takes a second and is not used.
@@ -38,11 +37,8 @@ Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
-_DOES_NOT_OPEN = "does not open"
+DOES_NOT_OPEN = "does not open"
 _REFUSED_QUERY = "refused a query"
-_UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
-"""ClickHouse's messages about a part whose files exist but are damaged."""
-
 
 _writes: Counter[tuple[str, str]] = Counter()
 """By embedded store and database: how often this process wrote. No other process can write there."""
@@ -81,6 +77,10 @@ class _Clients:
     def add(self, client: Client) -> _Opened:
         self._open.add(client)
         return _Opened(client, self)
+
+    def is_first(self) -> bool:
+        """Whether none is open, so that the next one starts an embedded engine."""
+        return not self._open
 
     def close(self, client: Client) -> None:
         """Does nothing if it is closed already."""
@@ -140,18 +140,24 @@ class Connection:
         return opened.client
 
     def _open(self, database: str) -> Client:
-        with self._faults(_DOES_NOT_OPEN):
+        with self._faults(DOES_NOT_OPEN):
+            if self._embedded:
+                return self._open_embedded(database)
+            return clickhouse_connect.get_client(
+                dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
+            )
+
+    def _open_embedded(self, database: str) -> Client:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with engines_words() if self._clients.is_first() else nullcontext(str) as words:
             try:
-                if self._embedded:
-                    self._folder.mkdir(parents=True, exist_ok=True)
-                    return clickhouse_connect.get_client(
-                        interface="chdb", path=str(self._folder), database=database, tz_mode="aware"
-                    )
                 return clickhouse_connect.get_client(
-                    dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
+                    interface="chdb", path=str(self._folder), database=database, tz_mode="aware"
                 )
-            except ImportError as error:
-                raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
+            except ModuleNotFoundError as error:
+                raise StoreError("the embedded store needs chDB", "install kexbench[local]") from error
+            except (ClickHouseError, OSError, ImportError) as error:
+                raise store_error(self._folder, DOES_NOT_OPEN, f"{error}\n{words()}") from error
 
     @contextmanager
     def _faults(self, what: str) -> Iterator[None]:
@@ -161,10 +167,7 @@ class Connection:
             yield
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
-                text = f"the store in {self._folder} {what}: {error}"
-                if what == _DOES_NOT_OPEN or _UNREADABLE_PART.search(text):
-                    raise StoreError(text, move_away(self._folder)) from error
-                raise StoreError(text) from error
+                raise store_error(self._folder, what, str(error)) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise _in_our_words(what, getattr(error, "code", None)) from None
 

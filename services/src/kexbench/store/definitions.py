@@ -7,6 +7,9 @@ from pathlib import Path
 from kexbench.files import make_folder, write_whole
 from kexbench.store.port import StoreError
 
+_FORMAT_FILE, _FORMAT = "format_version.txt", b"1"
+"""The format of a table's folder, as the engine writes it."""
+
 
 class Definitions:
     def __init__(self, store: Path, database: str) -> None:
@@ -17,6 +20,9 @@ class Definitions:
     def restore(self) -> None:
         """Restore the incomplete definitions. A definition without a copy belongs to a table that was being created.
         Call it before the store is opened."""
+        for version in self._store.glob(f"store/*/*/{_FORMAT_FILE}"):
+            if version.read_bytes() != _FORMAT:  # the same for every table, and the engine does not start without it
+                write_whole(version, _FORMAT)
         if not self._copies.is_dir():
             return  # of a new store, or one of an earlier release
         for file in self._incomplete():
@@ -27,21 +33,18 @@ class Definitions:
                 self._remove(file)
 
     def copy(self) -> None:
-        """Call it before and after they change. Raises StoreError, also if one is incomplete that has no copy."""
+        """Call it before and after they change. Raises OSError, and StoreError if one is incomplete without a copy."""
         for file in self._incomplete():
             if not self._copy_of(file).exists():
                 raise StoreError(
                     f"the store in {self._store} does not open: the definition of {file.stem} is incomplete",
                     move_away(self._store),
                 )
-        try:
-            make_folder(self._copies)
-            for file in self._files():
-                copy, content = self._copy_of(file), file.read_bytes()
-                if _is_complete(content) and not (copy.exists() and copy.read_bytes() == content):
-                    write_whole(copy, content)
-        except OSError as error:
-            raise StoreError(f"the store in {self._store} cannot be changed: {error}", _REMEDY) from error
+        make_folder(self._copies)
+        for file in self._files():
+            copy, content = self._copy_of(file), file.read_bytes()
+            if _is_complete(content) and not (copy.exists() and copy.read_bytes() == content):
+                write_whole(copy, content)
 
     def forget_dropped(self) -> None:
         """Call it when all changes are done."""
