@@ -57,8 +57,13 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
 OLD = {"before": (NOON + timedelta(days=1)).isoformat()}
 
 
-def submitter() -> dict[str, str]:
-    return {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
+def submitter(role: str = "submitter") -> dict[str, str]:
+    return {"Authorization": f"Bearer {sign_role_token('alice', role, SECRET, now=datetime.now(UTC))}"}
+
+
+def owner() -> dict[str, str]:
+    """As commands of this machine, unlike its pages."""
+    return submitter("dispatcher")
 
 
 def measured(store: ClickHouseStore) -> None:
@@ -80,15 +85,20 @@ def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx.Client, 
     assert_problem(client.get("/store/prunable", params=no_zone, headers=submitter()), 422)
 
 
-def test_batches_are_removed_by_submitters_of_this_machine_only(
+def test_batches_are_removed_by_the_owner_of_this_machine_only(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store)
     assert_problem(client.post("/store/prune", json=OLD), 401)
     assert_problem(client.post("/store/prune", json=OLD, headers=token("run")), 403)
+    assert_problem(client.post("/store/prune", json=OLD, headers=submitter()), 403, "is a submitter, which may not")
+    for number in (0, 4102444800, "0", "4102444800"):
+        wrong = {"before": number}
+        assert_problem(client.post("/store/prune", json=wrong, headers=owner()), 422, "must be a date and time")
+        assert_problem(client.get("/store/prunable", params=wrong, headers=owner()), 422, "must be a date and time")
     answers: list[dict[str, Any]] = []
     while not (answers and answers[-1]["is_last"]):
-        answers.append(client.post("/store/prune", json=OLD, headers=submitter()).json())
+        answers.append(client.post("/store/prune", json=OLD, headers=owner()).json())
     assert sum(answer["removed_values"] for answer in answers) == 12
     assert client.get("/store/prunable", params=OLD, headers=submitter()).json()["values"] == 0
 
@@ -98,11 +108,11 @@ def test_batches_stay_while_this_machine_measures(client: httpx.Client, empty_st
     run = a_run("another")
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, RunState.RUNNING))
-    refused = client.post("/store/prune", json=OLD, headers=submitter())
+    refused = client.post("/store/prune", json=OLD, headers=owner())
     assert_problem(refused, 409, "a run is measured on this machine")
     assert client.get("/store/prunable", params=OLD, headers=submitter()).json()["values"] == 12
     empty_store.add_event(an_event(run, RunState.FINISHED))
-    assert client.post("/store/prune", json=OLD, headers=submitter()).json()["removed_values"] == 12
+    assert client.post("/store/prune", json=OLD, headers=owner()).json()["removed_values"] == 12
 
 
 def test_on_a_cluster_only_the_setting_removes_batches(

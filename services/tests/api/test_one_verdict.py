@@ -178,8 +178,9 @@ def of_screening(store: ClickHouseStore, made: Made, asked: set[tuple[str, str]]
 def of_command_line(run: Run, asked: set[tuple[str, str]]) -> Verdicts:
     """As `kexbench compare` prints it, of all host kinds."""
     found: Verdicts = {}
+    references = {kit.version: reference for reference, kit in run.kits.items()}
     for before, after in asked:
-        arguments = ["compare", f"fake@{before}", f"fake@{after}", "--run", run.run_id, "--json"]
+        arguments = ["compare", references[before], references[after], "--run", run.run_id, "--json"]
         done = CliRunner().invoke(app_with(["compare"]), arguments)
         assert done.exit_code in (0, 1, 3), done.output
         for row in json.loads(done.stdout):
@@ -225,6 +226,7 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
     assert narrowed == {asked: found for asked, found in of_reports(client, steps(matrix)).items() if asked[1] == one}
 
 
+@pytest.mark.usefixtures("commands")
 def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     """3% more is slower, until builds of one source are known to differ by more."""
     before, after = kits = ("openssl@debian/bookworm", "openssl@debian/trixie")
@@ -241,9 +243,10 @@ def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, emp
     for expected in ("more", "unresolved"):
         shown = of_pages(client, "/runs/upgrade", (HOST,))
         assert [both for both, *_ in shown.values()] == [expected]
-        assert of_screening(empty_store, Made(run, made, (HOST,)), steps(shown)) == shown
+        assert of_screening(empty_store, Made(run, (HOST,)), steps(shown)) == shown
         assert of_comparisons(client, steps(shown), "openssl") == shown
         assert of_reports(client, steps(shown), "openssl") == shown
+        assert of_command_line(run, steps(shown)) == shown
         assert_told(client, run, shown)
         qualified(empty_store, ONE, COPY, *OTHERS, run_id="qualification", layouts=0.02)
 

@@ -1,7 +1,8 @@
 """What the terminal says about a run is what the API says: the same cells, by the same rule, with the same floors."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,30 @@ import pytest
 from typer.testing import CliRunner
 
 from kexbench.api.access import LocalGatekeeper
+from kexbench.api.alert_models import UnderConfirmation
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.cli.alert_words import suspicion_text
 from kexbench.cli.main import app_with
 from kexbench.domain.plans import Instrument
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation, Sample
-from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
+from kexbench.domain.upgrades import SIDES_OF, UpgradeCell, UpgradeEnd
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
-from tests.builders import ECDSA, RSA, SPEC, a_kit, a_profile, a_run, an_event, an_invocation, an_outcome
+from tests.builders import (
+    ECDSA,
+    NOON,
+    RSA,
+    SPEC,
+    a_kit,
+    a_profile,
+    a_run,
+    a_screening,
+    an_event,
+    an_invocation,
+    an_outcome,
+)
 from tests.serving import serving
 
 OLD, NEW = "openssl@debian/bookworm", "openssl@debian/trixie"
@@ -210,3 +225,91 @@ def test_a_run_that_measured_something_else_is_refused_with_what_it_measured(
     assert f"did not measure gnutls@system; it measured {OLD}, {NEW}" in said
     refused = CliRunner().invoke(app_with(["compare"]), ["compare", OLD, NEW, "--run", run.run_id, "--count"])
     assert (refused.exit_code, "leave out the options" in refused.output) == (2, True)
+
+
+def test_a_suspicion_under_way_is_named_with_its_run_and_the_time_left() -> None:
+    ends = [
+        UpgradeEnd(subject=f"fake@{version}", version=version, source=version, build_profile_label="", label="")
+        for version in ("1.0", "1.1")
+    ]
+    suspicion = UnderConfirmation(
+        library="fake",
+        before=ends[0],
+        after=ends[1],
+        spec_name="nightly",
+        cells=3,
+        screened_run="first",
+        confirmation_run="once-0a0b",
+        state=RunState.RUNNING,
+        expected_end_at=NOON + timedelta(minutes=4),
+    )
+    what = "fake 1.0 → 1.1 looks slower in 3 cases of nightly: run once-0a0b decides"
+    assert suspicion_text(suspicion, NOON) == f"{what}, running, about 4 min left"
+    queued = suspicion.model_copy(update={"state": RunState.QUEUED, "expected_end_at": None})
+    assert suspicion_text(queued, NOON) == f"{what}, queued"
+
+
+def test_alerts_name_the_suspicions_that_the_service_lists(terminal: Terminal, empty_store: ClickHouseStore) -> None:
+    assert "no alerts yet: they come from specs" in terminal("alerts")
+    run, confirmation = a_comparison(empty_store), a_run("once-0a0b")
+    empty_store.add_run(confirmation)
+    empty_store.add_event(an_event(confirmation, RunState.QUEUED))
+    screening = a_screening(run.run_id)
+    change = {"confirmation_run": "once-0a0b", "outcome": "confirming", "suspected": ("local/a", "local/b")}
+    upgrades = (screening.upgrades[0].model_copy(update=change),)
+    empty_store.add_screening(screening.model_copy(update={"upgrades": upgrades}))
+    printed = terminal("alerts")
+    assert "they come from specs" not in printed
+    assert "looks slower in 2 cases of " in printed
+    assert ": run once-0a0b decides, queued" in printed
+
+
+def test_quick_runs_are_listed_until_there_are_others_and_then_named_as_left_out(
+    terminal: Terminal, empty_store: ClickHouseStore
+) -> None:
+    quick = a_run("quick-run").model_copy(update={"purpose": Purpose.FIRST_LOOK})
+    a_stored(empty_store, quick)
+    printed = terminal("upgrade")
+    assert ["fake", "1.0", "1.1", "1"] in [line.split()[:4] for line in printed.splitlines()]
+    assert "From first looks (--quick), until another run has results: quick-run (example)" in printed
+    a_comparison(empty_store)
+    assert "Not shown: 1 first look (--quick), the last: quick-run (example)" in terminal("upgrade")
+
+
+MIX = """\
+apiVersion: kexbench.dev/v1
+kind: TrafficMix
+connectionsPerSecond: 1000
+utilisation: 0.5
+coresPerMachine: 4
+parts:
+  - { share: 1, case: { protocol: TLSv1.2, keyExchange: RSA } }
+"""
+
+
+def test_a_version_whose_results_lack_the_server_is_not_called_unmeasured(
+    terminal: Terminal, empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    quick = a_run("quick-run").model_copy(update={"purpose": Purpose.FIRST_LOOK})
+    a_stored(empty_store, quick, without_sides=["fake@1.0", "fake@1.1"])
+    (tmp_path / "mix.yaml").write_text(MIX)
+    for version in ("fake@1.1", "fake@1"):
+        done = CliRunner().invoke(app_with(["capacity"]), ["capacity", str(tmp_path / "mix.yaml"), "--from", version])
+        said = str(done.exception)
+        assert "1.1 (1.1)" in said
+        assert "has results, but none of server_connection_cpu_ns: other programs disturbed them" in said
+        assert "stored versions: none" not in said
+
+
+def a_stored(store: ClickHouseStore, run: Run, *, without_sides: Sequence[str] = ()) -> None:
+    store.add_run(run)
+    costs = {"fake@1.0": 1000, "fake@1.1": 1100}
+    preempted = 9 if without_sides else 0
+    store.add_invocations(
+        run,
+        [
+            an_invocation(run, n, cpu_ns=costs, preempted_batches=preempted, without_sides=without_sides)
+            for n in range(3)
+        ],
+    )
+    store.add_event(an_event(run, RunState.FINISHED))

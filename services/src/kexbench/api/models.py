@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from kexbench.analysis.reference import RatioOrder
 from kexbench.comparison.cpus import CpuRow
@@ -14,6 +14,7 @@ from kexbench.comparison.two_ends import ComparedCell
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
+from kexbench.domain.moments import Moment
 from kexbench.domain.samples import Metric, Side
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.mix import MIX_MAX_CHARACTERS
@@ -107,7 +108,7 @@ class StoreView(Frozen):
 
 
 class PruneWanted(Frozen):
-    before: AwareDatetime = Field(description="remove the batch values of invocations before this time")
+    before: Moment = Field(description="remove the batch values of invocations before this time")
 
 
 class PrunedView(Frozen):

@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import AwareDatetime
 
 from kexbench import __version__
 from kexbench.api.access import TheCaller, admit
@@ -28,6 +27,7 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.comparison.pruning import is_measuring, prune_step
+from kexbench.domain.moments import Moment
 from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles
@@ -147,10 +147,10 @@ _RIGHTS: dict[int | str, dict[str, Any]] = {
 def prunable(
     request: Request,
     caller: TheCaller,
-    before: Annotated[AwareDatetime, Query(description="count the batch values of invocations before this time")],
+    before: Annotated[Moment, Query(description="count the batch values of invocations before this time")],
 ) -> PrunableView:
     """What could be removed. Counting reads the whole store."""
-    admit(caller, "submitter")
+    admit(caller, "submitter", "dispatcher")
     store: Store = request.app.state.store
     runs = store.prunable(before)
     return PrunableView(
@@ -170,11 +170,13 @@ def prunable(
 )
 def prune(request: Request, caller: TheCaller, wanted: PruneWanted) -> PrunedView:
     """Remove batch values of old invocations for some seconds. What comparisons need of them is kept, so only
-    exports and the distribution change. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them."""
-    admit(caller, "submitter")
+    exports and the distribution change. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them, on one
+    machine only its owner by `kexbench prune`: a token for the pages may not."""
+    admit(caller, "submitter", "dispatcher")
     if isinstance(request.app.state.supplies, Supplies):
         detail = "a cluster removes batch values only by its setting"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "set the chart's value store.keepBatchesDays")
+    admit(caller, "dispatcher")
     if is_measuring(request.app.state.store):
         detail = "a run is measured on this machine, which removing would disturb"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "try again when the run has ended")

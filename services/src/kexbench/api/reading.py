@@ -1,6 +1,5 @@
 """The routes that the dashboard and the command line read."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -46,6 +45,7 @@ from kexbench.comparison.order import subject_view
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.moments import date_and_time
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
@@ -87,14 +87,8 @@ MOST_RUNS = 100
 """Runs to choose from. Older ones are found on the page of runs."""
 
 
-def _date_and_time(text: Any) -> Any:
-    if isinstance(text, str) and not re.match(r"\d{4}-\d{2}-", text):
-        raise ValueError("must be a date and time")  # numbers would pass as seconds since 1970
-    return text
-
-
 Before = Annotated[
-    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only entries before this time")
+    AwareDatetime | None, BeforeValidator(date_and_time), Query(description="only entries before this time")
 ]
 
 

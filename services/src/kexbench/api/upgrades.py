@@ -258,8 +258,29 @@ def version_of(store: SampleStore, catalogue: Catalogue, metric: Metric, text: s
         version = text
     elif not any(_fits(subject, version) for subject in known):
         begun = [subject for subject in known if subject.version.startswith(f"{version}.")]
+        if not begun:
+            _refuse_partly_measured(store, metric, library, version)
         version = max(begun, key=version_order).version if begun else version
     return _all_meant(known, catalogue, library, version)[0]
+
+
+def _refuse_partly_measured(store: SampleStore, metric: Metric, library: str, version: str) -> None:
+    """Raises a 404 problem if a version has results, but none of the metric."""
+    rows = store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,), asides=True))
+    partly = [
+        row.subject
+        for row in rows
+        if _fits(row.subject, version)
+        or row.subject.name == f"{library}@{version}"
+        or row.subject.version.startswith(f"{version}.")
+    ]
+    if partly:
+        names = ", ".join(dict.fromkeys(map(version_and_source, partly)))
+        reason = "other programs disturbed them, or the release that measured them had none"
+        detail = f"{library} {names} has results, but none of {metric}: {reason}"
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND, detail, "measure it again while the machine is idle: kexbench run SPEC"
+        )
 
 
 def _counted_subjects(store: SampleStore, library: str) -> list[SubjectRow]:

@@ -1,12 +1,15 @@
 """How the command line prints alerts."""
 
+from datetime import datetime
+
 from rich.table import Table
 from rich.text import Text
 
 from kexbench.alerts.events import moment_words
-from kexbench.api.alert_models import AlertSummary
-from kexbench.cli.words import percent
+from kexbench.api.alert_models import AlertSummary, UnderConfirmation
+from kexbench.cli.words import duration_words, percent
 from kexbench.domain.alerts import Alert, AlertCell
+from kexbench.domain.numbers import counted
 from kexbench.domain.screenings import ReplayedUpgrade
 
 SHORT_ID = 8
@@ -22,6 +25,16 @@ def alerts_table(alerts: list[AlertSummary]) -> Table:
         lines = [alert.sentence, *standing(alert)]
         table.add_row(alert.alert_id[:SHORT_ID], f"{alert.raised_at:%Y-%m-%d}", alert.status, Text("\n".join(lines)))
     return table
+
+
+def suspicion_text(suspicion: UnderConfirmation, now: datetime) -> str:
+    """`openssl 3.5.6 → 3.5.7 looks slower in 3 cases of spec: run once-… decides, running, about 4 min left`."""
+    versions = " → ".join(end.version for end in (suspicion.before, suspicion.after))
+    where = f"{counted(suspicion.cells, 'case')} of {suspicion.spec_name}"
+    ends = suspicion.expected_end_at
+    left = f", about {duration_words(max(0.0, (ends - now).total_seconds()))} left" if ends else ""
+    what = f"{suspicion.library} {versions} looks slower in {where}"
+    return f"{what}: run {suspicion.confirmation_run} decides, {suspicion.state}{left}"
 
 
 def replayed_table(upgrades: list[ReplayedUpgrade]) -> Table:

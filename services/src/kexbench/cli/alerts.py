@@ -11,13 +11,14 @@ from typer.core import TyperGroup
 from kexbench.alerts.events import event_words
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun, RuleWanted
-from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
+from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
+from kexbench.domain.numbers import counted
 from kexbench.pipeline import read_spec
 
 
@@ -70,13 +71,21 @@ def list_alerts(
         page = api.get(AlertPage, f"/alerts?{urlencode(query, doseq=True)}")
     if as_json:
         print_json(page.model_dump(mode="json"))
-    elif page.alerts:
+        return
+    if page.alerts:
         out.print(alerts_table(page.alerts))
     elif page.counts:
         out.print(f"no alerts match; there are {', '.join(f'{n} {status}' for status, n in page.counts.items())}")
+    elif page.confirming:
+        out.print("no alerts yet")
     else:
         out.print("no alerts yet: they come from specs with `alerts:`", markup=False)
         out.print("`kexbench alerts dry-run SPEC` shows what an alert rule suspects in stored runs", markup=False)
+    if page.confirming:
+        out.print(f"\n{counted(len(page.confirming), 'suspicion')} being confirmed:")
+    now = datetime.now(UTC)
+    for suspicion in page.confirming:
+        out.print(suspicion_text(suspicion, now), markup=False, soft_wrap=True)
 
 
 @app.command("show")

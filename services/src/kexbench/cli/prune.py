@@ -49,7 +49,7 @@ def prune(
         kexbench prune --older-than 90d --json | jq .freed_bytes
     """
     before = datetime.now(UTC) - older_than
-    with reach_api() as api:
+    with reach_api(role="dispatcher") as api:
         prunable = api.get(PrunableView, f"/store/prunable?before={quote(before.isoformat())}")
         first = api.get(StoreView, "/store")
         removed, last = 0, first

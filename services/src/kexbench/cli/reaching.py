@@ -21,6 +21,7 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
+    from kexbench.api.access import Role
     from kexbench.executor import Executor
 
 Asked = TypeVar("Asked")
@@ -46,9 +47,9 @@ def cluster_url(settings: Settings) -> str | None:
 
 
 @contextmanager
-def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
-    """The API that the environment names, otherwise that of this machine. `lasting`: only that of a `kexbench serve`.
-    Ends the command if there is none."""
+def reach_api(*, lasting: bool = False, role: "Role" = "submitter") -> Iterator[ApiClient]:
+    """The API that the environment names, otherwise that of this machine, in a role there. `lasting`: only that of a
+    `kexbench serve`. Ends the command if there is none."""
     settings = Settings()
     url = cluster_url(settings)
     if url is not None:
@@ -65,7 +66,7 @@ def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
         err.print("  remedy: start kexbench serve, or measure now with kexbench run SPEC;", markup=False)
         err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
         raise typer.Exit(1)
-    with reach_service(Installation(settings)) as address, closing(ApiClient.here(address)) as here:
+    with reach_service(Installation(settings)) as address, closing(ApiClient.here(address, role)) as here:
         yield here
 
 

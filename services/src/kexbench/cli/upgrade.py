@@ -5,11 +5,12 @@ from urllib.parse import urlencode
 
 import typer
 
-from kexbench.api.models import UpgradePage
+from kexbench.api.models import Filters, UpgradePage
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.upgrade_words import LEGEND, report_lines, report_tables, upgrades_table
+from kexbench.cli.words import aside_lines
 from kexbench.domain.upgrades import UpgradeReport
 
 REGRESSED = 3
@@ -91,6 +92,7 @@ def _print(report: UpgradeReport) -> None:
 def _list(library: str | None, *, as_json: bool) -> None:
     with reach_api() as api:
         page = api.get(UpgradePage, f"/upgrades?{urlencode({'library': library} if library else {})}")
+        aside = None if as_json else api.get(Filters, "/filters").aside
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.upgrades:
@@ -100,3 +102,5 @@ def _list(library: str | None, *, as_json: bool) -> None:
         out.print(
             f"no two versions{of_what} are in the history yet: kexbench run bench-specs/history.yaml", markup=False
         )
+    for line in aside_lines(aside) if aside else ():
+        out.print(line, markup=False, soft_wrap=True)

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from kexbench.api.models import RunsAside
 from kexbench.comparison.models import Estimate
+from kexbench.domain.numbers import counted
 
 NS_PER_SECOND = 1e9
 NAMED_CASES = 5
@@ -33,6 +35,19 @@ def cases_text(titles: Sequence[str], of_all: int | None = None) -> str:
     different = list(dict.fromkeys(titles))
     more = len(different) - NAMED_CASES
     return "; ".join(different[:NAMED_CASES]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def aside_lines(aside: RunsAside) -> list[str]:
+    """Which runs are not part of the history: shown because no other run has results, or left out."""
+    newest = ", ".join(f"{look.run_id} ({look.spec_name})" for look in aside.newest)
+    if aside.shows_first_looks:
+        return [f"From first looks (--quick), until another run has results: {newest}"]
+    lines = []
+    if aside.first_looks:
+        lines.append(f"Not shown: {counted(aside.first_looks, 'first look')} (--quick), the last: {newest}")
+    if aside.others:
+        lines.append(f"Not shown: {counted(aside.others, 'run')} for other questions, such as bisections")
+    return lines
 
 
 def by_library(names: list[str]) -> str:

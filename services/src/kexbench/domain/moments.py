@@ -1,9 +1,10 @@
 """Points in time as in the formats: with an offset, and within the range of the store's timestamps."""
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -31,6 +32,13 @@ def moment_of(seconds: int) -> datetime:
     return min(max(moment, EARLIEST), LATEST)
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
+def date_and_time(value: Any) -> Any:
+    is_text = isinstance(value, str) and re.match(r"\d{4}-\d{2}-", value)
+    if not (is_text or isinstance(value, datetime)):
+        raise ValueError("must be a date and time")  # numbers would pass as seconds since 1970
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(date_and_time), AfterValidator(_plausible)]
 UtcText = Annotated[str, AfterValidator(_in_utc)]
 """ISO 8601, kept as written."""
