@@ -317,7 +317,7 @@ server.xml: |
     <text_log remove="remove"/>
     <trace_log remove="remove"/>
   </clickhouse>
-# One user, who may do all in one database; the one without a password is gone.
+# One user, who may do all in one database, and read the sizes of its tables; the one without a password is gone.
 users.xml: |
   <clickhouse>
     <users>
@@ -327,7 +327,11 @@ users.xml: |
         <networks><ip>::/0</ip></networks>
         <profile>default</profile>
         <quota>default</quota>
-        <grants><query>GRANT ALL ON {{ .Values.store.database }}.*</query></grants>
+        <grants>
+          <query>GRANT ALL ON {{ .Values.store.database }}.*</query>
+          <query>GRANT SELECT ON system.parts</query>
+          <query>GRANT SELECT ON system.parts_columns</query>
+        </grants>
       </kexbench>
     </users>
   </clickhouse>

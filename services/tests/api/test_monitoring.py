@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from kexbench.api.calling import sign_role_token
 from kexbench.api.monitoring import Monitoring
 from kexbench.domain.runs import RunState
+from kexbench.queue.troubles import Troubles
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import StoreError
 from tests.api.cluster import cluster_api
 from tests.api.conftest import SECRET, ClientOf, assert_problem, put, token
 from tests.builders import NOON, a_run, an_event, an_invocation
@@ -25,7 +28,7 @@ def test_runs_are_told_by_their_state_and_how_long_the_longest_has_been_in_it(em
         empty_store.add_run(run)
         empty_store.add_event(an_event(run, RunState.QUEUED, seconds=0))
         empty_store.add_event(an_event(run, state, seconds=1))
-    told = lines(Monitoring(empty_store, lambda: NOON + timedelta(minutes=10)).text().decode())
+    told = lines(Monitoring(empty_store, Troubles(), lambda: NOON + timedelta(minutes=10)).text().decode())
     assert told >= {
         'kexbench_runs{state="queued"} 2.0',
         'kexbench_runs{state="running"} 1.0',
@@ -52,6 +55,60 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
         'kexbench_uploads_total{result="stored"} 2.0',
         'kexbench_uploads_total{result="refused"} 1.0',
     }
+
+
+def test_an_upload_that_the_store_cannot_take_is_counted_logged_and_a_trouble_until_one_is_stored(
+    client: httpx.Client,
+    empty_store: ClickHouseStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run = a_run(created_at=datetime.now(UTC).replace(microsecond=0))
+    put(client, run)
+    body = an_invocation(run, cpu_ns={"fake@1.0": [1]}).model_dump(mode="json")
+
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full", "free space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(empty_store), "add_invocations", full)
+        for _ in range(2):
+            answer = client.post(f"/runs/{run.run_id}/invocations", json=body, headers=token(run.run_id))
+            assert_problem(answer, 503)
+    health = client.get("/health").json()
+    assert health["status"] == "impaired"
+    reasons = {trouble["part"]: trouble["reason"] for trouble in health["troubles"]}
+    assert reasons == {"uploads": "results wait where they were measured: the disk is full; free space"}
+    assert len([record for record in caplog.records if "the disk is full" in record.getMessage()]) == 1
+    assert lines(client.get("http://localhost/metrics").text) >= {
+        'kexbench_uploads_total{result="failed"} 2.0',
+        "kexbench_service_troubles 1.0",
+    }
+    stored = client.post(f"/runs/{run.run_id}/invocations", json=body, headers=token(run.run_id))
+    assert stored.status_code == 204
+    assert client.get("/health").json()["troubles"] == []
+
+
+def test_failures_of_uploads_that_nobody_repeats_are_no_trouble_for_ever(empty_store: ClickHouseStore) -> None:
+    times = iter([NOON, NOON + timedelta(minutes=9), NOON + timedelta(minutes=11)])
+    troubles = Troubles()
+    monitoring = Monitoring(empty_store, troubles, lambda: next(times))
+    monitoring.failed(StoreError("full"), 1)
+    monitoring.forget_failures()
+    assert [trouble.part for trouble in troubles.now()] == ["uploads"]
+    monitoring.forget_failures()
+    assert troubles.now() == []
+
+
+def test_health_tries_what_pages_read(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> None:
+        raise StoreError("not granted")
+
+    monkeypatch.setattr(type(empty_store), "check_readable", refused)
+    health = client.get("/health").json()
+    assert (health["status"], [trouble["part"] for trouble in health["troubles"]]) == ("impaired", ["answers"])
 
 
 OLD = {"before": (NOON + timedelta(days=1)).isoformat()}

@@ -1,7 +1,9 @@
 """A test double of a ClickHouse server: its HTTP interface over chDB, the same engine.
 
-`python -m tests.store.clickhouse_double FOLDER` listens on a loopback port and prints it. Queries
-come one at a time over one chDB connection; settings of a request are set before and reset after it.
+`python -m tests.store.clickhouse_double FOLDER GRANT…` listens on a loopback port and prints it. Queries come one at a
+time over one chDB connection; settings of a request are set before and reset after it. Like a server, it lets its user
+read only the tables of `system` that a GRANT names, and those that a server shows to everybody. `*` in a grant's
+database stands for any characters, since tests make databases.
 """
 
 import gzip
@@ -9,6 +11,7 @@ import re
 import sys
 import tempfile
 import threading
+from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -23,10 +26,26 @@ INSERT = re.compile(rb"(INSERT INTO [^\n]+?)\s+FORMAT (Native|ArrowStream)\s?")
 FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*$")
 
 
+GRANT = re.compile(r"GRANT (?:ALL|SELECT) ON ([\w*]+)\.(\w+|\*)")
+NAMED = re.compile(r"(?:\b(?:FROM|JOIN|INTO|TABLE|EXISTS)\s+)`?(\w+)`?\.`?(\w+)`?", re.IGNORECASE)
+MADE = re.compile(r"\bDATABASE\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?`?(\w+)`?", re.IGNORECASE)
+ALWAYS = {"one", "contributors", "licenses", "time_zones", "collations", "formats", "privileges", "data_type_families"}
+ALWAYS |= {"database_engines", "table_engines", "table_functions", "aggregate_function_combinators", "functions"}
+ALWAYS |= {"databases", "tables", "columns", "settings", "current_roles", "enabled_roles", "quota_usage"}
+"""Tables of `system` that a server's implicit rights cover (ClickHouse, src/Access/ContextAccess.cpp)."""
+
+
+class AccessDenied(Exception):
+    pass
+
+
 class Engine:
     """One statement at a time."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, grants: list[str]) -> None:
+        matches = [match for grant in grants if (match := GRANT.fullmatch(grant))]
+        assert len(matches) == len(grants), "each grant is understood"
+        self._granted = [(match[1], match[2]) for match in matches]
         self._connection = chdb.connect(folder)
         self._lock = threading.Lock()
 
@@ -36,6 +55,7 @@ class Engine:
         settings = {
             name: value for name, value in arguments.items() if name not in TRANSPORT and not name.startswith("param_")
         }
+        self._check(sql.decode(errors="replace"), arguments.get("database") or "default")
         with self._lock:
             self._connection.query(f"USE `{arguments.get('database') or 'default'}`")
             if settings:
@@ -52,6 +72,20 @@ class Engine:
             finally:
                 if settings:
                     self._connection.query("SET " + ", ".join(f"{name} = DEFAULT" for name in settings))
+
+    def _check(self, sql: str, database: str) -> None:
+        """The texts of parameters and rows come apart from the statement, so that names in it are names."""
+        tables = {*NAMED.findall(sql), *((made, "*") for made in MADE.findall(sql))}
+        if database != "default":
+            tables.add((database, "*"))
+        for schema, table in tables:
+            if schema == "system" and table in ALWAYS:
+                continue
+            if not any(fnmatchcase(schema, granted) and name in ("*", table) for granted, name in self._granted):
+                text = (
+                    f"Not enough privileges. To execute this query, it's necessary to have a grant on {schema}.{table}"
+                )
+                raise AccessDenied(f"Code: 497. DB::Exception: kexbench: {text}. (ACCESS_DENIED)")
 
     def _insert(self, statement: str, block_format: str, block: bytes) -> bytes:
         with tempfile.NamedTemporaryFile(suffix=".block") as file:
@@ -115,7 +149,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    Handler.engine = Engine(sys.argv[1])
+    Handler.engine = Engine(sys.argv[1], sys.argv[2:])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     print(server.server_port, flush=True)

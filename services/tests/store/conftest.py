@@ -10,6 +10,7 @@ from secrets import token_hex
 import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.rights import grants
 from tests.stores import CLICKHOUSE, emptied
 
 SERVICES = Path(__file__).parents[2]
@@ -22,7 +23,8 @@ def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if CLICKHOUSE:
         yield CLICKHOUSE
         return
-    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path_factory.mktemp("server"))]
+    folder = str(tmp_path_factory.mktemp("server"))
+    command = [sys.executable, "-m", "tests.store.clickhouse_double", folder, *grants("*")]
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield f"http://127.0.0.1:{int(server.stdout.readline())}"

@@ -41,7 +41,7 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.answers import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
-from kexbench.api.monitoring import Monitoring
+from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.views import View
@@ -169,11 +169,12 @@ def create_app(
         redirect_slashes=False,
     )
     install_problem_handlers(app)
-    app.state.monitoring = Monitoring(store)
+    app.state.troubles = troubles or Troubles()
+    app.state.monitoring = Monitoring(store, app.state.troubles)
+    app.state.store_check = StoreCheck(store, app.state.troubles)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
-    app.state.troubles = troubles or Troubles()
     app.state.streams = Streams(store)
     app.state.upload_turns = asyncio.Semaphore(UPLOADS_AT_ONCE)
     app.state.engine = monitoring.engine_of(store)

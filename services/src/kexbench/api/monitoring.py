@@ -1,14 +1,19 @@
 """Metrics for Prometheus: the states of runs, the results of uploads and the size of the store. Also the service's
 health, and the removal of old batch values."""
 
+import asyncio
+import math
+import threading
+import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -27,10 +32,10 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.comparison.pruning import is_measuring, prune_step
-from kexbench.domain.moments import Moment
+from kexbench.domain.moments import EARLIEST, Moment
 from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
-from kexbench.queue.troubles import Troubles
+from kexbench.queue.troubles import Troubles, with_remedy
 from kexbench.store.port import RunStore, Store, StoreError, Upkeep
 
 router = api_router(
@@ -45,20 +50,46 @@ at_root = APIRouter()
 """Prometheus expects /metrics without the API's prefix."""
 
 
+_UPLOADS = "uploads"
+_CHECK_EVERY_S, _CHECK_WAIT_S = 5.0, 0.5
+_FAILURE_LASTS = timedelta(minutes=10)
+"""Longer than the pauses between two tries of an upload."""
+
+
 class Monitoring:
     """The metrics of one application. Each request reads the states of runs from the store."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self, store: Store, troubles: Troubles, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._troubles = troubles
+        self._clock = clock
+        self._failed_at = EARLIEST
         self._registry = CollectorRegistry()
         self._registry.register(_Runs(store, clock))
         self._registry.register(_Sizes(store))
         words = "Uploads of invocations, by result."
         self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
-        for result in ("stored", "refused"):
+        for result in ("stored", "refused", "failed"):
             self._uploads.labels(result)  # 0 from the start, so that the first upload is an increase
+        words = "Parts of the service that currently fail."
+        Gauge("kexbench_service_troubles", words, registry=self._registry).set_function(lambda: len(troubles.now()))
 
-    def uploaded(self, result: Literal["stored", "refused"]) -> None:
-        self._uploads.labels(result).inc()
+    def uploaded(self, result: Literal["stored", "refused"], invocations: int) -> None:
+        self._uploads.labels(result).inc(invocations)
+        if result == "stored":
+            self._troubles.forget(_UPLOADS)
+
+    def failed(self, error: StoreError, invocations: int) -> None:
+        """The store could not take an upload. Whoever sent it keeps it, and sends it again."""
+        self._uploads.labels("failed").inc(invocations)
+        self._failed_at = self._clock()
+        self._troubles.set(_UPLOADS, f"results wait where they were measured: {with_remedy(error)}")
+
+    def forget_failures(self) -> None:
+        """If nobody tried again for long: the runs ended meanwhile."""
+        if self._clock() - self._failed_at > _FAILURE_LASTS:
+            self._troubles.forget(_UPLOADS)
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
@@ -120,9 +151,35 @@ def metrics(request: Request) -> Response:
     return Response(monitoring.text(), media_type=CONTENT_TYPE_LATEST)
 
 
+class StoreCheck:
+    """Whether answers can be read from the store, tried by one thread at a time and at most every few seconds. Probes
+    must get an answer however long the store takes."""
+
+    def __init__(self, store: Store, troubles: Troubles) -> None:
+        self._store = store
+        self._troubles = troubles
+        self._last: Future[None] | None = None
+        self._begun_s = -math.inf
+
+    async def current(self) -> None:
+        """Waits only for a moment; the outcome is among the troubles, at the latest for the next call."""
+        if self._last is None or (self._last.done() and time.monotonic() - self._begun_s > _CHECK_EVERY_S):
+            self._begun_s, self._last = time.monotonic(), Future()
+            threading.Thread(target=self._check, args=(self._last,), name="store check", daemon=True).start()
+        await asyncio.wait([asyncio.wrap_future(self._last)], timeout=_CHECK_WAIT_S)
+
+    def _check(self, done: "Future[None]") -> None:
+        with self._troubles.guard("answers"):
+            self._store.check_readable()
+        done.set_result(None)
+
+
 @router.get("/health", operation_id="health")
 async def health(request: Request) -> Health:
-    """Whether the service answers, and which background parts do not work."""
+    """Whether the service answers, can read its store and store uploads, and which background parts do not work."""
+    check: StoreCheck = request.app.state.store_check
+    await check.current()
+    request.app.state.monitoring.forget_failures()
     troubles: Troubles = request.app.state.troubles
     views = [TroubleView(**vars(trouble)) for trouble in troubles.now()]
     status: Literal["ok", "impaired"] = "impaired" if views else "ok"

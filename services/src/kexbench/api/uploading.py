@@ -25,7 +25,7 @@ from kexbench.domain.numbers import AttemptNumber
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.queue.runs import record
-from kexbench.store.port import ResultStore, Store
+from kexbench.store.port import ResultStore, Store, StoreError
 
 _one_at_a_time = Lock()
 """Checking whether a number or run is taken and taking it are two steps."""
@@ -167,11 +167,12 @@ def _upload(
     try:
         _store_invocations(store, caller, run_id, invocations)
     except ProblemError:
-        for _ in invocations:
-            monitoring.uploaded("refused")
+        monitoring.uploaded("refused", len(invocations))
         raise
-    for _ in invocations:
-        monitoring.uploaded("stored")
+    except StoreError as error:
+        monitoring.failed(error, len(invocations))
+        raise
+    monitoring.uploaded("stored", len(invocations))
 
 
 def _store_invocations(store: Store, caller: Caller, run_id: str, invocations: Sequence[Invocation]) -> None:

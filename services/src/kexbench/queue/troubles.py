@@ -71,5 +71,9 @@ def reason_of(error: Exception) -> str:
     return _line(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {_line(error)}"
 
 
+def with_remedy(error: StoreError) -> str:
+    return f"{_line(error)}; {error.remedy}" if error.remedy else _line(error)
+
+
 def _line(error: Exception) -> str:
     return " ".join(str(error).split())

@@ -15,6 +15,7 @@ from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.profiles import ProfileTables
 from kexbench.store.pruning import PruningTables
+from kexbench.store.rights import SYSTEM_TABLES
 from kexbench.store.runs import RunTables
 from kexbench.store.screenings import ScreeningTables
 from kexbench.store.triggers import TriggerTables
@@ -82,3 +83,7 @@ class ClickHouseStore(
     def engine(self) -> str:
         version = next(self._query("SELECT version() AS version"))["version"]
         return f"{'chDB' if self._embedded else 'ClickHouse'} {version}"
+
+    def check_readable(self) -> None:
+        for table in ("runs", "samples", *(f"system.{table}" for table in SYSTEM_TABLES)):
+            self._query(f"SELECT 1 FROM {table} LIMIT 0")

@@ -29,6 +29,7 @@ from kexbench.store import rows
 from kexbench.store.causes import engines_words, store_error
 from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
+from kexbench.store.rights import grants
 
 # Otherwise the client imports pandas at the first insert, which takes a second and is not used.
 options.pd = options.pd_time_test = None
@@ -37,6 +38,8 @@ Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
+_NOT_GRANTED, _NO_SPACE = 497, 243
+"""ClickHouse's codes for missing rights and for a full disk."""
 DOES_NOT_OPEN = "does not open"
 _REFUSED_QUERY = "refused a query"
 
@@ -338,4 +341,10 @@ def _in_our_words(what: str, code: int | None) -> StoreError:
         return StoreAway("the ClickHouse server does not answer")
     if code in _REFUSED_LOGINS:
         return StoreError("the ClickHouse server refuses the user name or the password of KEXBENCH_STORE_URL")
+    if code == _NOT_GRANTED:
+        remedy = f"as its administrator: {'; '.join(f'{grant} TO its user' for grant in grants('DATABASE'))}"
+        return StoreError("the ClickHouse server does not let the user of KEXBENCH_STORE_URL do what is needed", remedy)
+    if code == _NO_SPACE:
+        remedy = "free space on its disk, or enlarge it; nothing is lost meanwhile"
+        return StoreError("the disk of the ClickHouse server is full", remedy)
     return StoreError(f"the ClickHouse server {what} (error {code}); its text is in the log")

@@ -1,0 +1,47 @@
+"""The rights that docs and the chart give the user of a ClickHouse server, and that statements need."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses
+from kexbench.store.port import StoreError
+from kexbench.store.rights import SYSTEM_TABLES, grants
+from tests.store.conftest import SERVICES
+
+pytestmark = pytest.mark.xdist_group("store")
+ROOT = SERVICES.parent
+ON_EMBEDDED_STORES = {"detached_parts"}
+
+
+def test_the_rights_cover_all_statements_of_the_store_and_no_others() -> None:
+    """What the tests of the contract send is also checked by the small server, which refuses what is not granted."""
+    texts = [file.read_text() for file in (SERVICES / "src/kexbench").rglob("*.py")]
+    read = {table for text in texts for table in re.findall(r"\b(?:FROM|JOIN) system\.(\w+)", text)}
+    assert read - ON_EMBEDDED_STORES == set(SYSTEM_TABLES)
+
+
+def test_the_chart_gives_its_server_these_rights_and_the_documentation_names_them() -> None:
+    chart = (ROOT / "charts/kexbench/templates/_helpers.tpl").read_text()
+    assert re.findall(r"<query>(GRANT [^<]+)</query>", chart) == grants("{{ .Values.store.database }}")
+    document = (ROOT / "docs/storage-and-backup.md").read_text()
+    for grant in grants("kexbench"):
+        assert f"{grant} TO kexbench;" in document
+
+
+def test_a_server_that_gives_fewer_rights_is_said_with_the_grants(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path), grants("fewer")[0]]
+    with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        store = ClickHouseStore(f"http://127.0.0.1:{int(server.stdout.readline())}", "fewer", EngineClauses())
+        try:
+            with pytest.raises(StoreError, match="does not let the user") as refused:
+                _ = (store.migrate(), store.check_readable())
+        finally:
+            store.close()
+            server.terminate()
+    assert "GRANT SELECT ON system.parts TO its user" in refused.value.remedy
