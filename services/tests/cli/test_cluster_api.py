@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kexbench.domain.runs import Purpose, Run, RunState
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import WITHDRAWN_REASON, Invocation, Metric, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_app, planner
 from tests.api.test_qualifications import COPY, ONE, qualified
@@ -68,6 +68,29 @@ def test_the_clusters_runs_are_listed_and_shown(cli: Cli, store: ClickHouseStore
     assert told.status == 0, told.err
     assert "1,000/s → 833/s" in told.out
     wants_the_cluster(cli, told)
+
+
+def test_a_metric_is_shown_in_its_unit_and_a_withdrawn_one_with_the_reason(cli: Cli, store: ClickHouseStore) -> None:
+    """Of a runner before format 2, the memory of several connections was stored as that of one."""
+    run = with_a_run(store)
+
+    def held(number: int, subject: str, format_version: int) -> Invocation:
+        made = an_invocation(run, number, cpu_ns={"fake@1.0": 1e6, "fake@1.1": 1.2e6})
+        sample = Sample(subject=subject, metric=Metric.SERVER_HELD_BYTES, values=(46_730,))
+        return made.model_copy(update={"format_version": format_version, "samples": (*made.samples, sample)})
+
+    store.add_invocations(run, [held(0, "fake@1.0", 2), held(1, "fake@1.1", 1)])
+    done = cli("runs", "show", run.run_id, "--metric", "server_held_bytes")
+    assert done.status == 0, done.err
+    text = " ".join(done.out.split())
+    assert "Heap held by an open server connection" in text
+    assert "46,730 bytes" in text
+    assert f"fake 1.1: withdrawn: {WITHDRAWN_REASON}" in text
+    assert "/s" not in text
+    server = cli("runs", "show", run.run_id, "--metric", "server_cpu_ns")
+    assert "750 µs" in server.out
+    assert "900 µs" in server.out
+    assert "/s" not in server.out
 
 
 def test_a_run_that_the_cluster_does_not_have_is_told_with_a_remedy(cli: Cli, store: ClickHouseStore) -> None:

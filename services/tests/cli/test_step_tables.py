@@ -10,7 +10,6 @@ from rich.console import Console
 from kexbench.api.models import HostKind
 from kexbench.api.reading import summary
 from kexbench.api.run_models import RunDetail, SiblingView, StealView
-from kexbench.cli.instruction_table import instruction_table
 from kexbench.cli.step_tables import NO_SIDES, STEP_LEGEND, level_table, move_text, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
@@ -244,14 +243,3 @@ def test_one_version_from_two_places_is_told_apart_by_its_sources() -> None:
 
 def test_no_change_has_a_word() -> None:
     assert move_text(None, "") == "no result"
-
-
-def test_counted_instructions_are_no_rates_and_whole() -> None:
-    counted = a_detail([a_cell(CASES[0], BEFORE, 2_127_291.4), a_cell(CASES[0], AFTER, None)], [BEFORE, AFTER])
-    console = Console(file=StringIO(), width=80, highlight=False)
-    console.print(instruction_table(counted))
-    assert isinstance(console.file, StringIO)
-    text = words(console.file.getvalue().splitlines())
-    assert "instructions per handshake" in text
-    assert "2,127,291 unsupported" in text
-    assert "/s" not in text

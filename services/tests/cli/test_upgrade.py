@@ -57,6 +57,14 @@ def test_the_json_is_the_report_and_a_regression_can_fail_a_script(cli: Cli) -> 
     assert (lenient.status, lenient.out.count("no change")) == (0, 6)
 
 
+@pytest.mark.parametrize("options", [("--pool", "local"), ("--relevant", "1%"), ("--fail-on-regression",)])
+def test_an_option_that_judges_an_upgrade_needs_one(options: tuple[str, ...], cli: Cli) -> None:
+    """A script would take the list for an upgrade without a regression."""
+    done = cli("upgrade", "fake", *options)
+    assert done.status == 2
+    assert "name two versions" in done.err
+
+
 def test_what_cannot_be_compared_is_no_success_for_a_script(cli: Cli) -> None:
     done = cli("upgrade", "fake", "1.0", "1.1", "--pool", "elsewhere", "--fail-on-regression")
     assert done.status == 1

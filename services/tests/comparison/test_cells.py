@@ -79,6 +79,9 @@ class Rows:
     def disturbed(self, _: Selection) -> list[OutcomeRow]:
         return []
 
+    def withdrawn(self, _: Selection) -> list[OutcomeRow]:
+        return []
+
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         units: dict[tuple[Case, str, str], list[SampleRow]] = {}
         for row in self.samples(selection):

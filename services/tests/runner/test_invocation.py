@@ -14,7 +14,7 @@ from kexbench.runner.invocation import measure_invocation, samples_of
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import Participant, Setting, setup_request
-from kexbench.runner.records import Batch, Hello, Record
+from kexbench.runner.records import Batch, Examined, Hello, Record
 from kexbench.runner.worker import Worker
 from tests.runner.conftest import ECDHE, QUIET, RSA, UNPINNED, MakeJobInput, a_batch
 
@@ -52,10 +52,54 @@ def test_a_slow_handshake_is_made_less_often(make_job_input: MakeJobInput, tmp_p
             batches = [subject.batch(job_input.measure.batch_ns).handshakes for _ in range(3)]
             examined = subject.examine()
         assert examined is not None
-        return batches, examined.handshakes
+        return batches, examined.plain.handshakes
 
     assert counts("fake@1.0+noise=0+client_ns=20000000+server_ns=40000000") == ([1, 1, 1], 2)
     assert counts("fake@1.0+noise=0+client_ns=10000000+server_ns=10000000") == ([1, 3, 3], 5)
+
+
+def test_what_a_worker_counts_is_divided_by_what_the_same_worker_counted_it_over(
+    make_job_input: MakeJobInput, measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The two workers of the untimed pass hold another number of connections. The slow subject holds fewer than the
+    quick one."""
+    answers: dict[tuple[str, bool], Examined] = {}
+    receive = Worker.receive
+
+    def listening(worker: Worker, timeout_s: float) -> Record:
+        record = receive(worker, timeout_s)
+        if isinstance(record, Examined):
+            answers[worker.hello.version, record.heap_peak_bytes is not None] = record
+        return record
+
+    monkeypatch.setattr(Worker, "receive", listening)
+    slow = "fake@2.0+noise=0+client_ns=20000000+server_ns=40000000"
+    invocation = measure(make_job_input(STEADY, slow))
+    for subject, version, held in ((STEADY, "1.0", 16), (slow, "2.0", 4)):
+        plain, heap = answers[version, False], answers[version, True]
+        assert (plain.held_connections, heap.held_connections) == (1, held)
+        assert heap.server_held_bytes
+        assert heap.server_allocations
+        assert {
+            metric: values(invocation, subject, metric)
+            for metric in (
+                Metric.CLIENT_HELD_BYTES,
+                Metric.SERVER_HELD_BYTES,
+                Metric.CLIENT_ALLOCATIONS,
+                Metric.SERVER_ALLOCATIONS,
+                Metric.HEAP_PEAK_BYTES,
+                Metric.CLIENT_RECORDS,
+                Metric.ROUND_TRIPS,
+            )
+        } == {
+            Metric.CLIENT_HELD_BYTES: ((heap.client_held_bytes or 0) / held,),
+            Metric.SERVER_HELD_BYTES: (heap.server_held_bytes / held,),
+            Metric.CLIENT_ALLOCATIONS: ((heap.client_allocations or 0) / heap.handshakes,),
+            Metric.SERVER_ALLOCATIONS: (heap.server_allocations / heap.handshakes,),
+            Metric.HEAP_PEAK_BYTES: (heap.heap_peak_bytes,),
+            Metric.CLIENT_RECORDS: (plain.client_records / plain.handshakes,),
+            Metric.ROUND_TRIPS: (plain.round_trips / plain.handshakes,),
+        }
 
 
 def test_a_planted_step_is_the_ratio_of_two_subjects(make_job_input: MakeJobInput, measure: Measure) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
+from kexbench.runner.records import Examined, Record
+from kexbench.runner.worker import Worker
 from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, real_kits, real_servers, values
 
 __all__ = ["measure_real", "real_kits", "real_servers"]
@@ -83,4 +85,28 @@ def test_the_untimed_pass_counts_records_round_trips_and_the_heap(subject: str, 
             for metric in (Metric.HEAP_PEAK_BYTES, Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES)
         )
         assert min(client, server) > 1000
-        assert peak > 1000
+        assert client + server <= peak, "an open connection holds what its handshake left of its peak"
+
+
+def test_an_open_connection_holds_what_the_worker_counted_by_the_connections_that_it_held(
+    subject: str, measure_real: MeasureReal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[Examined] = []
+    receive = Worker.receive
+
+    def listening(worker: Worker, timeout_s: float) -> Record:
+        record = receive(worker, timeout_s)
+        if isinstance(record, Examined) and record.heap_peak_bytes is not None:
+            counted.append(record)
+        return record
+
+    monkeypatch.setattr(Worker, "receive", listening)
+    invocation = clean(measure_real(TLS_1_3, subject))
+    (own,) = counted
+    assert own.held_connections > 1
+    for metric, held_bytes in (
+        (Metric.CLIENT_HELD_BYTES, own.client_held_bytes),
+        (Metric.SERVER_HELD_BYTES, own.server_held_bytes),
+    ):
+        assert held_bytes
+        assert values(invocation, subject, metric) == (held_bytes / own.held_connections,)

@@ -14,7 +14,7 @@ import pytest
 from kexbench.analysis.rounds import values_of
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt, Run, RunState
-from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
+from kexbench.domain.samples import WITHDRAWN_REASON, Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
 from kexbench.store.runs import MANY_RUNS
@@ -186,6 +186,27 @@ def test_of_what_preemption_spoilt_it_is_known_in_how_many_invocations(store: St
         assert (row.subject.version, row.kind, row.invocations) == ("1.0", "disturbed", 2)
     assert store.disturbed(CPU) == store.disturbed(Selection(Metric.CLIENT_BYTES)) == []
     assert store.outcomes(Selection(Metric.CLIENT_CPU_NS)) == []
+
+
+def held(run: Run, number: int, server_bytes: float, format_version: int) -> Invocation:
+    made = an_invocation(run, number, cpu_ns={ONE: 1000})
+    sample = Sample(subject=ONE, metric=Metric.SERVER_HELD_BYTES, values=(server_bytes,))
+    return made.model_copy(update={"format_version": format_version, "samples": (*made.samples, sample)})
+
+
+def test_a_false_number_of_an_earlier_runner_is_kept_but_not_shown_and_the_reason_is(store: Store) -> None:
+    """Whenever its invocation is delivered: also after one of this release, and again."""
+    run = started(store)
+    store.add_invocations(run, [held(run, 0, 46_730, 2), held(run, 1, 747_680, 1)])
+    store.add_invocations(run, [held(run, 1, 747_680, 1)])
+    here = Selection(Metric.SERVER_HELD_BYTES)
+    for selection in (here, Selection(Metric.SERVER_HELD_BYTES, run_id=run.run_id)):
+        assert [row.level for row in store.samples(selection)] == [46_730]
+        (row,) = store.withdrawn(selection)
+        assert (row.subject.version, row.kind, row.reason, row.invocations) == ("1.0", "withdrawn", WITHDRAWN_REASON, 1)
+    assert [row.level for row in store.samples(CPU)] == [1000, 1000]
+    assert store.withdrawn(CPU) == store.withdrawn(Selection(Metric.CLIENT_HELD_BYTES)) == []
+    assert store.withdrawn_metrics() == {"server_held_bytes"}
 
 
 def test_every_write_can_be_repeated_without_changing_anything(store: Store) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store import measured, migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.columns import sample_columns
@@ -173,6 +173,49 @@ def test_results_from_before_levels_have_one_that_holds_what_only_some_batches_p
     store.migrate()
     levels = {row.subject.source: row.level for row in store.samples(Selection(Metric.CPU_NS))}
     assert levels == {"1.0": pytest.approx(600_000 * (1 + 4 / (29 * 4 + 4 * 3))), "1.1": 0}
+    store.close()
+
+
+def test_the_memory_of_several_connections_that_was_stored_as_that_of_one_is_withdrawn(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The earlier release wrote the same rows, and computed summaries of them."""
+    run = a_run()
+    before = [migration for migration in load_migrations() if migration.name != "withdrawn"]
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
+
+    def measured_once(number: int, *held_bytes: float) -> Invocation:
+        made = an_invocation(run, number, cpu_ns={"fake@1.0": [1000.0]})
+        metrics = (Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES)
+        samples = (Sample(subject="fake@1.0", metric=m, values=(v,)) for m, v in zip(metrics, held_bytes, strict=True))
+        return made.model_copy(update={"samples": (*made.samples, *samples)})
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrate, "load_migrations", lambda: before)
+        store.migrate()
+        store.add_run(run)
+        for number in (0, 1):
+            store.add_invocation(run, measured_once(number, 845_440.0, 747_680.0))
+        assert "server_held_bytes" in store.metrics()
+    store.close()
+
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
+    store.migrate()
+    assert {"client_held_bytes", "server_held_bytes"} & store.metrics() == set()
+    kept = store._query("SELECT metric, invocation, value FROM withdrawn FINAL ORDER BY metric, invocation")
+    assert [tuple(row.values()) for row in kept] == [
+        ("client_held_bytes", 0, 845_440.0),
+        ("client_held_bytes", 1, 845_440.0),
+        ("server_held_bytes", 0, 747_680.0),
+        ("server_held_bytes", 1, 747_680.0),
+    ]
+    for metric in (Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES):
+        assert store.samples(Selection(metric)) == []
+        (row,) = store.withdrawn(Selection(metric))
+        assert (row.kind, row.invocations) == ("withdrawn", 2)
+        with store.export(Selection(metric)) as exported:
+            assert exported.read_all().num_rows == 0
+    assert [row.level for row in store.samples(Selection(Metric.CPU_NS))] == [1000.0, 1000.0]
     store.close()
 
 

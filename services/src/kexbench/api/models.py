@@ -131,7 +131,9 @@ class MetricView(Frozen):
     metric: Metric
     title: str = Field(examples=["Server CPU time"])
     unit: Literal["ns", "bytes", "count"]
-    stored: bool = Field(description="whether any number is stored; many machines have no hardware counters")
+    stored: bool = Field(
+        description="whether any number is stored, or was and is withdrawn; many machines have no hardware counters"
+    )
 
 
 class FirstLookView(Frozen):
@@ -487,7 +489,9 @@ _TITLES: dict[Metric, tuple[str, Unit]] = {
 
 def metric_views(stored: set[str]) -> list[MetricView]:
     """All metrics, in the order shown; `stored` are those with numbers."""
-    return [
-        MetricView(metric=metric, title=title, unit=unit, stored=metric in stored)
-        for metric, (title, unit) in _TITLES.items()
-    ]
+    return [metric_view(metric, stored=metric in stored) for metric in _TITLES]
+
+
+def metric_view(metric: Metric, *, stored: bool = True) -> MetricView:
+    title, unit = _TITLES[metric]
+    return MetricView(metric=metric, title=title, unit=unit, stored=stored)

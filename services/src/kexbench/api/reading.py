@@ -101,7 +101,7 @@ def filters(store: TheStore) -> Filters:
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
         libraries=sorted(store.libraries()),
-        metrics=metric_views(store.metrics()),
+        metrics=metric_views(store.metrics() | store.withdrawn_metrics()),
         aside=store.kept_value(("runs aside",), Evidence.of_all, lambda: _runs_aside(store)),
     )
 

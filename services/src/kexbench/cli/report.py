@@ -5,7 +5,7 @@ from urllib.parse import quote
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.connection_tables import CONNECTION_LEGEND, connection_tables
 from kexbench.cli.console import err, out
-from kexbench.cli.instruction_table import INSTRUCTION_LEGEND, instruction_table
+from kexbench.cli.metric_table import metric_legend, metric_table
 from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
@@ -19,10 +19,11 @@ def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None) -> Run
     return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}{query}")
 
 
-def print_report(api: ApiClient, run_id: str) -> RunDetail:
-    detail = run_detail(api, run_id)
-    if detail.measure.instrument is Instrument.INSTRUCTIONS:
-        _print_instructions(detail)
+def print_report(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
+    """Print the metric, or by default what the run's instrument decides by, times as rates."""
+    detail = run_detail(api, run_id, metric)
+    if metric or detail.measure.instrument is Instrument.INSTRUCTIONS:
+        _print_metric(detail)
     else:
         _print_times(detail)
     where = f"{api.page}{run_id}" if api.page else "to see it in a browser, start kexbench serve"
@@ -30,13 +31,12 @@ def print_report(api: ApiClient, run_id: str) -> RunDetail:
     return detail
 
 
-def _print_instructions(detail: RunDetail) -> None:
-    """Levels alone: `kexbench why` compares them, function by function. Other programs do not change counts, so there
-    are no disturbances to report."""
-    out.print(instruction_table(detail))
+def _print_metric(detail: RunDetail) -> None:
+    out.print(metric_table(detail))
     out.print()
-    out.print(INSTRUCTION_LEGEND, style="dim")
-    for line in outcome_lines(detail):
+    out.print(metric_legend(detail), style="dim")
+    disturbances = disturbance_lines(detail) if detail.measure.instrument is Instrument.TIME else []
+    for line in outcome_lines(detail) + disturbances:
         out.print(line, markup=False, soft_wrap=True)
 
 

@@ -48,7 +48,9 @@ def show(
     run_id: cluster.RunId,
     metric: Annotated[
         Metric | None,
-        typer.Option(help="The metric of --json. By default, the one that the run's instrument decides by."),
+        typer.Option(
+            help="Only this metric, in its own unit. By default, the one that the run's instrument decides by."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,11 +59,12 @@ def show(
     Examples:
 
         kexbench runs show 20260101-120000-0123abcd
+        kexbench runs show 20260101-120000-0123abcd --metric server_held_bytes
         kexbench runs show 20260101-120000-0123abcd --metric server_cpu_ns --json
     """
     with reach_api() as api:
         if as_json:
             print_json(run_detail(api, run_id, metric).model_dump(mode="json"))
         else:
-            summary = print_report(api, run_id).summary
+            summary = print_report(api, run_id, metric).summary
             out.print(f"{summary.state}: {summary.detail}" if summary.detail else summary.state, markup=False)

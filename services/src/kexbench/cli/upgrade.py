@@ -14,6 +14,7 @@ from kexbench.cli.words import aside_lines
 from kexbench.domain.upgrades import UpgradeReport
 
 REGRESSED = 3
+RELEVANT_TEXT = "0.5%"
 End = Annotated[str | None, typer.Argument(help="A version, a source or a subject, such as 3.5.7.", show_default=False)]
 
 
@@ -35,7 +36,7 @@ def upgrade(
     pool: Annotated[str | None, typer.Option(help="Only cells of this pool.", show_default=False)] = None,
     relevant: Annotated[
         str, typer.Option(metavar="PERCENT", help="Ignore smaller changes, even significant ones.")
-    ] = "0.5%",
+    ] = RELEVANT_TEXT,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 3 if a case is slower.")
     ] = False,
@@ -66,6 +67,8 @@ def upgrade(
             raise typer.Exit(_status(report))
     elif before:
         raise typer.BadParameter("name two versions, or none to list the measured upgrades")
+    elif pool or fail_on_regression or relevant != RELEVANT_TEXT:
+        raise typer.BadParameter("--pool, --relevant and --fail-on-regression judge an upgrade: name two versions")
     else:
         _list(library, as_json=as_json)
 

@@ -104,7 +104,8 @@ def _cells_by_case(
     no numbers."""
     here = replace(selection, case_ids=tuple(case_ids))
     samples = store.samples(here)
-    outcomes = [*store.outcomes(here), *store.disturbed(here)]  # failures first, since one outcome stands for a cell
+    # Failures first, since one outcome stands for a cell.
+    outcomes = [*store.outcomes(here), *store.disturbed(here), *store.withdrawn(here)]
     gathered = gather(samples, outcomes)
     run_ids = {cell.run_id for cell in gathered if cell.levels}
     frozen = sentinels(store.sentinels(replace(here, runs=tuple(run_ids))) if run_ids else ())

@@ -9,7 +9,7 @@ from kexbench.domain.components import ComponentChange
 from kexbench.domain.dimensions import Kind
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.samples import Disturbed, Negotiated, OutcomeKind
+from kexbench.domain.samples import Absence, Negotiated, OutcomeKind
 from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove
 
 
@@ -64,8 +64,9 @@ class Change(Frozen):
 class OutcomeView(Frozen):
     """Why there is no number."""
 
-    kind: OutcomeKind | Disturbed = Field(
-        description="`disturbed`: other programs ran in between, so these invocations lack the numbers of each side"
+    kind: OutcomeKind | Absence = Field(
+        description="`disturbed`: other programs ran in between, so these invocations lack the numbers of each side; "
+        "`withdrawn`: an earlier release stored a false number, which is not shown"
     )
     reason: str
     detail: str | None

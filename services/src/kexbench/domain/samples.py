@@ -69,6 +69,9 @@ class Metric(StrEnum):
     OBJECTS_COUNTED_INSTRUCTIONS = "objects_counted_instructions"
 
 
+HELD_METRICS = frozenset({Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES})
+"""Per connection that is held open, not per handshake."""
+
 SPOILT_BY_PREEMPTION = frozenset(
     {
         Metric.CLIENT_CPU_NS,
@@ -99,8 +102,11 @@ class OutcomeKind(StrEnum):
     HUNG = "hung"
 
 
-Disturbed = Literal["disturbed"]
+Absence = Literal["disturbed", "withdrawn"]
 """Why an invocation lacks some of its numbers. It is not an outcome, since nothing failed."""
+WITHDRAWN_REASON = (
+    "an earlier release took the memory of up to 16 open connections for that of one; measure the spec again"
+)
 
 
 SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
@@ -233,7 +239,7 @@ class Invocation(Frozen):
     It is complete or absent: nothing reads or writes a part of it.
     """
 
-    format_version: Count = 1
+    format_version: Count = Field(2, description="before 2, runners gave the memory of several connections as one's")
     run_id: str
     job_id: str
     attempt: AttemptNumber
@@ -258,9 +264,17 @@ class Invocation(Frozen):
         ticks that include other programs. So affected metrics are left out of their invocations with preempted
         batches."""
         earlier = any(sample.metric is Metric.CPU_NS and sample.level is None for sample in self.samples)
-        if not (earlier and self.preempted_batches):
-            return self.samples
-        return tuple(sample for sample in self.samples if sample.metric not in {Metric.CPU_NS, *SPOILT_BY_PREEMPTION})
+        spoilt = {Metric.CPU_NS, *SPOILT_BY_PREEMPTION} if earlier and self.preempted_batches else set()
+        without = spoilt | {sample.metric for sample in self.withdrawn_samples}
+        return tuple(sample for sample in self.samples if sample.metric not in without) if without else self.samples
+
+    @property
+    def withdrawn_samples(self) -> tuple[Sample, ...]:
+        """Runners before format 2 gave the heap of all connections that a worker held, and not their number. So these
+        cannot be corrected, and are kept where nobody is shown them."""
+        if self.format_version >= 2:
+            return ()
+        return tuple(sample for sample in self.samples if sample.metric in HELD_METRICS)
 
     @property
     def was_cut_short(self) -> bool:

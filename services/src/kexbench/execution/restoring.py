@@ -8,7 +8,7 @@ from kexbench.execution.folder import RunFolder
 from kexbench.runner.results import DamagedFile
 from kexbench.store.port import Store
 
-FROM_RUNS = frozenset({"runs", "run_events", "samples", "outcomes", "invocations"})
+FROM_RUNS = frozenset({"runs", "run_events", "samples", "withdrawn", "outcomes", "invocations"})
 """Tables whose rows are also in the folders of runs."""
 BY_ITSELF = frozenset({"hosts", "schema_migrations"})
 """Tables that are filled when a store opens."""

@@ -29,7 +29,7 @@ from kexbench.runner.host import memory_kills
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn, rounds
 from kexbench.runner.participant import Dropped, Participant, Setting
-from kexbench.runner.records import Batch, Examined
+from kexbench.runner.records import Batch, Examination, Examined
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
 
 
@@ -161,20 +161,14 @@ class _Cost:
 _EXAMINED = tuple(metric for metric in Metric if metric in Examined.model_fields and metric not in Batch.model_fields)
 
 
-def examined_samples(reference: str, examined: Examined) -> list[Sample]:
+def examined_samples(reference: str, examination: Examination) -> list[Sample]:
     """The untimed pass as one value of each metric, per handshake or per open connection."""
-    samples = []
-    for metric in _EXAMINED:
-        total: int | None = getattr(examined, metric)
-        if total is None:
-            continue
-        divisor = examined.handshakes
-        if metric in (Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES):
-            divisor = examined.held_connections
-        elif metric is Metric.HEAP_PEAK_BYTES:
-            divisor = 1
-        samples.append(Sample(subject=reference, metric=metric, values=(total / divisor,)))
-    return samples
+    amounts = {metric: examination.amount(metric) for metric in _EXAMINED}
+    return [
+        Sample(subject=reference, metric=metric, values=(amount,))
+        for metric, amount in amounts.items()
+        if amount is not None
+    ]
 
 
 def _samples(reference: str, batches: Sequence[Batch | Served], case: Case) -> list[Sample]:

@@ -16,7 +16,7 @@ from kexbench.domain.plans import examined_handshakes, least_handshakes
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
-from kexbench.runner.records import Batch, Examined, Failed, Hello, Load, Ready, Record, Refused
+from kexbench.runner.records import Batch, Examination, Examined, Failed, Hello, Load, Ready, Record, Refused
 from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 
 SETUP_TIMEOUT_S = 30.0
@@ -25,7 +25,6 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-HEAP_FIELDS = ("client_allocations", "server_allocations", "heap_peak_bytes", "client_held_bytes", "server_held_bytes")
 _Answer = TypeVar("_Answer", Ready, Batch, Examined, Load)
 
 
@@ -147,7 +146,7 @@ class Participant:
         self._last = self._ask(run_request(case, count, 0, count))
         return self._last
 
-    def examine(self) -> Examined | None:
+    def examine(self) -> Examination | None:
         """The untimed pass. A separate process counts the heap, because counting slows allocations down.
         Returns None for a case with two workers. Raises Dropped."""
         if "both" not in self._workers:
@@ -160,7 +159,7 @@ class Participant:
             with self._setting.launch(self._reference, count_heap=True) as worker:
                 expect(Ready, worker.ask(setup_request(case, self._setting.files), setup_timeout_s(case)))
                 counted = expect(Examined, worker.ask(request, BATCH_TIMEOUT_S))
-        return plain.model_copy(update={name: getattr(counted, name) for name in HEAP_FIELDS})
+        return Examination(plain, counted)
 
     def _start(self) -> dict[str, Worker]:
         """The workers by role: `both`, or `client` and `server`."""
@@ -288,12 +287,6 @@ def _without_wall_time(batch: Batch) -> Batch:
 
 def _joined(client: Batch, server: Batch) -> Batch:
     """One batch from the halves of two workers. Context switches between the two are normal, so they are ignored."""
-    return client.model_copy(
-        update={
-            "thread_cpu_ns": client.thread_cpu_ns + server.thread_cpu_ns,
-            "server_cpu_ns": server.server_cpu_ns,
-            "first_server_ns": server.first_server_ns,
-            "server_bytes": server.server_bytes,
-            "involuntary_switches": 0,
-        }
-    )
+    of_server = {name: getattr(server, name) for name in Batch.model_fields if "server" in name}
+    thread_cpu_ns = client.thread_cpu_ns + server.thread_cpu_ns
+    return client.model_copy(update={**of_server, "thread_cpu_ns": thread_cpu_ns, "involuntary_switches": 0})

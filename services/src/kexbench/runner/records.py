@@ -1,11 +1,11 @@
 """The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.samples import Negotiated
+from kexbench.domain.samples import HELD_METRICS, Metric, Negotiated
 
 
 class Hello(Frozen):
@@ -94,6 +94,10 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
+HEAP_METRICS = HELD_METRICS | {Metric.CLIENT_ALLOCATIONS, Metric.SERVER_ALLOCATIONS, Metric.HEAP_PEAK_BYTES}
+"""What a worker counts only with the counter of allocations preloaded."""
+
+
 class Examined(Frozen):
     """Totals over `handshakes` of an untimed pass. Null is what this machine or this process cannot count."""
 
@@ -120,6 +124,24 @@ class Examined(Frozen):
     client_cache_misses: Count | None
     server_cache_misses: Count | None
     counters_absent: str | None
+
+    def amount(self, metric: Metric) -> float | None:
+        """A metric of this pass: its total by what it is the total of."""
+        total: int | None = getattr(self, metric)
+        if total is None or metric is Metric.HEAP_PEAK_BYTES:
+            return total
+        return total / (self.held_connections if metric in HELD_METRICS else self.handshakes)
+
+
+class Examination(NamedTuple):
+    """The untimed passes of one subject: counting the heap slows allocations down, so a process of its own does. Each
+    has its own handshakes and connections, so their answers are never merged."""
+
+    plain: Examined
+    heap: Examined
+
+    def amount(self, metric: Metric) -> float | None:
+        return (self.heap if metric in HEAP_METRICS else self.plain).amount(metric)
 
 
 class Failures(Frozen):

@@ -28,7 +28,7 @@ from kexbench.runner.participant import (
     timer_of,
     worker_faults,
 )
-from kexbench.runner.records import Examined, Load, Ready, Record
+from kexbench.runner.records import Examination, Load, Ready, Record
 from kexbench.runner.web_server import CONTENT, WebServer
 from kexbench.runner.worker import Worker
 
@@ -117,7 +117,7 @@ class ServedParticipant:
         self._pace_ns = sum(load.wall_ns for load in loads) / batch.connections
         return batch
 
-    def examine(self) -> Examined | None:
+    def examine(self) -> Examination | None:
         """There is no untimed pass."""
         return None
 

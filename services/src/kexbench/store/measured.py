@@ -1,6 +1,6 @@
 """The tables of results: invocations, their samples and their outcomes."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, cast
 
@@ -12,8 +12,10 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     DISTURBED_REASON,
+    HELD_METRICS,
     SPOILT_BY_PREEMPTION,
-    Disturbed,
+    WITHDRAWN_REASON,
+    Absence,
     Invocation,
     Metric,
     Negotiated,
@@ -138,6 +140,7 @@ class MeasuredTables(HostTables, KeptTables):
             self._insert("samples", sample_columns(run, invocations, measured_on))
         for table, rows_of in (("outcomes", rows.outcome_rows), ("profiles", rows.profile_rows)):
             self._insert(table, [row for each in invocations for row in rows_of(run, each, measured_on)])
+        self._insert("withdrawn", [row for each in invocations for row in rows.withdrawn_rows(each)])
         try:
             self._insert("invocations", [rows.invocation_row(each, measured_on) for each in invocations])
         finally:  # an insert that fails may still have arrived
@@ -300,16 +303,37 @@ class MeasuredTables(HostTables, KeptTables):
         chosen = self._chosen(selection, [str(Metric.CPU_NS)], all_named=True)
         if chosen is None or not self._preempted(chosen.parameters["run_ids"]):
             return []
-        selected = self._query(
-            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
-            f" WHERE metric = 'cpu_ns' AND {OF_CHOSEN} AND ({INVOCATION}) IN (SELECT {INVOCATION} FROM invocations"
+        lacking = (
+            f"({INVOCATION}) IN (SELECT {INVOCATION} FROM invocations"
             " WHERE run_id IN {run_ids:Array(String)} AND preempted_batches > 0)"
             f" AND ({INVOCATION}, reference) NOT IN"
             f" (SELECT {INVOCATION}, reference FROM samples WHERE metric = {{metric:String}} AND {OF_CHOSEN})"
+        )
+        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in self._with_time(chosen, lacking)]
+
+    def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
+        if selection.metric not in HELD_METRICS:
+            return []
+        chosen = self._chosen(selection, [str(Metric.CPU_NS)], all_named=True)
+        if chosen is None:
+            return []
+        withdrawn = (
+            f"({INVOCATION}, reference) IN (SELECT {INVOCATION}, reference FROM withdrawn"
+            " WHERE run_id IN {run_ids:Array(String)} AND metric = {metric:String})"
+        )
+        return [_outcome(row, "withdrawn", WITHDRAWN_REASON) for row in self._with_time(chosen, withdrawn)]
+
+    def withdrawn_metrics(self) -> set[str]:
+        return {row["metric"] for row in self._query("SELECT DISTINCT metric FROM withdrawn")}
+
+    def _with_time(self, chosen: "_Chosen", where: str) -> Iterator[dict[str, Any]]:
+        """The cells with CPU time in some of the chosen invocations, and in how many."""
+        return self._query(
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f" WHERE metric = 'cpu_ns' AND {OF_CHOSEN} AND {where}"
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id {KEYS_FIRST}",
             chosen.parameters,
         )
-        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
 
     def _preempted(self, run_ids: Collection[str]) -> bool:
         preempted = (
@@ -339,7 +363,7 @@ def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
     )
 
 
-def _outcome(row: dict[str, Any], kind: OutcomeKind | Disturbed, reason: str, detail: str | None = None) -> OutcomeRow:
+def _outcome(row: dict[str, Any], kind: OutcomeKind | Absence, reason: str, detail: str | None = None) -> OutcomeRow:
     return OutcomeRow(
         case=rows.case_of(row),
         subject=rows.subject_of(row),

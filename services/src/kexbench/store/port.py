@@ -18,7 +18,7 @@ from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.profiles import Profile
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
-from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.samples import Absence, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import Screening
 from kexbench.store.evidence import Evidence, Token
@@ -225,7 +225,7 @@ class OutcomeRow:
     subject: SubjectRow
     run_id: str
     measured_at: datetime
-    kind: OutcomeKind | Disturbed
+    kind: OutcomeKind | Absence
     reason: str
     detail: str | None
     invocations: int
@@ -717,6 +717,15 @@ class SampleStore(Protocol):
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         """Invocations of each cell's newest run that have the CPU time but not this metric, because other programs ran
         in between. They are not failures, so `outcomes` does not include them."""
+        ...
+
+    def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
+        """Invocations of each cell's newest run whose number of this metric is false, and not shown for that. Neither
+        are they failures."""
+        ...
+
+    def withdrawn_metrics(self) -> set[str]:
+        """Those of which some number is withdrawn."""
         ...
 
     def export(self, selection: Selection) -> "AbstractContextManager[RecordBatchReader]":

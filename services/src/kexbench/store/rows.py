@@ -62,6 +62,18 @@ def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
     ]
 
 
+def withdrawn_rows(invocation: Invocation) -> list[Row]:
+    return [
+        {
+            **columns_of(invocation, "run_id", "job_id", "case_id", "invocation", "attempt"),
+            "reference": sample.subject,
+            "metric": sample.metric,
+            "value": sample.cost,
+        }
+        for sample in invocation.withdrawn_samples
+    ]
+
+
 def profile_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
     return [
         {

@@ -1,0 +1,60 @@
+"""The table of a run's numbers for one metric, in its own unit."""
+
+from rich.table import Table
+from rich.text import Text
+
+from kexbench.api.models import metric_view
+from kexbench.api.run_models import RunDetail
+from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, move_text
+from kexbench.comparison.models import Cell, Estimate
+from kexbench.domain.library_commits import version_text
+from kexbench.domain.plans import Instrument
+
+INSTRUCTION_LEGEND = "Counted by callgrind. kexbench why names the functions behind a difference."
+CHANGE_LEGEND = "Below a number: the change from the version that it names, with its 95% interval."
+_VERDICTS = {**VERDICTS, "more": "more", "less": "less"}
+
+
+def metric_table(detail: RunDetail) -> Table:
+    """One row a case, one column a subject."""
+    by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
+    names = {each.subject: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
+    view = metric_view(detail.metric)
+    where = f" on {detail.host_kind.cpu_model}" if detail.host_kind else ""
+    table = case_table(f"{detail.summary.spec_name}: {view.title}{where}", names.values())
+    for case in detail.cases:
+        cells = (by_place.get((case.id, subject)) for subject in names)
+        texts = [_cell_text(cell, view.unit, names) for cell in cells]
+        table.add_row(*map(Text, (case_text(case.title), *texts)))
+    return table
+
+
+def metric_legend(detail: RunDetail) -> str:
+    """What the numbers and signs of the table mean."""
+    lines = ["Medians of the invocations, per handshake unless the title says otherwise; ± is their 95% interval."]
+    if any(cell.change for cell in detail.cells):
+        lines.append(CHANGE_LEGEND)
+    if detail.measure.instrument is Instrument.INSTRUCTIONS:
+        lines.append(INSTRUCTION_LEGEND)
+    return "\n".join(lines)
+
+
+def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
+    """`46,730 bytes ±0.1%` and the change, or the kind of outcome if there is no result."""
+    if cell is None:
+        return ""
+    if cell.estimate is None:
+        return str(cell.outcome.kind) if cell.outcome else NO_RESULT
+    change = cell.change
+    if change is None:
+        return _amount_text(cell.estimate, unit)
+    against = names.get(change.against, change.against).replace("\n", " ")
+    return f"{_amount_text(cell.estimate, unit)}\nfrom {against}:\n{move_text(change, _VERDICTS[change.verdict])}"
+
+
+def _amount_text(estimate: Estimate, unit: str) -> str:
+    """`541.5 µs ±0.4%`, `46,730 bytes ±0.0%`, or `2,127,291` of what has no unit."""
+    value, low, high = estimate.value, estimate.low, estimate.high
+    amount, unit = (value / 1e3, " µs") if unit == "ns" else (value, {"bytes": " bytes"}.get(unit, ""))
+    text = (f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}") + unit
+    return f"{text} ±{(high - low) / 2 / value:.1%}" if low is not None and high is not None and value else text

@@ -1,0 +1,51 @@
+"""`runs show --metric` prints what was asked for, in its own unit, with intervals and both ends of a change."""
+
+from typing import cast
+
+import pytest
+
+from kexbench.api.models import metric_view
+from kexbench.api.run_models import RunDetail
+from kexbench.cli.report import print_report
+from kexbench.client import ApiClient
+from kexbench.domain.samples import Metric
+from tests.cli.test_step_tables import AFTER, BEFORE, CASES, CHANGE, a_cell, a_detail, words
+
+UNITS = {"ns": "46.73 µs ±11.0%", "bytes": "46,730 bytes ±11.0%", "count": "46,730 ±11.0%"}
+
+
+class StandInApi:
+    """Answers with a run of the metric that it is asked for."""
+
+    page = None
+
+    def get(self, _: type, path: str) -> RunDetail:
+        metric = Metric(path.partition("?metric=")[2] or Metric.CPU_NS)
+        cells = [
+            a_cell(CASES[0], BEFORE, 46_730),
+            a_cell(CASES[0], AFTER, 41_178, CHANGE),
+            a_cell(CASES[1], BEFORE, None),
+        ]
+        return a_detail(cells, [BEFORE, AFTER]).model_copy(update={"metric": metric})
+
+
+def printed(metric: Metric | None, capsys: pytest.CaptureFixture[str]) -> str:
+    print_report(cast(ApiClient, StandInApi()), "a-run", metric)
+    return words(capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize("metric", Metric)
+def test_every_metric_is_printed_with_its_title_and_unit_and_no_rate(
+    metric: Metric, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view, text = metric_view(metric), printed(metric, capsys)
+    assert view.title in text
+    assert UNITS[view.unit] in text
+    assert "/s" not in text
+    assert "CPU-second" not in text
+    assert "from gnutls 3.7.9: -11.88% [-12.86%, -10.89%] less" in text
+    assert "gnutls 3.7.9: unsupported: no such group" in text
+
+
+def test_without_a_metric_times_are_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "21,400/s → 24,285/s" in printed(None, capsys)
