@@ -128,7 +128,7 @@ static bool prepare_side(struct side *side, bool resume) {
 
 static struct side *open_side(struct context *c, enum role role, struct pipe_end pipes, bool resume,
                               struct fault *fault) {
-    struct side *side = malloc(sizeof *side + (size_t)c->longest_der);
+    struct side *side = malloc(sizeof *side);
     if (side == NULL) {
         fault_set(fault, FAULT_ERROR, "out of memory");
         return NULL;

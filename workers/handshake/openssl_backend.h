@@ -16,8 +16,7 @@ struct context {
     struct der {
         unsigned char *bytes;
         int length;
-    } chain[CHAIN_MAX]; /* the case's certificates */
-    int longest_der;
+    } chain[CHAIN_MAX];            /* the case's certificates */
     X509 *trust_anchor;            /* that the chain leads to; NULL: nothing is verified */
     struct material ocsp_response; /* empty: nothing is stapled */
     SSL_SESSION *session;          /* that resumptions offer */
@@ -33,7 +32,6 @@ struct side {
     size_t early_data_bytes; /* written or read so far */
     int tickets;             /* that a client took in; counted with TICKETS_DEFAULT alone */
     char unnamed_group[64];  /* backs `group` when no case can ask for it */
-    unsigned char der[];     /* room for a certificate of the peer's */
 };
 
 /* --- openssl_fault.c --- */

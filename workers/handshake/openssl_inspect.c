@@ -115,17 +115,19 @@ static void key_of(X509 *certificate, struct negotiated *out) {
     out->peer_key_bits = sized ? (unsigned)EVP_PKEY_bits(key) : 0;
 }
 
-static bool is_the_cases(struct side *side, X509 *certificate, unsigned place) {
+/* The copy lives no longer than this: an open connection holds the library's memory, not the proof's. */
+static bool is_the_cases(const struct side *side, X509 *certificate, unsigned place) {
     const struct der *wanted = &side->context->chain[place];
-    unsigned char *to = side->der;
-    return wanted->bytes != NULL && i2d_X509(certificate, NULL) == wanted->length &&
-           i2d_X509(certificate, &to) == wanted->length &&
-           memcmp(side->der, wanted->bytes, (size_t)wanted->length) == 0;
+    unsigned char *der = NULL;
+    int length = wanted->bytes == NULL ? 0 : i2d_X509(certificate, &der);
+    bool same = length > 0 && length == wanted->length && memcmp(der, wanted->bytes, (size_t)length) == 0;
+    OPENSSL_free(der);
+    return same;
 }
 
 /* Is every certificate the case's, as far as the chain goes? How far, `chain_length` tells. The library lists
  * the server's own certificate with its chain, and a client's without. */
-static bool shows_the_cases(struct side *side, X509 *shown, STACK_OF(X509) * chain, int listed) {
+static bool shows_the_cases(const struct side *side, X509 *shown, STACK_OF(X509) * chain, int listed) {
     bool same = is_the_cases(side, shown, 0);
     for (int i = listed; same && i < sk_X509_num(chain) && i - listed + 1 < CHAIN_MAX; i++)
         same = is_the_cases(side, sk_X509_value(chain, i), (unsigned)(i - listed + 1));

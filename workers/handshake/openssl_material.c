@@ -37,7 +37,6 @@ static bool keep_chain(struct context *c, STACK_OF(X509) * chain, struct fault *
         der->length = i2d_X509(sk_X509_value(chain, i), &der->bytes);
         if (der->length <= 0)
             return openssl_fault(fault, FAULT_ERROR, "out of memory");
-        c->longest_der = der->length > c->longest_der ? der->length : c->longest_der;
         if (i > 0 && !intermediate_fits(&c->tls_case, (size_t)der->length, fault))
             return false;
     }

@@ -104,7 +104,7 @@ def fill(store: ClickHouseStore, chance: random.Random, ask: Callable[[], None])
             ready = [each for each in invocations if each.host_id == host.host_id][: chance.randrange(1, 20)]
             invocations = [each for each in invocations if each not in ready]
             if chance.random() < 0.3:
-                dying.survives = chance.randrange(7)
+                dying.survives = chance.randrange(8)
                 with suppress(Killed):
                     dying.add_invocations(run, ready, host)
                 ask()

@@ -359,7 +359,7 @@ def dies_after(inserts: int, store: ClickHouseStore, run: Run, *invocations: Inv
     dying.close()
 
 
-@pytest.mark.parametrize("inserts", [1, 2])
+@pytest.mark.parametrize("inserts", [1, 2, 5])
 def test_an_upload_killed_between_its_inserts_counts_for_nothing_until_repeated(
     store: ClickHouseStore, inserts: int
 ) -> None:

@@ -19,7 +19,7 @@ from tests.store.test_contract import CPU, ONE, TWO, DyingStore, Killed, dies_af
 from tests.stores import clauses_of
 
 pytestmark = pytest.mark.xdist_group("store")
-TO_INVOCATIONS = 5
+TO_INVOCATIONS = 6
 """Inserts of a new process until an invocation counts: host, samples, outcomes, profiles and the invocation's row."""
 
 
