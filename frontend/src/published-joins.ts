@@ -122,7 +122,7 @@ async function joinedComparison(query: URLSearchParams, load: Load): Promise<Com
     (names) => (base ?? names[0]) === names[0] && (other ?? names[1]) === names[1],
   );
   const found = pair && (await load<Comparison>("compare", { base: pair[0], other: pair[1] }));
-  const nothing = { base: null, other: null, cases: [], cells: [], lines: [], left_out: 0 };
+  const nothing = { base: null, other: null, cases: [], cells: [], differences: [], lines: [], left_out: 0 };
   if (!found) return { ...nothing, subjects: index.subjects };
   const ends = ["base", "other"] as const;
   const cells = found.cells.filter((cell) =>

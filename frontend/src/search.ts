@@ -98,6 +98,8 @@ export interface EndChoice extends HostChoice {
   /** unique name or LIBRARY@VERSION; absent: of the upgrade measured last */
   subject?: string;
   run?: string;
+  /** absent: that of the other end, or every case */
+  case?: string;
 }
 
 /** As `EndChoice` for each end. */
@@ -106,10 +108,12 @@ export interface CompareSearch {
   basePool?: string;
   baseCpu?: string;
   baseRun?: string;
+  baseCase?: string;
   other?: string;
   otherPool?: string;
   otherCpu?: string;
   otherRun?: string;
+  otherCase?: string;
   /** words that a case's title must contain */
   q?: string;
   /** absent: all cells */
@@ -270,10 +274,12 @@ export function compareSearch(raw: Raw): CompareSearch {
     basePool: text(raw.basePool),
     baseCpu: text(raw.baseCpu),
     baseRun: text(raw.baseRun),
+    baseCase: text(raw.baseCase),
     other: text(raw.other),
     otherPool: text(raw.otherPool),
     otherCpu: text(raw.otherCpu),
     otherRun: text(raw.otherRun),
+    otherCase: text(raw.otherCase),
     q: text(raw.q),
     verdict: oneOf(raw.verdict, VERDICT_FILTERS),
     sort: oneOf(raw.sort, ["change"] as const),
@@ -287,10 +293,12 @@ export function compareChoice(base: EndChoice, other: EndChoice): CompareSearch 
     basePool: base.pool,
     baseCpu: base.cpu,
     baseRun: base.run,
+    baseCase: base.case,
     other: other.subject,
     otherPool: other.pool,
     otherCpu: other.cpu,
     otherRun: other.run,
+    otherCase: other.case,
   };
 }
 

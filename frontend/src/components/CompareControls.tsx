@@ -84,7 +84,9 @@ function EndControls({ title, end, subjects, choose }: EndProps) {
           ...choice,
           label: `${libraryTitle(choice.group ?? "")} ${choice.label}`,
         }))}
-        choose={(subject) => choose({ subject, pool: undefined, cpu: undefined, run: undefined })}
+        choose={(subject) =>
+          choose({ subject, pool: undefined, cpu: undefined, run: undefined, case: undefined })
+        }
       />
       <HostSelect
         hostKinds={hostKinds}
@@ -104,6 +106,17 @@ function EndControls({ title, end, subjects, choose }: EndProps) {
             })),
           ]}
           choose={(run) => choose({ run: run || undefined })}
+        />
+      )}
+      {!site && (
+        <Select
+          label="Case"
+          value={end?.case_id ?? ""}
+          choices={[
+            { value: "", label: "every case" },
+            ...(end?.cases ?? []).map(({ id, title }) => ({ value: id, label: title })),
+          ]}
+          choose={(caseId) => choose({ case: caseId || undefined })}
         />
       )}
     </fieldset>

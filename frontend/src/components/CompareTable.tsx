@@ -122,7 +122,7 @@ interface RowProps {
   several: boolean;
 }
 
-function Row({ row: { cell, caseView }, comparison, several }: RowProps) {
+function Row({ row: { cell, caseView, otherCase }, comparison, several }: RowProps) {
   const { base, other } = cell;
   const dependencies = cell.components.map(componentText).join(", ");
   return (
@@ -131,6 +131,7 @@ function Row({ row: { cell, caseView }, comparison, several }: RowProps) {
         <Link {...paths.series({ case: cell.case_id, pool: other.pool, cpu: other.cpu_model })}>
           {caseView.title}
         </Link>
+        {otherCase && <small className="below">→ {otherCase.title}</small>}
         {several && <small className="below">{hostLabel(other)}</small>}
       </th>
       <td>
@@ -138,9 +139,7 @@ function Row({ row: { cell, caseView }, comparison, several }: RowProps) {
         {dependencies && <small className="below">also changed: {dependencies}</small>}
       </td>
       <SideCell {...{ cell, comparison }} metric="cpu_ns" side={cell.both} />
-      <td>
-        <Sparkline history={cell.history} lines={comparison.lines} />
-      </td>
+      <td>{cell.history.length > 0 && <Sparkline history={cell.history} lines={comparison.lines} />}</td>
       <SideCell {...{ cell, comparison }} metric="client_cpu_ns" side={cell.client} />
       <SideCell {...{ cell, comparison }} metric="server_cpu_ns" side={cell.server} />
       <td>
@@ -181,7 +180,7 @@ function SideCell({ cell, comparison, metric, side }: SideProps) {
     <BatchesLink
       search={{
         subject: comparison[end]?.subject.subject ?? "",
-        case: cell.case_id,
+        case: end === "base" ? cell.case_id : cell.other_case_id,
         metric: metric === "cpu_ns" ? undefined : metric,
         pool: cell[end].pool,
         cpu: cell[end].cpu_model,

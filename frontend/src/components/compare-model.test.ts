@@ -8,6 +8,7 @@ import {
   compareGroups,
   compareRows,
   compareTitle,
+  differenceText,
   endChoices,
   subjectsAt,
   tallyText,
@@ -27,6 +28,7 @@ function aCompared(caseId: string, both: ComparedSide, cell: Partial<ComparedCel
   const where = { pool: "local", cpu_model: "a CPU", run_id: "r" };
   return {
     case_id: caseId,
+    other_case_id: caseId,
     base: where,
     other: where,
     unalike: [],
@@ -45,12 +47,31 @@ function aCompared(caseId: string, both: ComparedSide, cell: Partial<ComparedCel
 
 function anEnd(version: string, end: Partial<ComparedEnd> = {}): ComparedEnd {
   const subject = aSubject("openssl", version);
-  return { subject, pool: null, cpu_model: null, run_id: null, host_kinds: [], runs: [], ...end };
+  return {
+    subject,
+    pool: null,
+    cpu_model: null,
+    run_id: null,
+    case_id: null,
+    host_kinds: [],
+    runs: [],
+    cases: [],
+    ...end,
+  };
 }
 
 function aComparison(cells: ComparedCell[]): Comparison {
   const cases = [...new Set(cells.map(({ case_id }) => case_id))].map((id) => aCase(id, `Case ${id}`));
-  return { subjects: [], base: anEnd("1"), other: anEnd("2"), cases, cells, lines: [], left_out: 0 };
+  return {
+    subjects: [],
+    base: anEnd("1"),
+    other: anEnd("2"),
+    cases,
+    cells,
+    differences: [],
+    lines: [],
+    left_out: 0,
+  };
 }
 
 const CELLS = [
@@ -183,5 +204,35 @@ describe("a published site", () => {
       { subject: three.subject, ...elsewhere },
     ]);
     expect(chosenEnds("other", elsewhere, now, undefined)[0]).toEqual(now[0]);
+  });
+});
+
+describe("two cases", () => {
+  const cell = aCompared("a", aSide(1.1, "more"), { other_case_id: "b" });
+  const comparison = {
+    ...aComparison([cell, aCompared("b", aSide(1, "same"))]),
+    differences: [{ dimension: "cipher", base: "AES-128-GCM", other: "AES-128-CBC-SHA" }],
+  };
+
+  it("name the dimension in which they differ, with both values", () => {
+    expect(differenceText(comparison)).toBe("cipher: AES-128-GCM → AES-128-CBC-SHA");
+    expect(differenceText({ differences: [] })).toBeUndefined();
+  });
+
+  it("are both in their row and in its CSV", () => {
+    const rows = compareRows(comparison, {});
+    expect(rows.map(({ caseView, otherCase }) => [caseView.id, otherCase?.id])).toEqual([
+      ["a", "b"],
+      ["b", undefined],
+    ]);
+    expect(compareCsv(rows)[1]?.slice(0, 2)).toEqual(["Case a", "Case b"]);
+  });
+
+  it("are the title where the version is the same, and the reason where there is no verdict", () => {
+    const ends = { base: anEnd("1", { case_id: "a" }), other: anEnd("1", { case_id: "b" }) };
+    expect(compareTitle(ends)).toBe("OpenSSL 1: two cases");
+    expect(unalikeText([aCompared("a", aSide(2), { unalike: ["turns"] })])).toBe(
+      "The two differ in time: the two cases were not measured in turns in one run, so ratios have an interval and no verdict.",
+    );
   });
 });

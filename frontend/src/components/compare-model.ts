@@ -20,6 +20,8 @@ export interface CompareRow {
   key: string;
   cell: ComparedCell;
   caseView: CaseView;
+  /** of the other end, where two cases are compared */
+  otherCase?: CaseView | undefined;
 }
 
 export interface CompareGroup {
@@ -37,6 +39,7 @@ const TRAITS: Record<Unalike, string> = {
   cpu: "CPU",
   runs: "run, with no subject in common",
   work: "work: the handshakes or the methods differ",
+  turns: "time: the two cases were not measured in turns in one run",
 };
 
 /** The rows that the filters leave, sorted. */
@@ -45,7 +48,8 @@ export function compareRows({ cases, cells }: Comparison, search: CompareSearch)
   const rows = cells.flatMap((cell): CompareRow[] => {
     const caseView = named.get(cell.case_id);
     if (!caseView || !matches(caseView, search.q) || !isShown(cell, search.verdict)) return [];
-    return [{ key: `${cell.case_id} ${cell.base.pool} ${cell.base.cpu_model}`, cell, caseView }];
+    const otherCase = cell.other_case_id === cell.case_id ? undefined : named.get(cell.other_case_id);
+    return [{ key: `${cell.case_id} ${cell.base.pool} ${cell.base.cpu_model}`, cell, caseView, otherCase }];
   });
   return search.sort === "change" ? bySize(rows) : rows;
 }
@@ -123,16 +127,24 @@ export function unalikeText(cells: readonly ComparedCell[]): string | undefined 
   return `The two differ in ${common.map((trait) => TRAITS[trait]).join(" and ")}, so ratios have an interval and no verdict.${why}`;
 }
 
+/** "cipher: AES-128-GCM → AES-128-CBC-SHA": in what two cases differ, with both values; nothing for one case. */
+export function differenceText({ differences }: Pick<Comparison, "differences">): string | undefined {
+  if (differences.length === 0) return undefined;
+  return differences.map(({ dimension, base, other }) => `${dimension}: ${base} → ${other}`).join(", ");
+}
+
 /** "OpenSSL 3.5.4" */
 export function endName({ subject }: Pick<ComparedEnd, "subject">): string {
   return `${libraryTitle(subject.library)} ${versionText(subject)}`;
 }
 
-/** "OpenSSL 3.0.17 → 3.5.4", "OpenSSL 3.5.4: two CPUs" where only the machine or the run differs. */
+/** "OpenSSL 3.0.17 → 3.5.4", "OpenSSL 3.5.4: two CPUs" where only the machine, the run or the case differs. */
 export function compareTitle({ base, other }: Pick<Comparison, "base" | "other">): string {
   if (!base || !other) return "Compare";
   if (base.subject.subject === other.subject.subject) {
-    return `${endName(base)}: two ${base.run_id === other.run_id ? "machines" : "runs"}`;
+    const what =
+      base.case_id !== other.case_id ? "cases" : base.run_id === other.run_id ? "machines" : "runs";
+    return `${endName(base)}: two ${what}`;
   }
   const isOneLibrary = base.subject.library === other.subject.library;
   const names = isOneLibrary && versionText(base.subject) !== versionText(other.subject);
@@ -144,12 +156,22 @@ export function compareTitle({ base, other }: Pick<Comparison, "base" | "other">
 /** All rows with plain numbers in nanoseconds, whichever groups are open. */
 export function compareCsv(rows: readonly CompareRow[]): string[][] {
   const sides = ["both", "client", "server"] as const;
-  const head = ["case", "base pool", "base CPU", "other pool", "other CPU", "verdict", "caveats"];
+  const head = [
+    "case",
+    "other case",
+    "base pool",
+    "base CPU",
+    "other pool",
+    "other CPU",
+    "verdict",
+    "caveats",
+  ];
   const columns = ["base ns", "other ns", "ratio", "low", "high", "verdict"];
   return [
     [...head, ...sides.flatMap((side) => columns.map((name) => `${side} ${name}`)), "base run", "other run"],
-    ...rows.map(({ cell, caseView }) => [
+    ...rows.map(({ cell, caseView, otherCase }) => [
       caseView.title,
+      (otherCase ?? caseView).title,
       cell.base.pool,
       cell.base.cpu_model,
       cell.other.pool,
@@ -181,12 +203,14 @@ export function endChoices(
       pool: search.basePool,
       cpu: search.baseCpu,
       run: search.baseRun,
+      case: search.baseCase,
     },
     {
       subject: search.other ?? other?.subject.subject,
       pool: search.otherPool,
       cpu: search.otherCpu,
       run: search.otherRun,
+      case: search.otherCase,
     },
   ];
 }

@@ -6,7 +6,13 @@ import type { Comparison } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CompareControls } from "@/components/CompareControls";
 import { CompareTable } from "@/components/CompareTable";
-import { compareRows, compareTitle, tallyText, unalikeText } from "@/components/compare-model";
+import {
+  compareRows,
+  compareTitle,
+  differenceText,
+  tallyText,
+  unalikeText,
+} from "@/components/compare-model";
 import { count } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -51,10 +57,12 @@ function queryOf(search: CompareSearch) {
     base_pool: search.basePool,
     base_cpu_model: search.baseCpu,
     base_run_id: search.baseRun,
+    base_case_id: search.baseCase,
     other: search.other,
     other_pool: search.otherPool,
     other_cpu_model: search.otherCpu,
     other_run_id: search.otherRun,
+    other_case_id: search.otherCase,
   };
 }
 
@@ -81,11 +89,13 @@ function Results({ title, search, comparison, change }: ResultsProps) {
   }
   if (cells.length === 0) return <NothingShared comparison={comparison} />;
   const unalike = unalikeText(cells);
+  const differences = differenceText(comparison);
   const isUpgrade =
     base.subject.library === other.subject.library && base.subject.subject !== other.subject.subject;
   return (
     <>
       <h2>{title}</h2>
+      {differences && <p>{differences}</p>}
       {unalike && <p>{unalike}</p>}
       {rows.length === 0 ? (
         <Empty title="No cell matches">
@@ -122,12 +132,12 @@ function Results({ title, search, comparison, change }: ResultsProps) {
 }
 
 function NothingShared({ comparison: { base, other } }: { comparison: Comparison }) {
-  const isSame = base?.subject.subject === other?.subject.subject;
+  const isSame = base?.subject.subject === other?.subject.subject && base?.case_id === other?.case_id;
   return (
     <Empty title={isSame ? "Both are the same" : "Nothing in common"}>
       <p>
         {isSame
-          ? "Choose another version, or a pool and CPU or a run for each."
+          ? "Choose another version, or a pool and CPU, a run or a case for each."
           : "No case was measured for both of these choices."}
       </p>
     </Empty>

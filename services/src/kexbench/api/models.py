@@ -11,6 +11,7 @@ from kexbench.comparison.distribution import InvocationBatches
 from kexbench.comparison.history import HistoryLine
 from kexbench.comparison.models import CaseView, Cell, ChangePoint, Estimate, SubjectView
 from kexbench.comparison.two_ends import ComparedCell
+from kexbench.domain.cases import CaseDifference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
@@ -284,18 +285,23 @@ class ComparedEnd(Frozen):
     pool: str | None = Field(description="null: on every host kind that both ends have")
     cpu_model: str | None
     run_id: str | None = Field(description="null: in the runs that compare the two best")
+    case_id: str | None = Field(description="null: in every case that both ends have")
     host_kinds: list[HostKind] = Field(description="those that measured the subject, the last one first")
     runs: list[RunChoice] = Field(description="those that measured the subject, the last ones first")
+    cases: list[CaseChoice] = Field(description="those that the subject was measured in")
 
 
 class Comparison(Frozen):
-    """Two ends, compared in every case that both measured."""
+    """Two ends, compared in every case that both measured, or in one case each."""
 
     subjects: list[SubjectView] = Field(description="all that can be compared, by library, then version order")
     base: ComparedEnd | None = Field(description="null if nothing fits")
     other: ComparedEnd | None = Field(description="its costs are given relative to those of `base`")
     cases: list[CaseView]
     cells: list[ComparedCell] = Field(description="in the order of the matrix, then host kinds")
+    differences: list[CaseDifference] = Field(
+        description="the dimensions in which two compared cases differ; else empty"
+    )
     lines: list[HistoryLine] = Field(description="of the cells' histories")
     left_out: int = Field(description="cells beyond the limit of one answer")
 

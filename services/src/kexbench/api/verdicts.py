@@ -9,21 +9,22 @@ from fastapi import APIRouter, Query
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.gate import api_router
-from kexbench.api.models import ComparedEnd, Comparison, HostKind, Problem
+from kexbench.api.models import CaseChoice, ComparedEnd, Comparison, HostKind, Problem, RunChoice
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, run_choices
 from kexbench.api.upgrades import Relevant, version_of
 from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import MeasuredSubject, subject_view, subjects_in_order
 from kexbench.comparison.run_verdicts import verdicts_of
-from kexbench.comparison.two_ends import ComparedEnds, End, chosen_ends, compared_ends
+from kexbench.comparison.two_ends import ComparedCell, ComparedEnds, End, chosen_ends, compared_ends
 from kexbench.comparison.upgrade_data import judged_steps
+from kexbench.domain.cases import Case, case_order, differences
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT, RunVerdict
 from kexbench.planning.rules import relevant_of
-from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection
+from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
@@ -46,6 +47,9 @@ RunSubject = Annotated[str, Query(min_length=1, max_length=500, description="uni
 EndPool = Annotated[str | None, Query(max_length=200, description="default: all pools that both ends have")]
 EndCpuModel = Annotated[str | None, Query(max_length=200, description="default: all CPU models that both ends have")]
 EndRun = Annotated[str | None, Query(max_length=100, description="default: the runs that compare the two best")]
+EndCase = Annotated[
+    str | None, Query(max_length=300, description="id of a case; default: that of the other end, or every case")
+]
 
 
 RunIds = Annotated[
@@ -99,20 +103,23 @@ def compare(
     base_pool: EndPool = None,
     base_cpu_model: EndCpuModel = None,
     base_run_id: EndRun = None,
+    base_case_id: EndCase = None,
     other: EndSubject = None,
     other_pool: EndPool = None,
     other_cpu_model: EndCpuModel = None,
     other_run_id: EndRun = None,
+    other_case_id: EndCase = None,
     relevant: Relevant = RELEVANT,
 ) -> Comparison:
     """Any two ends, case by case: versions, libraries, host kinds or runs. Without subjects, the upgrade measured last.
-    Ends that are not alike, such as two CPUs, get ratios with intervals and no verdicts."""
+    Ends that are not alike, such as two CPUs, get ratios with intervals and no verdicts. With a case for each end, two
+    cases: judged where one run measured both in turns."""
     measured = store.measured_subjects(Selection(Metric.CPU_NS, asides=True))
     subjects = {text: version_of(store, catalogue, Metric.CPU_NS, text) for text in (base, other) if text is not None}
     before, after = chosen_ends(measured, *(subjects[text] if text else None for text in (base, other)))
     ends = (
-        End(before, base_pool, base_cpu_model, base_run_id) if before else None,
-        End(after, other_pool, other_cpu_model, other_run_id) if after else None,
+        End(before, base_pool, base_cpu_model, base_run_id, base_case_id or other_case_id) if before else None,
+        End(after, other_pool, other_cpu_model, other_run_id, other_case_id or base_case_id) if after else None,
     )
     shown = compared_ends(store, ends[0], ends[1], measured, relevant) if ends[0] and ends[1] else ComparedEnds()
     chosen = {end.subject.name for end in ends if end}
@@ -127,9 +134,15 @@ def compare(
         other=_end(store, ends[1], measured),
         cases=[CaseView.of(case) for case in shown.cases],
         cells=list(cells),
+        differences=differences(*_both_cases(shown.cells[0], shown.cases)) if shown.cells else [],
         lines=list(shown.lines),
         left_out=len(shown.cells) - len(cells),
     )
+
+
+def _both_cases(cell: ComparedCell, cases: Collection[Case]) -> tuple[Case, Case]:
+    by_id = {case.case_id: case for case in cases}
+    return by_id[cell.case_id], by_id[cell.other_case_id]
 
 
 def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubjectRow]) -> ComparedEnd | None:
@@ -137,19 +150,27 @@ def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubje
         return None
     name = end.subject.name
     known = {HostKindRow(row.pool, row.cpu_model) for row in measured if row.subject.name == name}
-    runs = store.kept_value(
-        ("runs of", name),
+    runs, cases = store.kept_value(
+        ("runs and cases of", name),
         lambda evidence: evidence.of_subjects((name,)),
-        lambda: run_choices(store.appearances(Selection(Metric.CPU_NS, subjects=(name,), asides=True))),
+        lambda: _choices(store.appearances(Selection(Metric.CPU_NS, subjects=(name,), asides=True))),
     )
     return ComparedEnd(
         subject=subject_view(end.subject),
         pool=end.pool,
         cpu_model=end.cpu_model,
         run_id=end.run_id,
+        case_id=end.case_id,
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds() if kind in known],
         runs=runs,
+        cases=cases,
     )
+
+
+def _choices(rows: Collection[AppearanceRow]) -> tuple[list[RunChoice], list[CaseChoice]]:
+    cases = {row.case.case_id: row.case for row in rows}
+    ordered = sorted(cases.values(), key=case_order)
+    return run_choices(rows), [CaseChoice(id=case.case_id, title=case.label) for case in ordered]
 
 
 router.include_router(_kept)

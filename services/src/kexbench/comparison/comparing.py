@@ -168,7 +168,9 @@ def unjudged_ratio(numbers: Numbers, against: Numbers) -> Ratio | None:
     return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
-def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, paired: bool) -> list[str]:
+def warnings_of(
+    numbers: Numbers, against: Numbers, bridge: Bridge | None, *, paired: bool, is_one_case: bool = True
+) -> list[str]:
     """The reasons why the comparison is weaker."""
     warnings = []
     if against.subject.build_profile != numbers.subject.build_profile:
@@ -177,15 +179,16 @@ def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, pa
         warnings.append(THROUGH.format(subject=bridge.name) if bridge else DIFFERENT_RUN)
     elif not paired:
         warnings.append(DIFFERENT_INVOCATIONS)
-    return warnings + unlike(numbers, against)
+    return warnings + unlike(numbers, against, is_one_case=is_one_case)
 
 
-def unlike(numbers: Numbers, against: Numbers) -> list[str]:
-    """Why the two did different work: `negotiated differently: group X25519MLKEM768 instead of X25519`."""
+def unlike(numbers: Numbers, against: Numbers, *, is_one_case: bool = True) -> list[str]:
+    """Why the two did different work: `negotiated differently: group X25519MLKEM768 instead of X25519`. Two cases are
+    meant to negotiate differently."""
     reasons = []
     if numbers.harness_version != against.harness_version:
         reasons.append(DIFFERENT_HARNESS)
-    if numbers.negotiated and against.negotiated:
+    if is_one_case and numbers.negotiated and against.negotiated:
         reasons += negotiated_differently(numbers.negotiated, against.negotiated)
     return reasons
 

@@ -1,7 +1,7 @@
-"""Any two ends compared in every case that both measured: versions, libraries, host kinds or runs.
+"""Any two ends compared in every case that both measured: versions, libraries, host kinds or runs. Or two cases.
 
 Ends on one host kind are judged like an upgrade. Ends that are not alike have a ratio with its
-interval and no verdict: `comparing.unjudged_ratio`.
+interval and no verdict: `comparing.unjudged_ratio`. So do two cases that were not measured in turns in one run.
 """
 
 from collections import defaultdict
@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
+from kexbench.analysis.verdict import judge
 from kexbench.comparison.comparing import (
     DIFFERENT_CPU,
     DIFFERENT_POOL,
@@ -23,6 +24,7 @@ from kexbench.comparison.comparing import (
 )
 from kexbench.comparison.history import CellHistory, HistoryLine, history_values, line_of
 from kexbench.comparison.models import Estimate, Ratio
+from kexbench.comparison.two_cases import NOT_IN_TURNS, in_turns
 from kexbench.comparison.upgrade_data import (
     Place,
     RunIds,
@@ -43,17 +45,18 @@ from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
-Unalike = Literal["pool", "cpu", "runs", "work"]
+Unalike = Literal["pool", "cpu", "runs", "work", "turns"]
 
 
 @dataclass(frozen=True)
 class End:
-    """A subject, optionally on one host kind and in one run."""
+    """A subject, optionally on one host kind, in one run and in one case."""
 
     subject: SubjectRow
     pool: str | None = None
     cpu_model: str | None = None
     run_id: str | None = None
+    case_id: str | None = None
 
     def is_on(self, kind: HostKindRow) -> bool:
         return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
@@ -77,9 +80,10 @@ class CellEnd(Frozen):
 
 
 class ComparedCell(Frozen):
-    """One case, on one host kind or with one at each end."""
+    """One case or two, on one host kind or with one at each end."""
 
-    case_id: str
+    case_id: str = Field(description="of `base`, and of `other` unless two cases are compared")
+    other_case_id: str = Field(description="of `other`")
     base: CellEnd
     other: CellEnd
     unalike: list[Unalike] = Field(description="why there is no verdict: what differs between the ends; else empty")
@@ -111,15 +115,15 @@ _Kinds = tuple[HostKindRow, HostKindRow]
 class _Judged:
     """A cell before its costs and its history are read."""
 
-    case: Case
+    cases: tuple[Case, Case]
     kinds: _Kinds
     runs: tuple[str, str]
     judged: UpgradeCell | None
-    """None on two host kinds."""
+    """None on two host kinds, and of two cases that were not measured in turns."""
 
     def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKindRow, Place]]:
-        for kind, run_id, end in zip(self.kinds, self.runs, ends, strict=True):
-            yield kind, (self.case.case_id, end.subject.name, run_id)
+        for kind, case, run_id, end in zip(self.kinds, self.cases, self.runs, ends, strict=True):
+            yield kind, (case.case_id, end.subject.name, run_id)
 
 
 def chosen_ends(
@@ -152,14 +156,14 @@ def compared_ends(
 
 def shared_kinds(store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow]) -> list[_Kinds]:
     """Each host kind that both ends allow and have numbers of; without any, the newest one of each. A subject is never
-    compared with itself in one run."""
+    compared with itself in one run, unless in two cases."""
     known = {(row.subject.name, HostKindRow(row.pool, row.cpu_model)) for row in measured}
     of_base, of_other = (
         [kind for kind in store.host_kinds(end.run_id) if end.is_on(kind) and (end.subject.name, kind) in known]
         for end in (base, other)
     )
     if shared := [(kind, kind) for kind in of_base if kind in of_other]:
-        is_same = base.subject.name == other.subject.name and (
+        is_same = (base.subject.name, base.case_id) == (other.subject.name, other.case_id) and (
             base.run_id == other.run_id or None in (base.run_id, other.run_id)
         )
         return [] if is_same else shared
@@ -172,9 +176,13 @@ def _step(base: End, other: End) -> Step:
 
 def _cells(
     store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float
-) -> list[tuple[Case, ComparedCell]]:
+) -> list[tuple[tuple[Case, Case], ComparedCell]]:
     first, second = kinds[0]
-    judged = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
+    if ends[0].case_id != ends[1].case_id:
+        judged = _in_two_cases(store, ends, kinds, relevant)
+    else:
+        every = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
+        judged = [cell for cell in every if ends[0].case_id in (None, cell.cases[0].case_id)]
     numbers = _numbers(store, ends, judged)
     ranks = {pair: rank for rank, pair in enumerate(kinds)}
     compared = [
@@ -182,8 +190,8 @@ def _cells(
         for cell in judged
         if all("both" in numbers[kind].get(place, {}) for kind, place in cell.places(ends))
     ]
-    compared.sort(key=lambda pair: (case_order(pair[0].case), ranks[pair[0].kinds]))
-    return [(cell.case, shown) for cell, shown in compared]
+    compared.sort(key=lambda pair: (case_order(pair[0].cases[0]), ranks[pair[0].kinds]))
+    return [(cell.cases, shown) for cell, shown in compared]
 
 
 def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Judged]:
@@ -193,7 +201,7 @@ def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Ki
     judged = judged_steps(store, [step], relevant, run_ids=run_ids)[step]
     shown = {kind for kind, _ in kinds}
     return [
-        _Judged(data.case, (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell)
+        _Judged((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell)
         for data, cell in zip(judged.data, judged.judged, strict=True)
         if (kind := HostKindRow(cell.pool, cell.cpu_model)) in shown
     ]
@@ -202,7 +210,25 @@ def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Ki
 def _on_two_kinds(store: SampleStore, ends: tuple[End, End], kinds: _Kinds) -> list[_Judged]:
     rows = [_appearances(store, end, kind) for end, kind in zip(ends, kinds, strict=True)]
     runs = ((case_id, best_runs(rows[0][case_id], rows[1][case_id])) for case_id in rows[0].keys() & rows[1].keys())
-    return [_Judged(rows[0][case_id][0].case, kinds, pair, None) for case_id, pair in runs if pair]
+    return [_Judged((rows[0][case_id][0].case,) * 2, kinds, pair, None) for case_id, pair in runs if pair]
+
+
+def _in_two_cases(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Judged]:
+    """The case of each end on each host kind, by the runs that compare them best. Judged where both were measured in
+    turns: a job takes each of its cases once before it takes one again, so their costs pair like those of two
+    versions."""
+    cells = []
+    for pair in kinds:
+        rows = [_appearances(store, end, kind).get(end.case_id or "", []) for end, kind in zip(ends, pair, strict=True)]
+        if runs := best_runs(*rows):
+            cells.append(_Judged((rows[0][0].case, rows[1][0].case), pair, runs, None))
+    numbers = _numbers(store, ends, cells)
+    sides = [tuple(numbers[kind].get(place, {}) for kind, place in cell.places(ends)) for cell in cells]
+    data = [
+        in_turns(store, cell.kinds, cell.cases, cell.runs[0], *both) for cell, both in zip(cells, sides, strict=True)
+    ]
+    judged = iter(judge([one for one in data if one], relevant))
+    return [replace(cell, judged=next(judged)) if one else cell for cell, one in zip(cells, data, strict=True)]
 
 
 def _appearances(store: SampleStore, end: End, kind: HostKindRow) -> dict[str, list[AppearanceRow]]:
@@ -234,7 +260,7 @@ def _numbers(
         for kind, wanted in places.items():
             for place, own in numbers_of(rows_by_kind.get(kind, ()), wanted).items():
                 numbers[kind][place][side] = own
-    cases = {cell.case.case_id: cell.case for cell in cells}
+    cases = {case.case_id: case for cell in cells for case in cell.cases}
     for of_kind in numbers.values():
         complete = {place: sides for place, sides in of_kind.items() if "both" in sides}
         add_conditions(store, complete, cases, run_ids)
@@ -248,7 +274,8 @@ def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
     both = sides["both"]
     assert both is not None
     return ComparedCell(
-        case_id=cell.case.case_id,
+        case_id=cell.cases[0].case_id,
+        other_case_id=cell.cases[1].case_id,
         base=CellEnd(**vars(cell.kinds[0]), run_id=cell.runs[0]),
         other=CellEnd(**vars(cell.kinds[1]), run_id=cell.runs[1]),
         unalike=unalike,
@@ -258,7 +285,7 @@ def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
         resolves=judged.resolves if judged and not unalike else None,
         paired=judged.paired if judged else False,
         disturbed=judged.disturbed if judged else 0,
-        warnings=list(judged.warnings) if judged else _between_machines(cell.kinds, base["both"], other["both"]),
+        warnings=list(judged.warnings) if judged else _unjudged(cell, base["both"], other["both"]),
         components=list(judged.components) if judged else [],
         history=[],
     )
@@ -267,22 +294,27 @@ def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
 def _unalike(cell: _Judged, base: Numbers, other: Numbers) -> list[Unalike]:
     first, second = cell.kinds
     verdict = cell.judged.verdict if cell.judged else None
+    is_one_case = cell.cases[0] == cell.cases[1]
     differ: dict[Unalike, bool] = {
         "pool": first.pool != second.pool,
         "cpu": first.cpu_model != second.cpu_model,
         "runs": verdict == "apart",
-        "work": verdict == "unlike" if verdict else bool(unlike(other, base)),
+        "work": verdict == "unlike" if verdict else bool(unlike(other, base, is_one_case=is_one_case)),
+        "turns": first == second and cell.judged is None,
     }
     return [trait for trait, does_differ in differ.items() if does_differ]
 
 
-def _between_machines(kinds: _Kinds, base: Numbers, other: Numbers) -> list[str]:
+def _unjudged(cell: _Judged, base: Numbers, other: Numbers) -> list[str]:
+    kinds, is_one_case = cell.kinds, cell.cases[0] == cell.cases[1]
     differ = {
+        NOT_IN_TURNS: kinds[0] == kinds[1],
         DIFFERENT_POOL: kinds[0].pool != kinds[1].pool,
         DIFFERENT_CPU: kinds[0].cpu_model != kinds[1].cpu_model,
         DIFFERENT_PROFILE: base.subject.build_profile != other.subject.build_profile,
     }
-    return [warning for warning, does_differ in differ.items() if does_differ] + unlike(other, base)
+    warnings = [warning for warning, does_differ in differ.items() if does_differ]
+    return warnings + unlike(other, base, is_one_case=is_one_case)
 
 
 def _side(side: Side, judged: UpgradeCell | None, base: Sides, other: Sides, *, is_judged: bool) -> ComparedSide | None:
@@ -308,7 +340,7 @@ def _verdict(judged: UpgradeCell, side: Side) -> CellVerdict | None:
 
 def _with_histories(
     store: SampleStore,
-    cells: Sequence[tuple[Case, ComparedCell]],
+    cells: Sequence[tuple[tuple[Case, Case], ComparedCell]],
     ends: tuple[End, End],
     measured: Collection[MeasuredSubjectRow],
 ) -> ComparedEnds:
@@ -317,19 +349,21 @@ def _with_histories(
         for pair in dict.fromkeys(_kinds(cell) for _, cell in cells)
     }
     lines = list(dict.fromkeys(line for pair in lines_of.values() for line in pair))
-    values = history_values(store, lines, sorted({case.case_id for case, _ in cells}))
+    cases = {case.case_id: case for both, _ in cells for case in both}
+    if ends[0].case_id != ends[1].case_id:  # a line is of one case
+        return ComparedEnds([cell for _, cell in cells], list(cases.values()))
+    values = history_values(store, lines, sorted(cases))
     shown = [
         cell.model_copy(
             update={
                 "history": [
-                    CellHistory(line=lines.index(line), values=values[line, case.case_id])
+                    CellHistory(line=lines.index(line), values=values[line, cell.case_id])
                     for line in lines_of[_kinds(cell)]
                 ]
             }
         )
-        for case, cell in cells
+        for _, cell in cells
     ]
-    cases = {case.case_id: case for case, _ in cells}
     return ComparedEnds(shown, list(cases.values()), [line.view(*(end.subject for end in ends)) for line in lines])
 
 

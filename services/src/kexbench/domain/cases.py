@@ -459,6 +459,42 @@ def varied(case: Case) -> Iterator[tuple[Dimension, Any]]:
             yield row, value
 
 
+class CaseDifference(Frozen):
+    """A dimension in which two cases differ, with the values of both."""
+
+    dimension: str = Field(examples=["cipher"])
+    base: str = Field(examples=["AES-128-GCM"])
+    other: str = Field(examples=["AES-128-CBC-SHA"])
+
+
+_FIRST_NAMES = {
+    "protocol": "protocol",
+    "key_exchange": "key exchange",
+    "rsa_bits": "RSA key bits",
+    "curve": "curve of the key",
+    "group": "group",
+    "cipher": "cipher",
+}
+
+
+def differences(base: Case, other: Case) -> list[CaseDifference]:
+    """The dimensions in which two cases differ, in the order of the fields."""
+    names = _FIRST_NAMES | {name: row.name for name, row in DIMENSIONS.items()}
+    return [
+        CaseDifference(dimension=title, base=_value_text(getattr(base, name)), other=_value_text(getattr(other, name)))
+        for name, title in names.items()
+        if getattr(base, name) != getattr(other, name)
+    ]
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value == NOTHING:
+        return "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def kinds_of(case: Case) -> list[Kind]:
     """The kinds that people can filter a case by."""
     kinds = {row.kind for row, _ in varied(case)}

@@ -1,0 +1,44 @@
+"""Two cases side by side: what a verdict on them needs."""
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.verdict import CellData
+from kexbench.comparison.comparing import batches_of, warnings_of
+from kexbench.comparison.qualifying import layout_floors
+from kexbench.comparison.upgrade_data import Sides
+from kexbench.domain.cases import Case
+from kexbench.store.port import HostKindRow, SampleStore
+
+NOT_IN_TURNS = "the two cases were not measured in turns in one run"
+
+
+def in_turns(
+    store: SampleStore,
+    kinds: tuple[HostKindRow, HostKindRow],
+    cases: tuple[Case, Case],
+    run_id: str,
+    base: Sides,
+    other: Sides,
+) -> CellData | None:
+    """The data of one subject in a case and of the same or another subject in another case. None if they were not
+    measured in turns in one run."""
+    if kinds[0] != kinds[1] or "both" not in base or "both" not in other:
+        return None
+    before = {side: batches_of(own, None) for side, own in base.items()}
+    after = {side: batches_of(own, None) for side, own in other.items()}
+    if len(before["both"].keys() & after["both"].keys()) < MIN_COMPARED_INVOCATIONS:
+        return None
+    subjects = [side["both"].subject for side in (base, other)]
+    floors = layout_floors(store, kinds[0], {subject.library for subject in subjects})
+    known = [floors.get((subject.library, case.case_id), 0.0) for subject, case in zip(subjects, cases, strict=True)]
+    is_one_build = subjects[0].kit_id == subjects[1].kit_id
+    return CellData(
+        case=cases[1],
+        pool=kinds[0].pool,
+        cpu_model=kinds[0].cpu_model,
+        before=before,
+        after=after,
+        run_ids=(run_id,),
+        warnings=tuple(warnings_of(other["both"], base["both"], None, paired=True, is_one_case=False)),
+        unlike=False,
+        floor=0.0 if is_one_build else max(known),  # one build has one layout
+    )
