@@ -59,3 +59,12 @@ def test_a_setting_that_is_no_number_is_named_with_its_value(monkeypatch: pytest
         Settings()
     line = "\n".join(words_of(raised.value) or ())
     assert line.startswith("KEXBENCH_PORT: 'http': ")
+
+
+@pytest.mark.parametrize("name", [name for name in Settings.model_fields if name != "store_engine"])
+def test_an_empty_variable_is_an_unset_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty path would be the current folder."""
+    monkeypatch.delenv(f"KEXBENCH_{name.upper()}", raising=False)
+    unset = getattr(Settings(), name)
+    monkeypatch.setenv(f"KEXBENCH_{name.upper()}", "")
+    assert getattr(Settings(), name) == unset

@@ -1,9 +1,14 @@
 """Files that exist whole or not at all, even if the process is killed or the power fails."""
 
+import errno
 import os
 import secrets
 import shutil
+import stat
 from pathlib import Path
+
+MOST_DOCUMENT_BYTES = 1 << 22
+"""More than any document may have."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -20,6 +25,16 @@ def write_whole(path: Path, content: bytes) -> None:
     sync(path.parent)
 
 
+def read_document(path: Path) -> str:
+    """The text of a file that a person wrote, in UTF-8, or its beginning if it is longer than any document. Raises
+    UnicodeDecodeError, and OSError also for a device and for a pipe that nobody may ever write to."""
+    named = not str(path.absolute()).startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/"))
+    if not stat.S_ISREG(mode := path.stat().st_mode) and (named or not stat.S_ISFIFO(mode)):
+        raise OSError(errno.EINVAL, "Is a directory" if stat.S_ISDIR(mode) else "not a file", str(path))
+    with path.open("rb") as file:
+        return file.read(MOST_DOCUMENT_BYTES).decode()
+
+
 def make_folder(path: Path) -> None:
     """With its parent folders, all synced to the disk."""
     if path.is_dir():
@@ -27,6 +42,31 @@ def make_folder(path: Path) -> None:
     make_folder(path.parent)
     path.mkdir(exist_ok=True)
     sync(path.parent)
+
+
+def move(source: Path, target: Path) -> None:
+    """Also to another file system. The target is whole or absent."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+    else:
+        return
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        if source.is_dir():
+            shutil.copytree(source, partial, symlinks=True)
+            for path in partial.rglob("*"):
+                if not path.is_symlink():
+                    sync(path)
+        else:
+            shutil.copy2(source, partial)
+            sync(partial)
+        partial.rename(target)
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def sync(path: Path) -> None:

@@ -22,6 +22,7 @@ from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.execution.measuring import Interrupts, MeasuringLock, noting_interrupts
+from kexbench.files import read_document
 from kexbench.kits import KitError, KitStore, raise_all
 from kexbench.kits.git import GitOrigin
 from kexbench.planning.compose import quick_text
@@ -113,7 +114,7 @@ def _newest_followed(
 def read_spec(spec: Path) -> str:
     """The text of a spec file. Raises DocumentError."""
     try:
-        return spec.read_text(encoding="utf-8")
+        return read_document(spec)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None

@@ -20,7 +20,8 @@ _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?", 
 class Settings(BaseSettings):
     """Defaults serve one person on one machine, from a checkout."""
 
-    model_config = SettingsConfigDict(env_prefix="KEXBENCH_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="KEXBENCH_", frozen=True, env_ignore_empty=True)
+    """An empty variable counts as unset: as a path it would be the current folder."""
 
     home: Path = Field(default_factory=lambda: user_data_path("kexbench"), description="kits, keys, runs and the store")
     cache: Path = Field(default_factory=lambda: user_cache_path("kexbench"), description="downloads; safe to delete")

@@ -20,6 +20,7 @@ from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
+from kexbench.files import read_document
 from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
 from kexbench.kits.servers import ServerStore, server_builds
 from kexbench.material.store import MaterialStore
@@ -223,6 +224,6 @@ class Installation:
 def _text(path: Path) -> str:
     """Raises DocumentError."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_document(path)
     except (OSError, UnicodeDecodeError) as error:
         raise DocumentError(str(path), [Fault(1, 1, "", f"cannot be read: {error}")]) from None

@@ -1,11 +1,15 @@
 """Bad input: an error that fits one screen, names the place and the remedy, and loses nothing."""
 
 import errno
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from kexbench.cli.failing import words_of
+from kexbench.pipeline import read_spec
+from kexbench.planning.documents import DocumentError
 from tests.cli.conftest import SPEC, Cli
 
 GOOD = SPEC.format(name="good", subjects="1.0", invocations=4)
@@ -135,3 +139,52 @@ def test_a_service_waits_for_a_server_that_does_not_answer_yet_and_other_command
     assert done.status == 1
     assert "the ClickHouse server does not answer" in done.err
     assert "s3cret" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("error", "says", "remedy"),
+    [
+        (
+            FileNotFoundError(errno.ENOENT, "No such file or directory", "/proc/x"),
+            "/proc/x: No such file",
+            "KEXBENCH_HOME",
+        ),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "/home"), "/home: File name too long", "KEXBENCH_HOME"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files", "ulimit -n"),
+        (MemoryError(), "there is not enough memory", "end other programs"),
+        (RuntimeError("can't start new thread"), "there is not enough memory", "end other programs"),
+        (ImportError("x.so: failed to map segment from shared object"), "there is not enough memory", "end other"),
+    ],
+)
+def test_what_the_system_refuses_is_said_with_its_remedy(error: Exception, says: str, remedy: str) -> None:
+    lines = words_of(error)
+    assert lines is not None
+    assert lines[0].startswith(says)
+    assert remedy in lines[1]
+
+
+def test_other_errors_of_programs_are_unexpected() -> None:
+    assert words_of(RuntimeError("a mistake")) is None
+    assert words_of(ImportError("no module named kexbench.nothing")) is None
+
+
+def test_a_spec_is_a_file_and_not_what_never_ends(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (fifo, Path("/dev/zero"), tmp_path):
+        with pytest.raises(DocumentError, match=f"{path}:1:1: cannot be read: (not a file|Is a directory)"):
+            read_spec(path)
+    reading, writing = os.pipe()
+    os.write(writing, b"kind: Benchmark")
+    os.close(writing)
+    assert read_spec(Path(f"/dev/fd/{reading}")) == "kind: Benchmark", "a shell's <(command) is a pipe too"
+    os.close(reading)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_takes_no_file_and_ends_nothing(closed: str, cli: Cli) -> None:
+    """What is opened next would have its number, and get what is printed."""
+    command = f'"$0" plan "$1" {closed}'
+    script = ["sh", "-c", command, cli.command()[0], cli.spec("good", "1.0")]
+    done = subprocess.run(script, capture_output=True, text=True, check=False, env=cli.environment, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -320,3 +320,9 @@ def test_a_large_matrix_within_the_limit_is_planned() -> None:
     matrix = matrix_of(protocol="TLSv1.2", keyExchange="RSA, DHE-RSA", rsaBits=ALL_RSA_BITS)
     plan = a_plan(spec_with(matrix).replace("20m", "99h"))
     assert len(plan.cases) == 2 * 897
+
+
+def test_a_spec_with_thousands_of_subjects_is_refused_at_once() -> None:
+    listed = ", ".join(f"1.{number}" for number in range(1001))
+    with pytest.raises(DocumentError, match="subjects: 1,001 subjects, more than the 1,000 a spec may have"):
+        a_plan(SPEC.replace("[1.0, 1.1]", f"[{listed}]"))

@@ -1,6 +1,7 @@
 """The expected errors of commands, and their texts."""
 
 import errno
+import re
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -26,7 +27,9 @@ EXPECTED = (
     SourceError,
 )
 _ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to writable folders"
-_OF_THE_DISK = {
+_MORE_FILES = "allow more open files, such as with ulimit -n 4096, then repeat the command"
+_MORE_MEMORY = "end other programs, or allow this one more memory and threads, then repeat the command"
+_OF_THE_SYSTEM = {
     errno.ENOSPC: "free some space, then repeat the command: it continues with what is stored",
     errno.EDQUOT: "free some of your quota, then repeat the command: it continues with what is stored",
     errno.EROFS: _ELSEWHERE,
@@ -34,20 +37,30 @@ _OF_THE_DISK = {
     errno.EPERM: _ELSEWHERE,
     errno.ENOTDIR: _ELSEWHERE,
     errno.EEXIST: _ELSEWHERE,
+    errno.ENOENT: _ELSEWHERE,
+    errno.ENAMETOOLONG: _ELSEWHERE,
+    errno.ELOOP: _ELSEWHERE,
+    errno.EINVAL: _ELSEWHERE,
+    errno.EIO: f"check the disk, or {_ELSEWHERE}",
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _MORE_FILES,
+    errno.ENOMEM: _MORE_MEMORY,
+    errno.EAGAIN: _MORE_MEMORY,
 }
 """Remedies for errors of the operating system, by number."""
+_LITTLE = re.compile(r"can't start new thread|failed to map segment|[Cc]annot allocate memory")
+"""What Python says if there is too little memory to load a library or to start a thread."""
 SHOWN_FAULTS = 15
 """The errors of any input fit one screen."""
 
 
 def words_of(error: Exception) -> list[str] | None:
     """The lines to print for an error; None for an unexpected one."""
+    if lacking := _lacking(error):
+        return lacking
     match error:
         case DocumentError() | ValidationError(title="Settings"):
             return _faults(error)
-        case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
-            where = f"{error.filename}: " if error.filename else ""
-            return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
         case CannotPublish(remedy=remedy) | StoreError(remedy=remedy) if remedy != TRY_AGAIN:
             return [str(error), f"  remedy: {remedy}"]
         case Refused(detail=detail, remedy=str(remedy)):
@@ -55,6 +68,16 @@ def words_of(error: Exception) -> list[str] | None:
         case KitErrors():
             return [str(part) for part in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None
+
+
+def _lacking(error: Exception) -> list[str] | None:
+    """What the system refuses, with the remedy."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+        where = f"{error.filename}: " if error.filename else ""
+        return [f"{where}{error.strerror}", f"  remedy: {_OF_THE_SYSTEM[error.errno]}"]
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError | RuntimeError) and _LITTLE.search(str(error))):
+        return ["there is not enough memory", f"  remedy: {_MORE_MEMORY}"]
+    return None
 
 
 def _of_setting(fault: ErrorDetails) -> str:

@@ -6,6 +6,7 @@ Exit status: 0 success, 1 failure, 2 wrong usage, 130 cancelled. `catalogue chec
 """
 
 import logging
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -95,6 +96,7 @@ def _root(
 
 def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
+    _open_streams()
     first = next(iter(sys.argv[1:]), "")
     if logging.lastResort is not None:  # writes to standard error if logging is not set up
         logging.lastResort.setFormatter(WithoutOrders())
@@ -113,6 +115,19 @@ def main() -> None:
         if lines is None:
             raise
         _fail(*lines)
+
+
+def _open_streams() -> None:
+    """Send what nobody reads to nowhere. Otherwise, a file that is opened next would take the number of a closed
+    stream, and what is printed would go into that file."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115 (open until the end)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
 
 
 def _fail(*lines: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import SubjectRef
+from kexbench.files import move
 from kexbench.kits.errors import KitError, StepFailed, lack_of
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
@@ -87,6 +89,10 @@ def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[Making]:
             right.give_back()
 
 
+_PLAIN = re.compile(r"[\w./+@~,=-]+")
+"""A path that make and the builds of libraries take. With a space in it, for one, they build somewhere else."""
+
+
 @contextmanager
 def _scratch_folder(folder: Path) -> Iterator[Path]:
     """A new temporary folder in `folder`. Its lock file, next to it, is released when this process ends."""
@@ -95,6 +101,10 @@ def _scratch_folder(folder: Path) -> Iterator[Path]:
     with ExitStack() as held:
         with _registering(folder):
             held.enter_context(locked(lock, lambda _: None))
+        if not _PLAIN.fullmatch(str(folder.absolute())):
+            held.callback(lock.unlink)
+            yield Path(held.enter_context(TemporaryDirectory(prefix="kexbench-")))
+            return
         try:
             scratch.mkdir()
             yield scratch
@@ -143,7 +153,7 @@ def attempt(
             yield current
         except BaseException as error:
             current.write(f"# failed: {error}\n")
-            (scratch / "log").replace(log_path)
+            move(scratch / "log", log_path)
             raise
 
 

@@ -20,7 +20,7 @@ from kexbench.domain.dimensions import Server
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest, Sha256, SubjectRef
 from kexbench.domain.libraries import not_built_with
-from kexbench.files import make_folder, sync
+from kexbench.files import make_folder, move, sync
 from kexbench.kits.attempts import attempt, making
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.haproxy import HaproxyBuild
@@ -147,7 +147,7 @@ class ServerStore:
             shutil.rmtree(damaged, ignore_errors=True)
         for path in built.iterdir():
             sync(path)
-        built.rename(target)
+        move(built, target)
         sync(target.parent)
 
     def _folder(self, server: Server, kit_id: str) -> Path:

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest, SubjectRef
-from kexbench.files import sync, write_whole
+from kexbench.files import move, sync, write_whole
 from kexbench.kits.attempts import Making, as_kit_error, attempt, builds_at_once, file_name, making, side_by_side
 from kexbench.kits.errors import KitError
 from kexbench.kits.locks import locked
@@ -158,7 +158,7 @@ class KitStore:
             return kit
 
     def place(self, built: Path, manifest: KitManifest) -> bool:
-        """Move a complete kit into the kit store from a folder of the same file system. False if it exists already."""
+        """Move a complete kit into the kit store. False if it exists already."""
         target = self.root / manifest.folder_name
         with self._placing:  # two references may mean the same kit
             if target.exists():
@@ -170,7 +170,7 @@ class KitStore:
                 shutil.rmtree(damaged, ignore_errors=True)
             for path in built.rglob("*"):
                 sync(path)  # a power cut must not leave a kit whose files are empty
-            built.rename(target)
+            move(built, target)
             sync(self.root)
         return True
 
@@ -234,7 +234,7 @@ class KitStore:
         """Copy the probe of an equal kit to a kit that has none."""
         target = self.root / manifest.folder_name / PROBE_NAME
         if not target.exists() and (built / PROBE_NAME).exists():
-            (built / PROBE_NAME).rename(target)
+            move(built / PROBE_NAME, target)
 
     def _made_of(self, ref: SubjectRef, machine: str, ingredients: str) -> KitManifest | None:
         """The kit of `ref`, if it is sound and was made of these ingredients."""

@@ -60,7 +60,7 @@ class WorkerSource:
             raise StepFailed(
                 "compile",
                 f"make can't build in a folder with a space in its path: {build}",
-                "keep the kits in a folder without spaces in its path",
+                "set TMPDIR to a folder without spaces in its path",
             )
         # Paths must not get into the binary, so that the same inputs give the same kit on any machine.
         source = self.folder.resolve()

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case, parse_peer
 from kexbench.domain.dimensions import Server
-from kexbench.domain.libraries import LIBRARIES, MADE_UP
+from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.material import least_intermediate_bytes, least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Instrument, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
@@ -18,6 +19,8 @@ from kexbench.planning.follow import followed
 from kexbench.planning.security import set_twice
 from kexbench.planning.spec import Catalogue, Matrix, Spec
 from kexbench.planning.subjects import UnknownSelector, resolve
+
+MAX_SUBJECTS = 1000
 
 
 def read_matrices(text: str, file: str) -> list[Matrix]:
@@ -140,21 +143,28 @@ def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSu
     """The subjects, each once, checked even where other parts of the spec have faults."""
     subjects: dict[str, PlannedSubject] = {}
     faults: list[Fault] = []
+    if (count := sum(len(listed) for _, _, listed in _selectors(document))) > MAX_SUBJECTS:
+        message = f"{count:,} subjects, more than the {MAX_SUBJECTS:,} a spec may have: shorten the lists"
+        return (), [document.fault(("subjects",), message)]
+    for index, library, listed in _selectors(document):
+        for position, selector in enumerate(listed):
+            if not isinstance(selector, str):
+                continue
+            try:
+                for subject in resolve(library, selector, catalogue):
+                    subjects.setdefault(subject.reference, subject)
+            except UnknownSelector as error:
+                faults.append(document.fault(("subjects", index, library, position), str(error)))
+    return tuple(subjects.values()), faults
+
+
+def _selectors(document: Document) -> Iterator[tuple[int, Library, list[Any]]]:
+    """Those of each known library, with the place of their entry."""
     written = document.value.get("subjects")
     for index, entry in enumerate(written if isinstance(written, list) else []):
         for library, selectors in entry.items() if isinstance(entry, dict) else ():
-            if library not in LIBRARIES:
-                continue
-            listed = selectors if isinstance(selectors, list) else [selectors]
-            for position, selector in enumerate(listed):
-                if not isinstance(selector, str):
-                    continue
-                try:
-                    for subject in resolve(library, selector, catalogue):
-                        subjects.setdefault(subject.reference, subject)
-                except UnknownSelector as error:
-                    faults.append(document.fault(("subjects", index, library, position), str(error)))
-    return tuple(subjects.values()), faults
+            if library in LIBRARIES:
+                yield index, library, selectors if isinstance(selectors, list) else [selectors]
 
 
 def _peers(document: Document, catalogue: Catalogue) -> tuple[dict[str, PlannedSubject], list[Fault]]:
