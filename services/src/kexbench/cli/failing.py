@@ -75,7 +75,8 @@ def _lacking(error: Exception) -> list[str] | None:
     if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
         where = f"{error.filename}: " if error.filename else ""
         return [f"{where}{error.strerror}", f"  remedy: {_OF_THE_SYSTEM[error.errno]}"]
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError | RuntimeError) and _LITTLE.search(str(error))):
+    of_python = str(error) if isinstance(error, ImportError | RuntimeError) else ""  # these have no number
+    if isinstance(error, MemoryError) or _LITTLE.search(of_python):
         return ["there is not enough memory", f"  remedy: {_MORE_MEMORY}"]
     return None
 
