@@ -5,6 +5,7 @@ that part's old section. Other figures never cause a failure. Without a simulate
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ from bench.large_store import EXTENTS
 from bench.levels import Level, compare_levels
 from bench.load import Load, measure_load
 from bench.machine import FULL, QUICK, BenchError, Machine, Scale, all_cpus
+from bench.metrics import CLOSE, HELD, Compared, compare_metrics
 from bench.mixes import GOAL, SUBJECT, Predicted, compare_mixes
 from bench.overhead import Overhead, measure_overhead
 from bench.pages import PageFigures, measure_pages
@@ -50,6 +52,7 @@ from bench.texts import (
     HEAD,
     LEVELS,
     LOAD,
+    METRICS,
     MIXED,
     OVERHEAD,
     PAGES,
@@ -161,6 +164,20 @@ def _connections(machine: Machine, scale: Scale) -> str:
     return table
 
 
+def _metrics(machine: Machine, scale: Scale, plain: Path) -> str:
+    """The table of all metrics. Raises Disagreement."""
+    results: list[Compared] = []
+    for progress in compare_metrics(machine, plain.parent, scale):
+        if isinstance(progress, str):
+            _log(f"metrics: {progress}")
+        else:
+            results.append(progress)
+    table = report.metrics_table(results, os.getloadavg()[0])
+    if any(result.differs for result in results):
+        raise Disagreement(table)
+    return table
+
+
 def _counts(machine: Machine, scale: Scale) -> Iterator[Repeated]:
     for progress in repeat_counts(machine, scale.counts):
         if isinstance(progress, str):
@@ -231,6 +248,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         CONNECTIONS.format(tolerance=TOLERANCE, short_us=SHORT_NS / 1000, call_us=CALL_NS / 1000),
         lambda machine, scale, _: _connections(machine, scale),
     ),
+    "metrics": (METRICS.format(held=HELD, close=CLOSE), _metrics),
     "counts": (
         COUNTS.format(counts=FULL.counts),
         lambda machine, scale, _: report.counts_table(list(_counts(machine, scale))),

@@ -40,6 +40,8 @@ class LoopTurn(Frozen):
     connections: int = Field(ge=1)
     preemptions: int = Field(ge=0)
     thread_cpu_ns: int
+    elapsed_ns: int
+    first_handshake_ns: int
     client_objects_ns: int
     server_objects_ns: int
     client_handshake_ns: int

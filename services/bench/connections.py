@@ -137,7 +137,7 @@ def compare_connections(machine: Machine, scale: Scale) -> Iterator[str | Agreem
                 yield f"{reference}, {case.label}"
                 setting = machine.setting(case, {reference: kit}, ROUNDS)
                 invocations = [
-                    _invocation(program, reference, kit, setting, loop_starts=bool(invocation % 2))
+                    interleaved(program, reference, kit, setting, loop_starts=bool(invocation % 2))
                     for invocation in range(scale.invocations)
                 ]
                 for part in parts:
@@ -162,7 +162,7 @@ def agreement(subject: str, version: str, case: Case, part: Part, invocations: S
     )
 
 
-def _invocation(program: Path, reference: str, kit: JobInputKit, setting: Setting, *, loop_starts: bool) -> list[Round]:
+def interleaved(program: Path, reference: str, kit: JobInputKit, setting: Setting, *, loop_starts: bool) -> list[Round]:
     """Rounds of fresh processes, after some that warm up; who is second in a round finds the caches used."""
     rounds: list[Round] = []
     with ConnectionLoop(program, kit, setting) as loop, Participant(setting, reference) as participant:

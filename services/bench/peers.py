@@ -51,16 +51,11 @@ class PlainLoop:
 
     def __init__(self, program: Path, case: Case, setting: Setting, *, chainless: bool) -> None:
         """Start it with the setting's material, pinned to its measuring CPU."""
-        folder, files = setting.job_input.material_folder, setting.files
-        certificate, key, cpu = folder / files.certificate, folder / files.key, setting.cpus.measuring
-        tls_1_3 = case.protocol == "TLSv1.3"
-        cipher = _TLS_1_3 if tls_1_3 else _suite(case)
-        groups = [name for name in (case.group, case.curve) if name != "-"] or ["P-256"]
-        arguments = [cipher, ":".join(dict.fromkeys(groups)), _signature(case), str(certificate), str(key)]
-        arguments += ["chainless"] if chainless else []
+        cpu = setting.cpus.measuring
+        arguments = ["chainless"] if chainless else []
         arguments += ["ticket"] if case.resumption is Resumption.TICKET else []
         self._process = subprocess.Popen(
-            [program, case.protocol, *arguments],
+            [program, *plain_words(setting), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -91,6 +86,16 @@ class PlainLoop:
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def plain_words(setting: Setting) -> list[str]:
+    """Protocol, cipher, groups, signature, certificate and key of the setting's case, as the plain programs take
+    them."""
+    case, folder, files = setting.case, setting.job_input.material_folder, setting.files
+    cipher = _TLS_1_3 if case.protocol == "TLSv1.3" else _suite(case)
+    groups = [name for name in (case.group, case.curve) if name != "-"] or ["P-256"]
+    material = (str(folder / files.certificate), str(folder / files.key))
+    return [case.protocol, cipher, ":".join(dict.fromkeys(groups)), _signature(case), *material]
 
 
 def compare_with_plain_loop(

@@ -12,6 +12,7 @@ from bench.connections import CALL_NS, TOLERANCE, Agreement
 from bench.counts import Repeated
 from bench.detection import Pools
 from bench.levels import Level
+from bench.metrics import BESIDE, Compared, Program
 from bench.mixes import GOAL, Predicted
 from bench.overhead import Overhead
 from bench.peers import Peer
@@ -25,6 +26,7 @@ from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.samples import Metric
 from kexbench.domain.versions import version_key
 
 
@@ -152,6 +154,38 @@ def counts_table(repeated: Sequence[Repeated]) -> str:
             for each in repeated
         ],
     )
+
+
+def metrics_table(compared: Sequence[Compared], load: float) -> str:
+    """A row for each metric and case, in the order of metrics, also for those without a program. `load`: the load
+    average at the end, beside which times say more or less."""
+    rows = []
+    for metric in Metric:
+        program = BESIDE[metric]
+        if not isinstance(program, Program):
+            rows.append([f"`{metric}`", "", f"none: {program}", "", "", ""])
+        rows += [
+            [
+                f"`{metric}`",
+                each.case.label,
+                f"{program}",
+                _amount(metric, each.theirs),
+                _amount(metric, each.ours),
+                f"{each.ratio:.3f}",
+            ]
+            for each in compared
+            if each.metric is metric
+        ]
+    table = markdown_table(("metric", "case", "program", "program's", "kexbench's", "ratio"), rows)
+    return f"Load average at the end: {load:.0f}. Times beside other programs (above 2) say little.\n\n{table}"
+
+
+def _amount(metric: Metric, value: float) -> str:
+    """`541.5 µs`, `46,687 bytes`, or `2,160` of what has no unit."""
+    if metric.endswith("_ns"):
+        return f"{value / 1000:,.1f} µs"
+    text = f"{value:,.0f}" if value >= 1000 or value == round(value) else f"{value:,.1f}"
+    return f"{text} bytes" if metric.endswith("_bytes") else text
 
 
 def builds_table(results: Sequence[Built | NotBuilt]) -> str:

@@ -61,6 +61,20 @@ next part begins with colder caches. A worker without this check needs the loop'
 within 1%. Its instructions for objects are the loop's, within 1% (OpenSSL 4.0.3, counted with valgrind's callgrind).
 
 """
+METRICS = """\
+## Every metric beside an independent program
+
+Each metric beside a program that shares no code with the worker (`workers/handshake/bench`), with OpenSSL. *kexbench*
+is what kexbench stores, so the runner's arithmetic is compared too. `plain_counts.c` counts the heap in OpenSSL's own
+allocation functions, records in its message callback and bytes in its own transport, and holds {held} connections
+open. Callgrind counts instructions in its functions that take a turn. `plain_connection.c` takes turns of 2 ms with
+the worker on one CPU. `plain_client.c` keeps the time of each connection to an nginx, and takes turns with the
+worker's loads.
+
+The command fails if records or round trips are not the same, or if bytes, heap or instructions differ by more than
+{close:.0%}.
+
+"""
 BUILDS = """\
 ## Kits compared with a distribution's packages
 

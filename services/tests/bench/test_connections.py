@@ -52,6 +52,8 @@ def a_turn(*, handshake_ns: int = 300_000, objects_ns: int = 8_000, preemptions:
         connections=4,
         preemptions=preemptions,
         thread_cpu_ns=2_000_000,
+        elapsed_ns=2_500_000,
+        first_handshake_ns=2 * handshake_ns,
         client_objects_ns=objects_ns * 3,
         server_objects_ns=objects_ns,
         client_handshake_ns=handshake_ns,

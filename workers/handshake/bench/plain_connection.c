@@ -10,7 +10,8 @@
  *
  * Each line on standard input is a number of nanoseconds. The program makes connections for at least as long,
  * and at least three, after one that does not count. It answers with one line of JSON: how many, the CPU time
- * of the thread in each part of them by side, and how often the kernel let another program run instead.
+ * of the thread in each part of them by side, all wall time, the CPU time of the first one's handshake, and
+ * how often the kernel let another program run instead.
  *
  * A cycle counter is read around every call. The CPU time of a part is its share of all cycles, times the CPU
  * time of the whole turn. */
@@ -344,9 +345,20 @@ static void connection(void) {
 
 /* --- Turns. --- */
 
+/* CPU time of both sides' handshake in a connection after a pause. */
+static double first_handshake_ns(void) {
+    memset(spent, 0, sizeof spent);
+    long long cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    cycles all = now();
+    connection();
+    all = now() - all;
+    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    return (double)cpu_ns * (double)(spent[HANDSHAKE][CLIENT] + spent[HANDSHAKE][SERVER]) / (double)all;
+}
+
 static void turn(long long least_ns) {
     long long connections = 0;
-    connection();
+    double first_ns = first_handshake_ns();
     memset(spent, 0, sizeof spent);
     long long cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     long preempted = preemptions();
@@ -358,9 +370,11 @@ static void turn(long long least_ns) {
     } while (connections < FEWEST || now_ns(CLOCK_MONOTONIC) - start_ns < least_ns);
     all = now() - all;
     preempted = preemptions() - preempted;
+    long long elapsed_ns = now_ns(CLOCK_MONOTONIC) - start_ns;
     cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-    printf("{\"connections\": %lld, \"preemptions\": %ld, \"thread_cpu_ns\": %lld", connections, preempted,
-           cpu_ns);
+    printf("{\"connections\": %lld, \"preemptions\": %ld, \"thread_cpu_ns\": %lld, \"elapsed_ns\": %lld, "
+           "\"first_handshake_ns\": %.0f",
+           connections, preempted, cpu_ns, elapsed_ns, first_ns);
     for (int part = OBJECTS; part < PARTS; part++)
         for (int side = CLIENT; side < SIDES; side++)
             printf(", \"%s_%s_ns\": %.0f", side_names[side], part_names[part],

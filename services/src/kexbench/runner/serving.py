@@ -98,6 +98,10 @@ class ServedParticipant:
     def timer(self) -> Timer:
         return timer_of(self._clients[0].worker.hello)
 
+    @property
+    def port(self) -> int:
+        return self._server.port
+
     def batch(self, min_ns: int) -> Served:
         """Measure one batch. Raises Dropped.
 
