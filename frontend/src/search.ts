@@ -34,7 +34,7 @@ export interface HomeSearch extends CellView, HostChoice {
   library?: string[];
   /** words that a case's title must contain */
   q?: string;
-  /** id of the case that all others are compared with; absent: the previous version */
+  /** id of the case that all others are compared with; absent: a lower version, which cells name */
   versus?: string;
   /** only the cases and versions of this spec; absent: all cases, grouped by key exchange and certificate */
   spec?: string;

@@ -1,5 +1,5 @@
 // How subjects are named: a version of a library, or one of its commits.
-import type { ComponentChange, SubjectView } from "@/api/generated";
+import type { ComponentChange, SubjectView, UpgradeEnd } from "@/api/generated";
 import type { Choice } from "@/ui/Fields";
 
 const SHORT_HASH = 7;
@@ -47,6 +47,12 @@ export function subjectChoices(subjects: readonly SubjectView[]): Choice<string>
     label: isOnly(subject) ? nameOf(subject) : `${nameOf(subject)}, ${subject.build_profile_label}`,
     group: subject.library,
   }));
+}
+
+/** An end of a change: "3.0.19 (debian/bookworm)", of a commit "3.6.0-dev 0123abc". */
+export function endText({ version, source }: Pick<UpgradeEnd, "version" | "source">): string {
+  const hash = version.split(" ")[1];
+  return (hash && source.includes(hash)) || source === version ? version : `${version} (${source})`;
 }
 
 /** "nettle 3.8.1 → 3.10.1" */

@@ -130,11 +130,17 @@ function Head({ model, host }: { model: HeatModel; host: HostChoice }) {
           >
             <Version subject={subject} prior={model.priors.get(subject.subject)} host={host} />{" "}
             <small>{shortOrigin(subject)}</small>
+            {!model.versus && from(model.priors.get(subject.subject))}
           </th>
         ))}
       </tr>
     </thead>
   );
+}
+
+/** The other end of the column's changes. */
+function from(prior: SubjectView | undefined) {
+  return prior && <small className="below">from {versionText(prior)}</small>;
 }
 
 interface VersionProps {

@@ -33,7 +33,8 @@ export function Legend({ metric, versus, isDense = false }: Props) {
           </>
         ) : (
           <>
-            the change in {noun} from <b>the previous version</b>.
+            the change in {noun} from <b>the version that its column names</b>, or one that it names itself.
+            That is the nearest lower version measured beside it, whatever its build.
           </>
         )}
       </p>

@@ -1,10 +1,10 @@
 // Any number of trends in one chart. Up to twelve have bands and words; the table below has the numbers of all.
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type uPlot from "uplot";
 import * as format from "@/format";
 import { versionText } from "@/subjects";
 import type { Palette } from "./palette";
-import { type TrendsModel, type TrendsPanel, titleOf } from "./trends-model";
+import { type DrawnLine, markersOf, type TrendsModel, type TrendsPanel, titleOf } from "./trends-model";
 import { DASHES, FEW, type TrendsHover, trendsPlot } from "./trends-plot";
 import { usePlot } from "./use-plot";
 import { keepZoom, type Zoom, zoomByKey } from "./zoom";
@@ -21,8 +21,8 @@ interface Props {
 }
 
 export function TrendsChart({ model, panel, yLabel, isLog, choice, isAlone = false }: Props) {
-  const { slots, markers } = model;
-  const { title, lines } = panel;
+  const { title, lines, slots } = panel;
+  const markers = useMemo(() => markersOf(model, panel), [model, panel]);
   const Heading = isAlone ? "h2" : "h3";
   const [hover, setHover] = useState<TrendsHover>(null);
   const zoom = useRef<Zoom>(undefined);
@@ -48,7 +48,7 @@ export function TrendsChart({ model, panel, yLabel, isLog, choice, isAlone = fal
         {lines.length <= FEW && (
           <ul>
             {lines.map((line) => (
-              <li key={line.key}>
+              <li key={line.key} title={hostText(line)}>
                 <svg width="28" height="8" aria-hidden="true">
                   <line
                     x1="0"
@@ -63,6 +63,12 @@ export function TrendsChart({ model, panel, yLabel, isLog, choice, isAlone = fal
                 {line.shortLabel}
               </li>
             ))}
+            {lines.some(({ joins }) => joins.length > 0) && (
+              <li>
+                ◇ and thin dashes before it: the build changes with the version, and may cause a part of the
+                difference.
+              </li>
+            )}
           </ul>
         )}
       </figcaption>
@@ -87,13 +93,20 @@ export function TrendsChart({ model, panel, yLabel, isLog, choice, isAlone = fal
           >
             <b>{versionText(hover.place.subject)}</b> {hover.line.label}
             <br />
-            {format.headline(hover.place.point.value, hover.line.trend.metric)},{" "}
-            {format.cost(hover.place.point.value, hover.line.trend.metric)}
+            {format.headline(hover.place.point.value, hover.line.place.metric)},{" "}
+            {format.cost(hover.place.point.value, hover.line.place.metric)}
             <br />
-            {format.interval(hover.place.point, hover.line.trend.metric)}
+            {format.interval(hover.place.point, hover.line.place.metric)}
+            <br />
+            {hover.place.subject.source}, {hover.place.subject.build_profile_label}
           </div>
         )}
       </div>
     </figure>
   );
+}
+
+/** The machine's whole description. */
+function hostText({ place: { host_kind } }: DrawnLine): string {
+  return `${host_kind.pool}: ${host_kind.cpu_model}`;
 }

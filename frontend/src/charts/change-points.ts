@@ -2,8 +2,11 @@
 import type { ChangePoint, Metric } from "@/api/generated";
 import { changeInWords } from "@/format";
 
-export function changePointText({ ratio, verdict }: ChangePoint, metric: Metric): string {
-  if (ratio === null) return verdict === "unlike" ? "not comparable" : "not compared";
-  const words = changeInWords(ratio, metric);
+/** "5.1% more time than 3.0.18": the other end is of the same build profile, as the whole line. */
+export function changePointText({ before, ratio, verdict }: ChangePoint, metric: Metric): string {
+  if (ratio === null) {
+    return `${verdict === "unlike" ? "not comparable" : "not compared"} with ${before.version}`;
+  }
+  const words = `${changeInWords(ratio, metric)} than ${before.version}`;
   return verdict === "unresolved" ? `${words}, unresolved` : words;
 }

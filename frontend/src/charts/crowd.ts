@@ -1,7 +1,8 @@
 // Many lines on one canvas: those of one style are one path, and only what is in sight is drawn. As uPlot's own series,
 // 200 lines take twice as long for each frame.
 import uPlot from "uplot";
-import type { DrawnLine, TrendPlace } from "./trends-model";
+import type { TrendPlace } from "./trends-model";
+import type { DrawnRun } from "./trends-plot";
 
 export interface LineStyle {
   stroke: string;
@@ -9,17 +10,17 @@ export interface LineStyle {
 }
 
 export function crowdPainter(
-  lines: DrawnLine[],
+  runs: DrawnRun[],
   isLog: boolean,
-  styleOf: (line: DrawnLine) => LineStyle,
+  styleOf: (run: DrawnRun) => LineStyle,
 ): (plot: uPlot) => void {
   const scaled = isLog ? Math.log10 : (y: number) => y;
   const paths = new Map<string, { style: LineStyle; lines: { points: TrendPlace[]; ys: number[] }[] }>();
-  for (const line of lines) {
-    const style = styleOf(line);
+  for (const run of runs) {
+    const style = styleOf(run);
     const key = `${style.stroke} ${style.dash}`;
     const path = paths.get(key) ?? { style, lines: [] };
-    path.lines.push({ points: line.points, ys: line.points.map(({ y }) => scaled(y)) });
+    path.lines.push({ points: run.points, ys: run.points.map(({ y }) => scaled(y)) });
     paths.set(key, path);
   }
   return ({ ctx, bbox, scales }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCase, aCell, aChange, aNegotiated, anEstimate, aSubject } from "@/testing/build";
+import { aCase, aCell, aChange, aNegotiated, anEndOf, anEstimate, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import { type HeatChoice, heatModel } from "./heatmap-model";
 
@@ -39,7 +39,7 @@ const input = {
 describe("the heatmap's model", () => {
   it("knows what most changes of a column are against, which makes it an upgrade", () => {
     const oldest = aSubject("openssl", "0");
-    const change = (against: string) => ({ change: aChange({ against }) });
+    const change = (subject: string) => ({ change: aChange({ before: { ...anEndOf(older), subject } }) });
     const cells = [
       aCell("a", newer, change(oldest.subject)),
       aCell("b", newer, change(older.subject)),
@@ -101,7 +101,7 @@ describe("the heatmap's model", () => {
   });
 
   it("paints no verdict between runs that share nothing", () => {
-    const cells = [aCell("rsa", newer, { estimate: anEstimate(1000), apart_from: older.subject })];
+    const cells = [aCell("rsa", newer, { estimate: anEstimate(1000), apart_from: anEndOf(older) })];
     const cell = heatModel({ ...input, cells }).rows[0]?.cells[2];
     expect(cell).toMatchObject({ tone: "neutral", strength: 0 });
   });
@@ -167,7 +167,7 @@ it("cells in words", async () => {
       verdict: "unresolved",
     }),
     "not comparable": changed({ ratio: 1.3, low: 1.2, high: 1.4, verdict: "unlike" }),
-    "not compared": words({ estimate: measured, apart_from: older.subject }),
+    "not compared": words({ estimate: measured, apart_from: anEndOf(older) }),
     caveats: changed({
       ratio: 1.1,
       low: 1.09,

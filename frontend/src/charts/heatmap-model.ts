@@ -1,7 +1,7 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
 import type { CaseView, Cell, Change, Metric, Negotiated, OutcomeView, SubjectView } from "@/api/generated";
 import * as format from "@/format";
-import { componentText, originText, versionText } from "@/subjects";
+import { componentText, endText, originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
 import { cautionsOf } from "./cautions";
 import { FULL_AT_CASE, strength } from "./scale";
@@ -31,8 +31,10 @@ export interface HeatRow {
 export interface HeatModel {
   groups: { library: string; subjects: SubjectView[] }[];
   subjects: SubjectView[];
-  /** maps a subject to the subject that it is compared with */
+  /** maps a subject to the subject that most of its cells are compared with */
   priors: Map<string, SubjectView>;
+  /** the case that all cells are compared with, instead of with lower versions */
+  versus: CaseView | undefined;
   rows: HeatRow[];
 }
 
@@ -47,13 +49,13 @@ export interface HeatChoice {
   /** words that a case's title must contain */
   q?: string;
   variation?: Variation;
-  /** compare every case with this case, instead of with the previous version */
+  /** compare every case with this case, instead of every version with a lower one */
   versus?: string;
 }
 
 export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel {
   const byPlace = new Map(input.cells.map((cell) => [place(cell.case_id, cell.subject), cell]));
-  const named = new Map(input.subjects.map((subject) => [subject.subject, subject]));
+  const priors = priorsOf(input);
   const reference = input.cases.find((caseView) => caseView.id === choice.versus);
   const row = (caseView: CaseView): HeatRow => ({
     caseView,
@@ -75,13 +77,14 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
         const ratio = against && caseView.id !== reference.id ? cell.estimate.value / against : undefined;
         return described(versusCase(shown, ratio, reference), ratio);
       }
-      return described(versusVersion(shown, input.metric));
+      return described(versusVersion(shown, input.metric, priors.get(subject.subject)));
     }),
   });
   return {
     groups: groupedByLibrary(input.subjects),
     subjects: input.subjects,
-    priors: priorsOf(input),
+    priors,
+    versus: reference,
     rows: input.cases
       .filter((caseView) => matches(caseView, choice.q) && isOf(caseView, choice.variation))
       .map(row),
@@ -89,7 +92,7 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
 
   /** `ratio`: to the reference case, if the cells are compared with one */
   function described(cell: Omit<HeatCell, "sentence">, ratio?: number): HeatCell {
-    return { ...cell, sentence: sentence(cell, input.metric, named, ratio) };
+    return { ...cell, sentence: sentence(cell, input.metric, ratio) };
   }
 }
 
@@ -100,7 +103,9 @@ export function priorsOf({
 }: Pick<HeatInput, "subjects" | "cells">): Map<string, SubjectView> {
   const priors = new Map<string, SubjectView>();
   for (const { subject } of subjects) {
-    const against = cells.flatMap((cell) => (cell.subject === subject ? (cell.change?.against ?? []) : []));
+    const against = cells.flatMap((cell) =>
+      cell.subject === subject ? (cell.change?.before.subject ?? []) : [],
+    );
     const amount = (name: string) => against.filter((other) => other === name).length;
     const [most] = [...new Set(against)].sort((a, b) => amount(b) - amount(a));
     const prior = subjects.find((candidate) => candidate.subject === most);
@@ -121,9 +126,16 @@ function inWords({ invocations, kind, reason }: OutcomeView): string {
 
 type Drawn = Omit<HeatCell, "sentence" | "tone">;
 
-function versusVersion(shown: Drawn, metric: Metric): Drawn & { tone: Tone } {
+/** A note names the other end where it is not the one that the column names. */
+function versusVersion(shown: Drawn, metric: Metric, prior: SubjectView | undefined): Drawn & { tone: Tone } {
   const change = shown.cell?.change;
   if (!change) return { ...shown, tone: "neutral", note: shown.cell?.apart_from ? "not compared" : "" };
+  const drawn = againstVersion(shown, change, metric);
+  const isOther = change.before.subject !== prior?.subject;
+  return isOther ? { ...drawn, note: `${drawn.note}, from ${endText(change.before)}` } : drawn;
+}
+
+function againstVersion(shown: Drawn, change: Change, metric: Metric): Drawn & { tone: Tone } {
   const drawn = { ...shown, cautions: [...shown.cautions, ...cautionsOf(change)], tone: change.verdict };
   switch (change.verdict) {
     case "same":
@@ -148,12 +160,7 @@ function versusCase(shown: Drawn, ratio: number | undefined, reference: CaseView
   };
 }
 
-function sentence(
-  shown: Omit<HeatCell, "sentence">,
-  metric: Metric,
-  named: Map<string, SubjectView>,
-  ratio: number | undefined,
-): string {
+function sentence(shown: Omit<HeatCell, "sentence">, metric: Metric, ratio: number | undefined): string {
   const { caseView, subject, cell } = shown;
   const head = `${caseView.title}, ${subject.library} ${versionText(subject)} (${originText(subject)})`;
   if (!cell) return `${head}: not measured.`;
@@ -167,11 +174,12 @@ function sentence(
     format.unitOf(metric) === "ns" ? `${shown.headline}, ${cost}` : cost,
     format.count(estimate.invocations, "invocation"),
   ];
-  const apart = cell.apart_from ? named.get(cell.apart_from) : undefined;
-  if (apart) parts.push(`not compared with ${versionText(apart)}: the two runs share no subject`);
+  if (cell.apart_from) {
+    parts.push(`not compared with ${endText(cell.apart_from)}: the two runs share no subject`);
+  }
   if (ratio !== undefined) parts.push(`${format.factor(ratio)} the cost of the reference case`);
   else if (change) {
-    parts.push(changeSentence(cell, metric, named));
+    parts.push(changeSentence(change, metric));
     if (change.components.length > 0) {
       parts.push(`also changed: ${change.components.map(componentText).join(", ")}`);
     }
@@ -204,11 +212,8 @@ export function choiceText(negotiated: Negotiated): string {
 }
 
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
-export function changeSentence(cell: Cell, metric: Metric, named: Map<string, SubjectView>): string {
-  const { change } = cell;
-  if (!change) return "";
-  const other = named.get(change.against);
-  const against = other ? `${versionText(other)} (${originText(other)})` : change.against;
+export function changeSentence(change: Change, metric: Metric): string {
+  const against = endText(change.before);
   const range = format.percentInterval(change.low, change.high);
   const numbers = `${format.percent(change.ratio)} ${range}`;
   switch (change.verdict) {

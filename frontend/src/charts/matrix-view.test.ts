@@ -55,7 +55,9 @@ describe("the view of a matrix", () => {
     ).toEqual([["RSA, RSA 2048", false], "ecdsa"]);
     const [, cell] = lines[0]?.kind === "group" ? lines[0].cells : [];
     expect(cell).toMatchObject({ tone: "more", headline: "+10.0%", note: "1 slower, 1 faster" });
-    expect(cell?.sentence).toBe("RSA, RSA 2048, openssl 2: 1 slower, 1 faster; 10.0% more time.");
+    expect(cell?.sentence).toBe(
+      "RSA, RSA 2048, openssl 2: 1 slower, 1 faster; 10.0% more time; from 1 (debian/trixie).",
+    );
   });
 
   it("says once what the titles of a group's cases have in common", () => {

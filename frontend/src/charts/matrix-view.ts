@@ -2,7 +2,7 @@
 import type { CaseView, Metric, SubjectView } from "@/api/generated";
 import * as format from "@/format";
 import { NO_GROUP } from "@/search";
-import { versionText } from "@/subjects";
+import { endText, versionText } from "@/subjects";
 import type { HeatCell, HeatModel, HeatRow, Tone } from "./heatmap-model";
 import { strength } from "./scale";
 
@@ -205,8 +205,14 @@ export function groupCell(group: string, subject: SubjectView, cells: HeatCell[]
     strength: moved ? strength(most) : 0,
     headline: moved ? format.percent(most) : counts.size === 1 ? ([...counts.keys()][0] ?? "") : words,
     note: moved ? words : "",
-    sentence: `${group}, ${subject.library} ${versionText(subject)}: ${words}${change}.`,
+    sentence: `${group}, ${subject.library} ${versionText(subject)}: ${words}${change}${fromText(cells)}.`,
   };
+}
+
+/** "; from 3.0.19 (debian/bookworm)": the other ends of all changes. */
+function fromText(cells: HeatCell[]): string {
+  const ends = new Set(cells.flatMap(({ cell }) => (cell?.change ? [endText(cell.change.before)] : [])));
+  return ends.size > 0 ? `; from ${[...ends].join(" or ")}` : "";
 }
 
 function wordOf({ tone, cell }: HeatCell, metric: Metric): string {

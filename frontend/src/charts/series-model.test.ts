@@ -85,7 +85,7 @@ describe("the series' model", () => {
     expect(connectors.map(({ from, to }) => [from.point.version, to.point.version])).toEqual([["1", "2"]]);
   });
 
-  it("needs no connector where one build spans the versions", () => {
+  it("draws no line past the version of another build", () => {
     const series = aSeries([
       aLine("openssl", "a", [
         ["1", flat],
@@ -93,7 +93,12 @@ describe("the series' model", () => {
       ]),
       aLine("openssl", "b", [["2", flat]]),
     ]);
-    expect(seriesModel(series, "rate").connectors).toEqual([]);
+    const { runs, connectors } = seriesModel(series, "rate");
+    expect(runs.map(({ points }) => points.map(({ point }) => point.version))).toEqual([["1"], ["2"], ["3"]]);
+    expect(connectors.map(({ from, to }) => [from.point.version, to.point.version])).toEqual([
+      ["1", "2"],
+      ["2", "3"],
+    ]);
   });
 });
 

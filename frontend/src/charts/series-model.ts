@@ -2,6 +2,7 @@
 import type { ChangePoint, Series, SeriesPoint } from "@/api/generated";
 import { type Show, unitOf } from "@/format";
 import { placeOf, versionText } from "@/subjects";
+import { joinedBuilds } from "./builds";
 
 /** A version of a library or one of its commits: one place on the axis, whatever its builds. */
 export interface Slot {
@@ -20,6 +21,9 @@ export interface PlotPoint {
   high: number | null;
   medians: number[];
   point: SeriesPoint;
+  build: string;
+  /** the place of its version, which builds of it share */
+  slot: number;
 }
 
 export interface PlotLine {
@@ -33,7 +37,13 @@ export interface PlotLine {
   changes: ChangePoint[];
 }
 
-/** A dashed join between versions that no single build spans. */
+/** A solid part of a library's line: neighbouring versions of one build. */
+export interface Run {
+  hue: number;
+  points: PlotPoint[];
+}
+
+/** A dashed part: neighbouring versions of different builds. */
 export interface Connector {
   hue: number;
   from: PlotPoint;
@@ -50,6 +60,7 @@ export interface Step {
 export interface SeriesModel {
   slots: Slot[];
   lines: PlotLine[];
+  runs: Run[];
   connectors: Connector[];
   steps: Step[];
   /** whether the change points of a line are relative to the sentinel; its points never are */
@@ -73,20 +84,27 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
           build.points.some((other) => placeOf(other) === placeOf(point)),
         );
         const offset = (sharing.indexOf(line) - (sharing.length - 1) / 2) * DODGE;
-        return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
+        const drawn = plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
+        return { ...drawn, build: line.build_profile, slot: slot?.x ?? 0 };
       });
       const label = `${library}, ${line.build_profile_label}`;
       return { label, library, hue, shape, points, changes: line.change_points };
     });
   });
-  const connectors = libraries.flatMap((library) =>
-    connectorsOf(
-      slots.filter((slot) => slot.library === library),
-      lines.filter((line) => line.library === library),
-    ),
-  );
+  const joined = libraries.map((library, hue) => {
+    const own = lines.filter((line) => line.library === library);
+    return {
+      hue,
+      ...joinedBuilds(
+        own.flatMap(({ points }) => points),
+        ({ slot }) => slot,
+      ),
+    };
+  });
+  const runs = joined.flatMap(({ hue, runs }) => runs.map((points) => ({ hue, points })));
+  const connectors = joined.flatMap(({ hue, joins }) => joins.map(([from, to]) => ({ hue, from, to })));
   const throughSentinel = series.lines.some((line) => line.through_sentinel);
-  return { slots, lines, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
+  return { slots, lines, runs, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
 }
 
 /** From the metric's unit to the axis: handshakes per second, microseconds, bytes or a count. */
@@ -115,7 +133,11 @@ function slotsOf(series: Series): Slot[] {
   });
 }
 
-function plotPoint(point: SeriesPoint, x: number, scale: (value: number) => number): PlotPoint {
+function plotPoint(
+  point: SeriesPoint,
+  x: number,
+  scale: (value: number) => number,
+): Omit<PlotPoint, "build" | "slot"> {
   const { value, low, high } = point.estimate;
   const ends = low === null || high === null ? null : [scale(low), scale(high)];
   return {
@@ -133,28 +155,6 @@ function stepsOf({ hue, points, changes }: PlotLine): Step[] {
     const [before, after] = [points[change.index - 1], points[change.index]];
     return before && after ? [{ hue, x: (before.x + after.x) / 2, change }] : [];
   });
-}
-
-function connectorsOf(slots: Slot[], lines: PlotLine[]): Connector[] {
-  return slots.slice(1).flatMap((slot, index) => {
-    const before = slots[index] as Slot;
-    const spanned = lines.some(
-      (line) =>
-        line.points.some((point) => key(point) <= before.versionKey) &&
-        line.points.some((point) => key(point) >= slot.versionKey),
-    );
-    const from = pointAt(lines, before);
-    const to = pointAt(lines, slot);
-    return spanned || !from || !to ? [] : [{ hue: lines[0]?.hue ?? 0, from, to }];
-  });
-}
-
-function pointAt(lines: PlotLine[], slot: Slot): PlotPoint | undefined {
-  return lines.flatMap((line) => line.points).find((point) => key(point) === slot.versionKey);
-}
-
-function key(point: PlotPoint): string {
-  return point.point.version_key;
 }
 
 function compare(a: string, b: string): number {

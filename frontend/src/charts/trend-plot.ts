@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import type { ChangePoint } from "@/api/generated";
 import type { Palette } from "./palette";
-import type { PlotLine, PlotPoint, SeriesModel } from "./series-model";
+import type { PlotLine, PlotPoint, Run, SeriesModel } from "./series-model";
 import { trendLabels } from "./trend-labels";
 
 export type Hover = { point: PlotPoint; line: PlotLine; left: number; top: number } | null;
@@ -57,27 +57,27 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
     ],
     series: [
       {},
-      ...model.lines.flatMap((line): uPlot.Series[] => [
-        { stroke: hue(line.hue), width: 2, points: { show: false } },
+      ...model.runs.flatMap((run): uPlot.Series[] => [
+        { stroke: hue(run.hue), width: 2, points: { show: false } },
         { stroke: "transparent", points: { show: false } },
         { stroke: "transparent", points: { show: false } },
       ]),
     ],
-    bands: model.lines.map((line, index) => ({
+    bands: model.runs.map((run, index) => ({
       series: [3 * index + 3, 3 * index + 2],
-      fill: `color-mix(in srgb, ${hue(line.hue)} 18%, transparent)`,
+      fill: `color-mix(in srgb, ${hue(run.hue)} 18%, transparent)`,
     })),
     hooks: {
       draw: [(plot) => drawMarks(plot, model, hue), (plot) => drawSteps(plot, model, hue, stepText)],
       setCursor: [(plot) => hover(nearest(plot, model))],
     },
   };
-  return { options, data: [xs, ...model.lines.flatMap((line) => aligned(line, xs))] as uPlot.AlignedData };
+  return { options, data: [xs, ...model.runs.flatMap((run) => aligned(run, xs))] as uPlot.AlignedData };
 }
 
 /** `undefined` is another line's place and is joined over; null is an interval that is missing. */
-function aligned(line: PlotLine, xs: number[]): (number | null | undefined)[][] {
-  const at = new Map(line.points.map((point) => [point.x, point]));
+function aligned(run: Run, xs: number[]): (number | null | undefined)[][] {
+  const at = new Map(run.points.map((point) => [point.x, point]));
   return [xs.map((x) => at.get(x)?.y), xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)];
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Trend, Trends } from "@/api/generated";
+import type { SubjectView, Trend, Trends } from "@/api/generated";
 import { aCase, aChangePoint, aSubject } from "@/testing/build";
 import { changePointText } from "./change-points";
-import { trendsModel } from "./trends-model";
+import { type TrendPlace, trendsModel } from "./trends-model";
 
 const subjects = [aSubject("gnutls", "3.8"), aSubject("openssl", "3.0"), aSubject("openssl", "3.5")];
 
@@ -48,18 +48,66 @@ const trends: Trends = {
 };
 
 describe("the model of trends", () => {
-  it("names series by what they differ in, and puts the versions of libraries side by side", () => {
-    const { lines, slots } = trendsModel(trends, {});
-    expect(lines.map(({ label }) => label)).toEqual([
-      "gnutls, local: CPU A",
-      "openssl, local: CPU A",
-      "openssl, local: CPU B",
+  it("names series by what they differ in, with a chart and an axis for the versions of each library", () => {
+    const { title, lines, panels } = trendsModel(trends, {});
+    expect(lines.map(({ label }) => label)).toEqual(["gnutls, CPU A", "openssl, CPU A", "openssl, CPU B"]);
+    expect(title).toBe("rsa, both sides");
+    expect(
+      panels.map((panel) => [
+        panel.title,
+        panel.lines.map(({ shortLabel }) => shortLabel),
+        panel.slots?.map(({ version, x }) => [version, x]),
+      ]),
+    ).toEqual([
+      ["gnutls", ["CPU A"], [["3.8", 0]]],
+      [
+        "openssl",
+        ["CPU A", "CPU B"],
+        [
+          ["3.0", 0],
+          ["3.5", 1],
+        ],
+      ],
     ]);
-    expect(trendsModel(trends, {}).title).toBe("rsa, both sides");
-    expect(slots?.map(({ version, x }) => [version, x])).toEqual([
-      ["3.8", 0],
-      ["3.0", 1.5],
-      ["3.5", 2.5],
+  });
+
+  it("names machines by what people call their CPUs, and by their pools where there are several", () => {
+    const xeon = "Intel(R) Xeon(R) Processor, SMT off, on KVM, family 6/207, stepping 8";
+    const on = (pool: string, cpu_model: string) =>
+      aTrend({ host_kind: { pool, cpu_model } }, [[1, 1_000_000]]);
+    const labels = (...lines: Trend[]) =>
+      trendsModel({ ...trends, lines }, {}).lines.map(({ label }) => label);
+    expect(labels(on("local", xeon), on("local", "AMD EPYC 9R14, SMT on"))).toEqual([
+      "Xeon 6/207",
+      "EPYC 9R14",
+    ]);
+    expect(labels(on("local", xeon), on("arm", "Neoverse-V1"))).toEqual([
+      "local: Xeon 6/207",
+      "arm: Neoverse-V1",
+    ]);
+  });
+
+  it("has one line for a library on a machine through all versions, dashed where the build changes", () => {
+    const [old, near, newest] = ["1.1.1w", "3.0.19", "3.5.9"].map((version) => ({
+      ...aSubject("openssl", version),
+      build_profile: version === "3.0.19" ? "debian" : "source",
+    })) as [SubjectView, SubjectView, SubjectView];
+    const lines = [
+      aTrend({ build_profile_label: "source" }, [
+        [0, 1_000_000],
+        [2, 1_100_000],
+      ]),
+      aTrend({ build_profile_label: "debian" }, [[1, 1_400_000]]),
+    ];
+    const { lines: drawn } = trendsModel({ ...trends, subjects: [old, near, newest], lines }, {});
+    expect(drawn).toHaveLength(1);
+    const [line] = drawn;
+    const versions = (places: TrendPlace[]) => places.map(({ subject }) => subject.version);
+    expect(versions(line?.points ?? [])).toEqual(["1.1.1w", "3.0.19", "3.5.9"]);
+    expect(line?.runs.map(versions)).toEqual([["1.1.1w"], ["3.0.19"], ["3.5.9"]]);
+    expect(line?.joins.map(versions)).toEqual([
+      ["1.1.1w", "3.0.19"],
+      ["3.0.19", "3.5.9"],
     ]);
   });
 
@@ -74,16 +122,18 @@ describe("the model of trends", () => {
     const first = trendsModel(trends, { show: "relative" });
     expect(first.lines.map(({ points }) => points.map(({ y }) => y))).toEqual([[1], [1, 2], [1]]);
     const based = trendsModel(trends, { show: "relative", base: "3.0" });
-    expect(based.lines.map(({ label }) => label)).toEqual(["openssl, local: CPU A"]);
+    expect(based.lines.map(({ label }) => label)).toEqual(["openssl, CPU A"]);
     expect(based.undrawn).toBe(2);
   });
 
   it("counts the versions whose release date is not known", () => {
-    const { lines, slots, undrawn, markers } = trendsModel(trends, { x: "released" });
-    expect(slots).toBeUndefined();
+    const { lines, panels, undrawn, markers } = trendsModel(trends, { x: "released" });
+    expect(panels.map(({ slots }) => slots)).toEqual([undefined]);
     expect(lines.map(({ points }) => points.length)).toEqual([2, 1]);
     expect(undrawn).toBe(1);
-    expect(markers).toEqual([{ x: Date.parse("2025-04-08") / 1000, text: "3.5: security fixes" }]);
+    expect(markers).toEqual([
+      { x: Date.parse("2025-04-08") / 1000, text: "3.5: security fixes", library: "openssl" },
+    ]);
   });
 
   it("marks when a pool's machines changed", () => {
@@ -95,23 +145,30 @@ describe("the model of trends", () => {
 
   it("has a chart for each machine", () => {
     const { panels } = trendsModel(trends, { split: "cpu" });
-    expect(panels[0]?.lines.map(({ shortLabel }) => shortLabel)).toEqual(["gnutls", "openssl"]);
     expect(panels.map(({ title, lines }) => [title, lines.length])).toEqual([
-      ["local: CPU A", 2],
-      ["local: CPU B", 1],
+      ["gnutls, CPU A", 1],
+      ["openssl, CPU A", 1],
+      ["openssl, CPU B", 1],
+    ]);
+    const dated = trendsModel(trends, { split: "cpu", x: "measured" }).panels;
+    expect(dated.map(({ title, lines }) => [title, lines.map(({ shortLabel }) => shortLabel)])).toEqual([
+      ["CPU A", ["gnutls", "openssl"]],
+      ["CPU B", ["openssl"]],
     ]);
   });
 });
 
 describe("a change point", () => {
   it("has one number in the chart and in the table, or says why it has none", () => {
-    expect(changePointText(aChangePoint({ ratio: 2.15 }), "cpu_ns")).toBe("115% more time");
+    expect(changePointText(aChangePoint({ ratio: 2.15 }), "cpu_ns")).toBe("115% more time than 1");
     expect(changePointText(aChangePoint({ ratio: 1.01, verdict: "unresolved" }), "cpu_ns")).toBe(
-      "1.0% more time, unresolved",
+      "1.0% more time than 1, unresolved",
     );
-    expect(changePointText(aChangePoint({ ratio: null, verdict: "apart" }), "cpu_ns")).toBe("not compared");
+    expect(changePointText(aChangePoint({ ratio: null, verdict: "apart" }), "cpu_ns")).toBe(
+      "not compared with 1",
+    );
     expect(changePointText(aChangePoint({ ratio: null, verdict: "unlike" }), "cpu_ns")).toBe(
-      "not comparable",
+      "not comparable with 1",
     );
   });
 });

@@ -1,8 +1,10 @@
 // From the API's trends to what charts draw: lines on one axis, their names, and what is marked. Pure.
-import type { Release, SubjectView, Trend, TrendPoint, Trends } from "@/api/generated";
+import type { ChangePoint, Release, SubjectView, Trend, TrendPoint, Trends } from "@/api/generated";
+import { cpuName } from "@/cpu-name";
 import { unitOf } from "@/format";
 import type { Split, TrendsChoice } from "@/search";
 import { placeOf, versionText } from "@/subjects";
+import { type JoinedBuilds, joinedBuilds } from "./builds";
 
 export interface TrendPlace {
   x: number;
@@ -11,9 +13,11 @@ export interface TrendPlace {
   high: number | null;
   point: TrendPoint;
   subject: SubjectView;
+  build: string;
 }
 
-export interface DrawnLine {
+/** A case, a side and a library on a machine, whatever its builds. */
+export interface DrawnLine extends JoinedBuilds<TrendPlace> {
   key: string;
   /** by what the series of the page differ in */
   label: string;
@@ -21,18 +25,25 @@ export interface DrawnLine {
   shortLabel: string;
   hue: number;
   dash: number;
+  /** of all builds */
   points: TrendPlace[];
-  trend: Trend;
+  place: Pick<Trend, "case_id" | "host_kind" | "library" | "metric">;
+  /** of each build, with its change points */
+  builds: Trend[];
 }
 
 export interface Marker {
   x: number;
   text: string;
+  /** undefined: of a machine */
+  library?: string;
 }
 
 export interface TrendsPanel {
   title: string;
   lines: DrawnLine[];
+  /** versions below the axis, of one library; undefined: the axis has dates */
+  slots: Slot[] | undefined;
 }
 
 export interface Slot {
@@ -48,8 +59,6 @@ export interface TrendsModel {
   title: string;
   panels: TrendsPanel[];
   lines: DrawnLine[];
-  /** versions below the axis; undefined: the axis has dates */
-  slots: Slot[] | undefined;
   markers: Marker[];
   /** points that are not drawn, since they have no place on the axis or no baseline */
   undrawn: number;
@@ -58,6 +67,16 @@ export interface TrendsModel {
 /** By what a chart is named outside its page. */
 export function titleOf(panel: TrendsPanel, model: TrendsModel): string {
   return [model.title, panel.title].filter(Boolean).join(", ") || "Trends";
+}
+
+/** On an axis of versions, only those of the chart's library. */
+export function markersOf({ markers }: TrendsModel, { slots }: TrendsPanel): Marker[] {
+  return slots ? markers.filter(({ library }) => library === slots[0]?.library) : markers;
+}
+
+/** The change points of a line, each with the build whose series it is in. */
+export function changesOf({ builds }: DrawnLine): { build: Trend; change: ChangePoint }[] {
+  return builds.flatMap((build) => build.change_points.map((change) => ({ build, change })));
 }
 
 const SIDES: Partial<Record<Trend["metric"], string>> = { client_cpu_ns: "client", server_cpu_ns: "server" };
@@ -75,33 +94,38 @@ export function trendsModel(trends: Trends, choice: TrendsChoice): TrendsModel {
     return date ? seconds(date) : undefined;
   };
   const titles = new Map(trends.cases.map(({ id, title }) => [id, title]));
-  const partsOf = (line: Trend) => [
-    line.library,
-    titles.get(line.case_id) ?? line.case_id,
-    `${line.host_kind.pool}: ${line.host_kind.cpu_model}`,
-    SIDES[line.metric] ?? "both sides",
-    line.build_profile_label,
+  const cpus = [...new Set(trends.lines.map(({ host_kind }) => host_kind.cpu_model))];
+  const isOnePool = new Set(trends.lines.map(({ host_kind }) => host_kind.pool)).size < 2;
+  const partsOf = ({ library, case_id, host_kind: { pool, cpu_model }, metric }: DrawnLine["place"]) => [
+    library,
+    titles.get(case_id) ?? case_id,
+    isOnePool ? cpuName(cpu_model, cpus) : `${pool}: ${cpuName(cpu_model, cpus)}`,
+    SIDES[metric] ?? "both sides",
   ];
-  const parts = trends.lines.map(partsOf);
-  const values = [0, 1, 2, 3, 4].map((part) => [...new Set(parts.map((own) => own[part]))]);
-  const varying = [0, 1, 2, 3, 4].filter((part) => (values[part]?.length ?? 0) > 1);
-  const inChart = varying.filter((part) => !choice.split || part !== PART_OF[choice.split]);
+  const groups = groupedBuilds(trends.lines);
+  const parts = groups.map(([first]) => partsOf(first));
+  const values = PARTS.map((part) => [...new Set(parts.map((own) => own[part]))]);
+  const varying = PARTS.filter((part) => (values[part]?.length ?? 0) > 1);
+  const charts = chartParts(choice, varying);
+  const inChart = varying.filter((part) => !charts.includes(part));
   const [first = 0, second] = inChart;
-  const common = [0, 1, 2, 3]
-    .filter((part) => !varying.includes(part))
-    .flatMap((part) => parts[0]?.[part] ?? []);
-  const placed = trends.lines.map((trend, index): DrawnLine => {
+  const common = PARTS.filter((part) => !varying.includes(part)).flatMap((part) => parts[0]?.[part] ?? []);
+  const placed = groups.map((builds, index): DrawnLine => {
     const own = parts[index] ?? [];
     const place = (part: number | undefined) =>
       part === undefined ? 0 : Math.max(0, values[part]?.indexOf(own[part] as string) ?? 0);
+    const points = pointsOf(builds, trends.subjects, xOf, choice);
+    const { case_id, host_kind, library, metric } = builds[0];
     return {
-      key: own.join(" ") + trend.metric,
+      key: keyOf(builds[0]),
       label: (varying.length > 0 ? varying : [0]).map((part) => own[part]).join(", "),
       shortLabel: (inChart.length > 0 ? inChart : [0]).map((part) => own[part]).join(", "),
       hue: place(first),
       dash: place(second),
-      points: pointsOf(trend, trends.subjects, xOf, choice),
-      trend,
+      points,
+      ...joinedBuilds(points),
+      place: { case_id, host_kind, library, metric },
+      builds,
     };
   });
   const lines = placed.filter((line) => line.points.length > 0);
@@ -109,24 +133,58 @@ export function trendsModel(trends: Trends, choice: TrendsChoice): TrendsModel {
   return {
     title: common.join(", "),
     lines,
-    panels: panelsOf(lines, choice.split, partsOf),
-    slots: choice.x ? undefined : [...slots.values()],
+    panels: panelsOf(
+      lines,
+      choice,
+      (line) => {
+        const own = partsOf(line.place);
+        return charts.map((part) => own[part]).join(", ");
+      },
+      slots,
+    ),
     markers: choice.x === "measured" ? hostMarkers(lines) : securityMarkers(trends.releases, lines, choice.x),
     undrawn: all - lines.reduce((total, line) => total + line.points.length, 0),
   };
 }
 
+type Builds = [Trend, ...Trend[]];
+
+/** The builds of a library on a machine together: they are one line. */
+function groupedBuilds(lines: readonly Trend[]): Builds[] {
+  const groups = new Map<string, Builds>();
+  for (const line of lines) {
+    const group = groups.get(keyOf(line));
+    if (group) group.push(line);
+    else groups.set(keyOf(line), [line]);
+  }
+  return [...groups.values()];
+}
+
+function keyOf({ library, case_id, host_kind: { pool, cpu_model }, metric }: DrawnLine["place"]): string {
+  return [library, case_id, pool, cpu_model, metric].join(" ");
+}
+
+/** What the charts differ in: the reader's choice. Versions of two libraries have no common axis. */
+function chartParts({ split, x }: TrendsChoice, varying: number[]): number[] {
+  const chosen = split ? [PART_OF[split]] : [];
+  const library = PART_OF.library;
+  return x || chosen.includes(library) || !varying.includes(library) ? chosen : [library, ...chosen];
+}
+
 function pointsOf(
-  trend: Trend,
+  builds: Builds,
   subjects: SubjectView[],
   xOf: (point: TrendPoint, subject: SubjectView) => number | undefined,
   choice: TrendsChoice,
 ): TrendPlace[] {
-  const named = trend.points.flatMap((point) => {
-    const subject = subjects[point.subject];
-    return subject ? [{ point, subject }] : [];
-  });
-  const scale = scaleOf(trend, named, choice);
+  const named = builds
+    .flatMap(({ points }) => points)
+    .sort((a, b) => a.subject - b.subject) // in version order
+    .flatMap((point) => {
+      const subject = subjects[point.subject];
+      return subject ? [{ point, subject }] : [];
+    });
+  const scale = scaleOf(builds[0], named, choice);
   if (!scale) return [];
   const places = named.flatMap(({ point, subject }): TrendPlace[] => {
     const x = xOf(point, subject);
@@ -140,6 +198,7 @@ function pointsOf(
         high: ends && Math.max(...ends),
         point,
         subject,
+        build: subject.build_profile,
       },
     ];
   });
@@ -161,16 +220,16 @@ function scaleOf(
   return show === "cost" ? (ns) => ns / 1e3 : (ns) => 1e9 / ns;
 }
 
-/** The versions of each library side by side, whatever their builds. */
+/** The versions of each library, each on an axis of its own, whatever their builds. */
 function slotsOf({ subjects }: Trends): Map<string, Slot> {
   const slots = new Map<string, Slot>();
-  let x = -1;
-  let library = subjects[0]?.library;
+  const ends = new Map<string, number>();
   for (const subject of subjects) {
+    const { library } = subject;
     const key = slotKey(subject);
     if (slots.has(key)) continue;
-    x += subject.library === library ? 1 : 1.5;
-    library = subject.library;
+    const x = ends.get(library) ?? 0;
+    ends.set(library, x + 1);
     slots.set(key, { key, library, version: versionText(subject), x });
   }
   return slots;
@@ -182,18 +241,24 @@ function slotKey(subject: SubjectView): string {
 
 const PART_OF: Record<Split, number> = { library: 0, case: 1, cpu: 2, side: 3 };
 
+const PARTS = [0, 1, 2, 3];
+
 function panelsOf(
   lines: DrawnLine[],
-  split: Split | undefined,
-  partsOf: (line: Trend) => string[],
+  { x }: TrendsChoice,
+  titleOf: (line: DrawnLine) => string,
+  slots: Map<string, Slot>,
 ): TrendsPanel[] {
-  if (!split) return [{ title: "", lines }];
   const panels = new Map<string, DrawnLine[]>();
   for (const line of lines) {
-    const title = partsOf(line.trend)[PART_OF[split]] ?? "";
+    const title = titleOf(line);
     panels.set(title, [...(panels.get(title) ?? []), line]);
   }
-  return [...panels].map(([title, own]) => ({ title, lines: own }));
+  return [...panels].map(([title, own]) => ({
+    title,
+    lines: own,
+    slots: x ? undefined : [...slots.values()].filter(({ library }) => library === own[0]?.place.library),
+  }));
 }
 
 function securityMarkers(releases: Release[], lines: DrawnLine[], axis: TrendsChoice["x"]): Marker[] {
@@ -203,15 +268,17 @@ function securityMarkers(releases: Release[], lines: DrawnLine[], axis: TrendsCh
       const place = lines
         .flatMap((line) => line.points)
         .find(({ subject }) => subject.library === library && subject.version === version);
-      return place ? [{ x: place.x, text: axis ? `${version}: security fixes` : "security fixes" }] : [];
+      return place
+        ? [{ x: place.x, text: axis ? `${version}: security fixes` : "security fixes", library }]
+        : [];
     });
 }
 
 /** When the machines of a pool were first measured with another CPU or other settings. */
 function hostMarkers(lines: DrawnLine[]): Marker[] {
   const begins = new Map<string, Map<string, number>>();
-  for (const { trend, points } of lines) {
-    const { pool, cpu_model } = trend.host_kind;
+  for (const { place, points } of lines) {
+    const { pool, cpu_model } = place.host_kind;
     const ofPool = begins.get(pool) ?? new Map<string, number>();
     const first = Math.min(ofPool.get(cpu_model) ?? Number.POSITIVE_INFINITY, points[0]?.x ?? 0);
     begins.set(pool, ofPool.set(cpu_model, first));

@@ -5,15 +5,21 @@ import { changePointText } from "./change-points";
 import { crowdPainter, firstFrom } from "./crowd";
 import type { Palette } from "./palette";
 import { labelsInSight, trendLabels } from "./trend-labels";
-import { FONT, stroke } from "./trend-plot";
-import type { DrawnLine, Marker, TrendPlace, TrendsModel } from "./trends-model";
+import { FONT, type Spot, stroke } from "./trend-plot";
+import { changesOf, type DrawnLine, type Marker, type TrendPlace, type TrendsPanel } from "./trends-model";
 import { type Range, zoomByWheel } from "./zoom";
 
 export type TrendsHover = { line: DrawnLine; place: TrendPlace; left: number; top: number } | null;
 
+/** A solid part of a line. */
+export interface DrawnRun {
+  line: DrawnLine;
+  points: TrendPlace[];
+}
+
 interface Settings {
   lines: DrawnLine[];
-  slots: TrendsModel["slots"];
+  slots: TrendsPanel["slots"];
   markers: Marker[];
   palette: Palette;
   width: number;
@@ -39,6 +45,7 @@ interface TrendsPlot {
 export function trendsPlot(settings: Settings): TrendsPlot {
   const { lines, slots, markers, palette, width, yLabel, isLog, hover } = settings;
   const xs = [...new Set(lines.flatMap((line) => line.points.map((place) => place.x)))].sort((a, b) => a - b);
+  const runs = lines.flatMap((line) => line.runs.map((points): DrawnRun => ({ line, points })));
   const hasBands = lines.length <= FEW;
   const hue = (line: DrawnLine) => palette.hues[line.hue % palette.hues.length] ?? palette.text;
   const [least, greatest] = [xs[0] ?? 0, xs.at(-1) ?? 0];
@@ -49,7 +56,7 @@ export function trendsPlot(settings: Settings): TrendsPlot {
   const dash = (line: DrawnLine) => DASHES[line.dash % DASHES.length] ?? [];
   const drawCrowd = hasBands
     ? undefined
-    : crowdPainter(lines, isLog, (line) => ({ stroke: hue(line), dash: dash(line) }));
+    : crowdPainter(runs, isLog, ({ line }) => ({ stroke: hue(line), dash: dash(line) }));
   const [steps, ends] = [stepsOf(lines), extent(lines, hasBands)];
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
@@ -96,13 +103,13 @@ export function trendsPlot(settings: Settings): TrendsPlot {
     ],
     series: [
       {},
-      ...lines.flatMap((line): uPlot.Series[] => [
+      ...runs.flatMap(({ line, points }): uPlot.Series[] => [
         {
           stroke: hue(line),
           width: 2,
           dash: dash(line),
           ...(drawCrowd && { paths: () => null }),
-          points: { show: hasBands || line.points.length === 1, size: 6, fill: hue(line) },
+          points: { show: hasBands || points.length === 1, size: 6, fill: hue(line) },
         },
         ...(hasBands
           ? [
@@ -113,7 +120,7 @@ export function trendsPlot(settings: Settings): TrendsPlot {
       ]),
     ],
     bands: hasBands
-      ? lines.map((line, index) => ({
+      ? runs.map(({ line }, index) => ({
           series: [3 * index + 3, 3 * index + 2],
           fill: `color-mix(in srgb, ${hue(line)} 18%, transparent)`,
         }))
@@ -122,14 +129,15 @@ export function trendsPlot(settings: Settings): TrendsPlot {
       ready: [(plot) => zoomByWheel(plot, whole)],
       draw: [
         (plot) => drawCrowd?.(plot),
+        (plot) => drawJoins(plot, lines, hue),
         (plot) => drawMarkers(plot, markers, palette),
         (plot) => drawSteps(plot, steps, { lines: lines.length, palette, hue }),
       ],
       setCursor: [(plot) => hover(nearest(plot, lines))],
     },
   };
-  const columns = lines.flatMap((line) => {
-    const at = new Map(line.points.map((place) => [place.x, place]));
+  const columns = runs.flatMap(({ points }) => {
+    const at = new Map(points.map((place) => [place.x, place]));
     const values = [xs.map((x) => at.get(x)?.y)];
     return hasBands ? [...values, xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)] : values;
   });
@@ -152,6 +160,41 @@ function extent(lines: DrawnLine[], hasBands: boolean): [number, number] {
   }
   const room = Math.max((high - low) * 0.1, high * 0.02);
   return [Math.max(0, low - room), high + room];
+}
+
+/** The dashed parts between different builds, each with an open mark at its end. */
+function drawJoins(
+  { ctx, bbox, valToPos }: uPlot,
+  lines: DrawnLine[],
+  hue: (line: DrawnLine) => string,
+): void {
+  const ratio = uPlot.pxRatio;
+  const spot = (place: TrendPlace): Spot => [valToPos(place.x, "x", true), valToPos(place.y, "y", true)];
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = ratio;
+  for (const line of lines) {
+    ctx.strokeStyle = hue(line);
+    for (const [from, to] of line.joins) {
+      ctx.setLineDash([3 * ratio, 4 * ratio]);
+      stroke(ctx, spot(from), spot(to));
+      ctx.setLineDash([]);
+      diamond(ctx, spot(to), 7 * ratio);
+    }
+  }
+  ctx.restore();
+}
+
+function diamond(ctx: CanvasRenderingContext2D, [x, y]: Spot, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, y - size);
+  ctx.lineTo(x + size, y);
+  ctx.lineTo(x, y + size);
+  ctx.lineTo(x - size, y);
+  ctx.closePath();
+  ctx.stroke();
 }
 
 function drawMarkers({ ctx, bbox, valToPos }: uPlot, markers: Marker[], palette: Palette): void {
@@ -180,14 +223,14 @@ interface Step {
 function stepsOf(lines: DrawnLine[]): Map<number, Step[]> {
   const steps = new Map<number, Step[]>();
   for (const line of lines) {
-    for (const change of line.trend.change_points) {
+    for (const { build, change } of changesOf(line)) {
       const [before, after] = [change.index - 1, change.index].map((index) => {
-        const subject = line.trend.points[index]?.subject;
+        const subject = build.points[index]?.subject;
         return line.points.find((place) => place.point.subject === subject);
       });
       if (!before || !after) continue;
       const x = (before.x + after.x) / 2;
-      const text = changePointText(change, line.trend.metric);
+      const text = changePointText(change, line.place.metric);
       steps.set(x, [...(steps.get(x) ?? []), { line, text }]);
     }
   }

@@ -5,7 +5,7 @@ import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-mode
 import * as format from "@/format";
 import { paths } from "@/paths";
 import type { CellView, HostChoice, Sort } from "@/search";
-import { componentText, originText, versionText } from "@/subjects";
+import { componentText, endText, originText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { cellRows } from "./cell-rows";
 import { VerdictText } from "./VerdictText";
@@ -16,7 +16,7 @@ interface Props {
   metric: Metric;
   host: HostChoice;
   choice: CellView;
-  /** the case that all cases are compared with, instead of with the previous version */
+  /** the case that all cases are compared with, instead of with the version that each names */
   versus?: CaseView | undefined;
   sortBy: (choice: Pick<CellView, "sort" | "order">) => void;
 }
@@ -93,7 +93,7 @@ interface RowProps {
   sentinel: boolean;
   /** whether any row has a client/server split */
   sides: boolean;
-  /** compared with a case, instead of with the previous version */
+  /** compared with a case, instead of with the version that each names */
   compared: boolean;
   /** shown instead of a verdict if there is no comparison */
   withoutChange: string;
@@ -136,7 +136,8 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
             {cell?.change ? (
               <>
                 {format.percent(cell.change.ratio)}{" "}
-                <small className="below">{format.percentInterval(cell.change.low, cell.change.high)}</small>
+                <small className="below">{format.percentInterval(cell.change.low, cell.change.high)}</small>{" "}
+                <small className="below">from {endText(cell.change.before)}</small>
               </>
             ) : (
               "–"
@@ -152,7 +153,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
               />
             ) : estimate ? (
               cell?.apart_from ? (
-                "not compared"
+                `not compared with ${endText(cell.apart_from)}`
               ) : (
                 withoutChange
               )

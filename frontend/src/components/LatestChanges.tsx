@@ -1,4 +1,4 @@
-// The answer in words: the change of each library from its previous version to its newest.
+// The answer in words: the change of each library to its newest version, from the nearest lower one.
 import type { Matrix, Series } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { changeSentence } from "@/charts/heatmap-model";
@@ -11,7 +11,6 @@ interface Props {
 
 export function LatestChanges({ series, matrix }: Props) {
   if (!matrix) return null;
-  const named = new Map(matrix.subjects.map((subject) => [subject.subject, subject]));
   const shown = new Set(series.lines.map((line) => line.library));
   const changes = [...shown].flatMap((library) => {
     const newest = matrix.subjects.findLast((subject) => subject.library === library);
@@ -19,7 +18,7 @@ export function LatestChanges({ series, matrix }: Props) {
       (candidate) => candidate.case_id === series.case.id && candidate.subject === newest?.subject,
     );
     if (!newest || !cell?.change) return [];
-    const text = changeSentence(cell, series.metric, named);
+    const text = changeSentence(cell.change, series.metric);
     return [{ newest, verdict: cell.change.verdict, text, cautions: cautionsOf(cell.change) }];
   });
   if (changes.length === 0) return null;

@@ -1,16 +1,26 @@
-// The verdict of a run that ended, in one sentence, with what has no result, and the functions that increases are in
-// where they were counted.
+// The verdict of a run that ended: one sentence, the largest change with its two ends, what has no result, and the
+// functions that increases are in where they were counted.
 import { useQuery } from "@tanstack/react-query";
 import { verdictOptions } from "@/api/generated/@tanstack/react-query.gen";
+import * as format from "@/format";
 import { Culprits } from "./Culprits";
 import { isBad, missingText } from "./commit-words";
 
 export function RunVerdict({ runId }: { runId: string }) {
   const verdict = useQuery(verdictOptions({ path: { run_id: runId } })).data;
   if (!verdict) return null;
+  const [largest] = verdict.largest;
   return (
     <>
       <p className={isBad(verdict) ? "said bad" : "said"}>{verdict.sentence}</p>
+      {largest && (
+        <p>
+          <small>
+            Largest change: {largest.before} → {largest.after}, {largest.case}:{" "}
+            {format.percent(1 + largest.change)} {format.percentInterval(1 + largest.low, 1 + largest.high)}
+          </small>
+        </p>
+      )}
       {missingText(verdict) && <p>{missingText(verdict)}</p>}
       <Culprits culprits={verdict.culprits} />
     </>

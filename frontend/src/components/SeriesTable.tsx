@@ -4,7 +4,7 @@ import { cautionsOf } from "@/charts/cautions";
 import { changePointText } from "@/charts/change-points";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
-import { commitText, versionText } from "@/subjects";
+import { commitText, endText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { BatchesLink } from "./BatchesLink";
 import { RunLink } from "./RunLink";
@@ -108,7 +108,8 @@ function Row({ series, line, point, time, cell }: RowProps) {
       <td className="number">
         {change ? (
           <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>
+            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
+            <small className="below">from {endText(change.before)}</small>
           </>
         ) : (
           "–"

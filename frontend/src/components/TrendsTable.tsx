@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { changePointText } from "@/charts/change-points";
-import type { DrawnLine, TrendPlace } from "@/charts/trends-model";
+import { changesOf, type DrawnLine, type TrendPlace } from "@/charts/trends-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -53,16 +53,20 @@ export function TrendsTable({ lines }: { lines: DrawnLine[] }) {
 }
 
 function Row({ line }: { line: DrawnLine }) {
-  const { trend, points, label } = line;
+  const { place, points, label, builds } = line;
   const byVersion = [...points].sort((a, b) => a.point.subject - b.point.subject);
   const first = byVersion[0];
   const newest = byVersion.at(-1);
-  const { pool, cpu_model: cpu } = trend.host_kind;
+  const { pool, cpu_model: cpu } = place.host_kind;
   return (
     <tr>
-      <th scope="row">
-        <Link {...paths.series({ case: trend.case_id, metric: trend.metric, pool, cpu })}>{label}</Link>
-        <small className="below">{trend.build_profile_label}</small>
+      <th scope="row" title={cpu}>
+        <Link {...paths.series({ case: place.case_id, metric: place.metric, pool, cpu })}>{label}</Link>
+        {[...new Set(builds.map((build) => build.build_profile_label))].map((build) => (
+          <small key={build} className="below">
+            {build}
+          </small>
+        ))}
         {!site && first && newest && first !== newest && (
           <small className="below">
             <Link
@@ -78,39 +82,38 @@ function Row({ line }: { line: DrawnLine }) {
       </th>
       <td className="number">{first && <Value place={first} line={line} />}</td>
       <td className="number">{newest && <Value place={newest} line={line} />}</td>
-      <td className="number">{newest && format.interval(newest.point, trend.metric)}</td>
-      <td>{trend.change_points.length === 0 ? "–" : <Steps line={line} />}</td>
+      <td className="number">{newest && format.interval(newest.point, place.metric)}</td>
+      <td>{changesOf(line).length === 0 ? "–" : <Steps line={line} />}</td>
     </tr>
   );
 }
 
-function Value({ place, line: { trend } }: { place: TrendPlace; line: DrawnLine }) {
+function Value({ place, line }: { place: TrendPlace; line: DrawnLine }) {
+  const { case_id, host_kind, metric } = line.place;
   return (
     <>
       <BatchesLink
         search={{
           subject: place.subject.subject,
-          case: trend.case_id,
-          metric: trend.metric,
-          pool: trend.host_kind.pool,
-          cpu: trend.host_kind.cpu_model,
+          case: case_id,
+          metric,
+          pool: host_kind.pool,
+          cpu: host_kind.cpu_model,
           run: place.point.run_id,
         }}
       >
-        {format.headline(place.point.value, trend.metric)}
+        {format.headline(place.point.value, metric)}
       </BatchesLink>
       <small className="below">{versionText(place.subject)}</small>
     </>
   );
 }
 
-function Steps({ line: { trend, points } }: { line: DrawnLine }) {
-  return trend.change_points.map((change) => {
-    const subject = trend.points[change.index]?.subject;
-    const place = points.find(({ point }) => point.subject === subject);
+function Steps({ line }: { line: DrawnLine }) {
+  return changesOf(line).map(({ change }) => {
     return (
-      <span key={change.index} className="below">
-        {place && versionText(place.subject)}: {changePointText(change, trend.metric)}{" "}
+      <span key={change.after.subject} className="below">
+        {change.after.version}: {changePointText(change, line.place.metric)}{" "}
         {change.ratio !== null && <small>{format.percentInterval(change.low, change.high)}</small>}
       </span>
     );

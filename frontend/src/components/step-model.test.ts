@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCell, aChange, aSubject } from "@/testing/build";
+import { aCell, aChange, anEndOf, aSubject } from "@/testing/build";
 import { stepsOf } from "./step-model";
 
 describe("the steps of a run", () => {
@@ -8,11 +8,11 @@ describe("the steps of a run", () => {
       aSubject("gnutls", version),
     ) as [ReturnType<typeof aSubject>, ReturnType<typeof aSubject>, ReturnType<typeof aSubject>];
     const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
-    const change = aChange({ against: before.subject, components: [nettle] });
+    const change = aChange({ before: anEndOf(before), components: [nettle] });
     const cells = [
       aCell("a", after, { change }),
       aCell("b", after, { change }),
-      aCell("a", later, { change: aChange({ against: after.subject }) }),
+      aCell("a", later, { change: aChange({ before: anEndOf(after) }) }),
     ];
     const priors = new Map([
       [after.subject, before],

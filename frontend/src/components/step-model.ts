@@ -16,7 +16,7 @@ export function stepsOf(priors: Map<string, SubjectView>, subjects: SubjectView[
   return subjects.flatMap((subject) => {
     const prior = priors.get(subject.subject);
     const changes = cells.flatMap((cell) => (cell.subject === subject.subject && cell.change) || []);
-    const dependencies = dependencyText(changes.filter(({ against }) => against === prior?.subject));
+    const dependencies = dependencyText(changes.filter(({ before }) => before.subject === prior?.subject));
     if (!prior || !dependencies) return [];
     const title = `${libraryTitle(subject.library)} ${versionText(prior)} → ${versionText(subject)}`;
     return [{ title, dependencies }];

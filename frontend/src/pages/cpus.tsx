@@ -15,7 +15,7 @@ import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
 import { type CpusSearch, DEFAULT_METRIC } from "@/search";
-import { versionText } from "@/subjects";
+import { endText, versionText } from "@/subjects";
 import { Checks, Select } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -103,8 +103,8 @@ function Results({ cpus }: { cpus: Cpus }) {
       <h2>{cpus.case.title}</h2>
       <p>
         The newest version of each library on each CPU. Costs are relative to {hostLabel(base)}. The machines
-        were not measured in turns, so these ratios have no verdict. The change from the previous version was
-        measured on each CPU itself.
+        were not measured in turns, so these ratios have no verdict. Changes were measured on each CPU itself:
+        from the nearest lower version of the library that was measured beside it there, whatever its build.
       </p>
       {mask && <p>{mask}</p>}
       {cpus.host_kinds.length === 1 && <p>Only one CPU has measured this case.</p>}
@@ -135,7 +135,7 @@ function CpuTable({ library, rows, cpus }: { library: string; rows: CpuRow[]; cp
               Cost, 95% confidence interval
             </th>
             <th scope="col">Relative cost</th>
-            <th scope="col">Change from the previous version</th>
+            <th scope="col">Change on this CPU</th>
             <th scope="col">CPU features</th>
           </tr>
         </thead>
@@ -208,6 +208,7 @@ function Row({
               metric={metric}
               cautions={cautionsOf(change)}
             />
+            <small className="below">from {endText(change.before)}</small>
           </>
         ) : (
           "not compared"

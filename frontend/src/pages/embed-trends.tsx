@@ -50,7 +50,7 @@ function Charts({ model, search }: { model: TrendsModel; search: TrendsSearch })
   const yLabel = axisTitle(search);
   const choice = stringifySearch({ ...search });
   return (
-    <div className={search.split ? "panels" : undefined}>
+    <div className={model.panels.length > 1 ? "panels" : undefined}>
       {model.panels.map((panel) => (
         <TrendsChart
           key={panel.title}

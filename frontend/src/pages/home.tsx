@@ -148,7 +148,7 @@ function Controls({ search, filters, overview, matrix, change }: ControlsProps) 
         label="Compare with"
         value={search.versus ?? ""}
         choices={[
-          { value: "", label: "previous version" },
+          { value: "", label: "the nearest lower version" },
           ...cases.map((caseView) => ({ value: caseView.id, label: caseView.title })),
         ]}
         choose={(versus) => change({ versus: versus || undefined })}

@@ -64,7 +64,7 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
     <>
       <h2>{model.title}</h2>
       <Reading search={search} trends={trends} model={model} />
-      <div className={search.split ? "panels" : undefined}>
+      <div className={model.panels.length > 1 ? "panels" : undefined}>
         {model.panels.map((panel) => (
           <ChartFrame key={panel.title} caption={captionOfPanel(panel, model)}>
             <TrendsChart {...{ model, panel, yLabel, choice }} isLog={search.scale === "log"} />
@@ -82,7 +82,7 @@ function captionOfPanel(panel: TrendsPanel, model: TrendsModel) {
   return captionOf({
     title: titleOf(panel, model),
     subjects: subjectsText(places.map(({ subject }) => subject)),
-    hosts: panel.lines.map(({ trend }) => trend.host_kind),
+    hosts: panel.lines.map(({ place }) => place.host_kind),
     measured: places.map(({ point }) => point.measured_at),
   });
 }
@@ -95,7 +95,7 @@ interface ReadingProps {
 
 /** What the chart does not say by itself. */
 function Reading({ search, trends, model }: ReadingProps) {
-  const hosts = new Set(model.lines.map(({ trend }) => hostLabel(trend.host_kind)));
+  const hosts = new Set(model.lines.map(({ place }) => hostLabel(place.host_kind)));
   const isCrowded = model.panels.some(({ lines }) => lines.length > FEW);
   return (
     <ul className="plain">

@@ -1,4 +1,4 @@
-// Upgrades: each version of a library and its previous version, the most recently measured first.
+// Upgrades: each version of a library and the nearest lower one measured beside it, the most recently measured first.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";

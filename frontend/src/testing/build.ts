@@ -54,9 +54,14 @@ export function anEstimate(value: number, low: number | null = value, high: numb
   return { value, low, high, invocations: low === null ? 3 : 10 };
 }
 
+export function anEndOf({ subject, version, source, build_profile_label }: SubjectView): UpgradeEnd {
+  return { subject, version, source, build_profile_label, label: `OpenSSL ${version}` };
+}
+
 export function aChange(change: Partial<Change>): Change {
   return {
-    against: "openssl@1",
+    before: anEndOf(aSubject("openssl", "1")),
+    after: anEndOf(aSubject("openssl", "2")),
     ratio: 1,
     low: 1,
     high: 1,
@@ -126,7 +131,21 @@ export function aLine(
 
 /** 5% more time, as judged. */
 export function aChangePoint(change: Partial<ChangePoint>): ChangePoint {
-  return { index: 1, against: "v", ratio: 1.05, low: 1.04, high: 1.06, verdict: "more", z: 8, ...change };
+  const [before, after] = ["1", "2"].map((version) => anEndOf(aSubject("openssl", version))) as [
+    UpgradeEnd,
+    UpgradeEnd,
+  ];
+  return {
+    index: 1,
+    before,
+    after,
+    ratio: 1.05,
+    low: 1.04,
+    high: 1.06,
+    verdict: "more",
+    z: 8,
+    ...change,
+  };
 }
 
 export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"): Series {

@@ -15,7 +15,7 @@ from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.domain.upgrades import SideMove
+from kexbench.domain.upgrades import SideMove, UpgradeEnd
 from tests.builders import a_run
 
 SPEC = """\
@@ -76,8 +76,14 @@ def a_cell(case: CaseView, subject: SubjectView, ns: float | None, change: Chang
     )
 
 
+def an_end(subject: SubjectView) -> UpgradeEnd:
+    named = subject.model_dump(include={"subject", "version", "source", "build_profile_label"})
+    return UpgradeEnd(**named, label=f"GnuTLS {subject.version}")
+
+
 CHANGE = Change(
-    against=BEFORE.subject,
+    before=an_end(BEFORE),
+    after=an_end(AFTER),
     **SIDES["both"].model_dump(),
     paired=True,
     resolves=0.004,

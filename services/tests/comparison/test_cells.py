@@ -18,6 +18,7 @@ from kexbench.comparison.comparing import (
 )
 from kexbench.comparison.models import Cell, Change
 from kexbench.comparison.order import cases_in_order, subjects_in_order
+from kexbench.comparison.upgrade_ends import end_of
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
@@ -171,7 +172,9 @@ def change_of(found: list[Cell], subject: SubjectRow) -> Change:
 def test_a_version_is_compared_with_the_one_before_it_in_version_order() -> None:
     versions = ["3.10", "3.9", "4.0", "1.1.1w"]
     found = cells([row for version in versions for row in samples(a_subject(version), 100)], [])
-    against = {cell.subject.partition("~")[0]: cell.change.against.partition("~")[0] for cell in found if cell.change}
+    against = {
+        cell.subject.partition("~")[0]: cell.change.before.subject.partition("~")[0] for cell in found if cell.change
+    }
     assert against == {
         "openssl@3.9": "openssl@1.1.1w",
         "openssl@3.10": "openssl@3.9",
@@ -184,18 +187,28 @@ def test_libraries_are_not_compared_with_each_other() -> None:
     assert all(cell.change is None for cell in cells(rows, []))
 
 
-def test_an_older_version_of_the_same_build_profile_is_preferred_to_a_nearer_one() -> None:
-    old, near, new = a_subject("3.0", profile="p"), a_subject("3.4", profile="q"), a_subject("3.5", profile="p")
-    found = cells(samples(old, 100) + samples(near, 100) + samples(new, 100), [])
-    assert change_of(found, new).against.startswith("openssl@3.0~")
-    assert change_of(found, new).warnings == []
-    assert change_of(found, near).warnings == [DIFFERENT_PROFILE]
+def test_the_nearest_lower_version_is_the_previous_one_whatever_its_build_profile() -> None:
+    old, near, new = a_subject("1.1.1w", profile="p"), a_subject("3.0.19", profile="q"), a_subject("3.5.9", profile="p")
+    found = cells(samples(old, 100) + samples(near, 200) + samples(new, 150), [])
+    change = change_of(found, new)
+    assert (change.before.subject, change.after.subject) == (near.name, new.name)
+    assert (change.ratio, change.verdict) == (pytest.approx(0.755, abs=0.01), "less")
+    assert change.warnings == change_of(found, near).warnings == [DIFFERENT_PROFILE]
+
+
+def test_of_several_builds_of_the_previous_version_the_one_of_the_same_build_profile_counts() -> None:
+    builds = {
+        (version, profile): a_subject(version, profile=profile) for version in ("3.0", "3.5") for profile in "pqr"
+    }
+    found = cells([row for subject in builds.values() for row in samples(subject, 100)], [])
+    ends = {cell.subject: cell.change.before.subject for cell in found if cell.change}
+    assert ends == {builds["3.5", profile].name: builds["3.0", profile].name for profile in "pqr"}
 
 
 def test_a_version_without_numbers_is_passed_over() -> None:
     old, broken, new = a_subject("3.0"), a_subject("3.4"), a_subject("3.5")
     found = cells(samples(old, 100) + samples(new, 100), [an_outcome_row(broken)])
-    assert change_of(found, new).against.startswith("openssl@3.0~")
+    assert change_of(found, new).before.subject.startswith("openssl@3.0~")
     assert cell_of(found, broken).change is None
 
 
@@ -327,7 +340,7 @@ def test_two_runs_are_compared_through_their_sentinel_so_that_a_slower_machine_i
     assert change.ratio == pytest.approx(1, abs=0.001)
     other_kit = [*frozen("one", 10_000), *frozen("two", 11_000, kit_id="newer")]
     apart = cell_of(cells(rows, [], other_kit), new)
-    assert (apart.change, apart.apart_from) == (None, old.name)
+    assert (apart.change, apart.apart_from) == (None, end_of(old))
 
 
 def test_two_runs_without_a_sentinel_are_compared_through_a_subject_that_both_have() -> None:
@@ -343,7 +356,7 @@ def test_two_runs_without_a_sentinel_are_compared_through_a_subject_that_both_ha
     assert change.warnings == ["measured in different runs, compared through gnutls 3.8.9"]
     for nothing in (slowed, [*slowed, *beside("one", 500.0, units="ab")]):
         apart = cell_of(cells(rows, [], stored=nothing), new)
-        assert (apart.change, apart.apart_from) == (None, old.name)
+        assert (apart.change, apart.apart_from) == (None, end_of(old))
         assert apart.estimate is not None
 
 

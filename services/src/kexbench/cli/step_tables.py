@@ -108,7 +108,7 @@ def steps_of(detail: RunDetail) -> list[tuple[str, str]]:
     """Pairs of a baseline and the subject that is compared with it in some case."""
     steps_by_subject = [
         dict.fromkeys(
-            (cell.change.against, cell.subject)
+            (cell.change.before.subject, cell.subject)
             for cell in detail.cells
             if cell.change and cell.subject == subject.subject
         )
@@ -126,7 +126,7 @@ def _step_table(
     table = case_table(f"{step_text(before, after)} on {where}{along}", SIDE_COLUMNS)
     for case in detail.cases:
         cell = cells.get((case.id, after.subject))
-        if cell and cell.change and cell.change.against != before.subject:
+        if cell and cell.change and cell.change.before.subject != before.subject:
             continue  # belongs to another step
         older = cells.get((case.id, before.subject))
         table.add_row(*map(Text, (f"{case_text(case.title)}\n{_levels_text(older, cell)}", *_sides(older, cell))))
@@ -219,7 +219,7 @@ def _changes(detail: RunDetail, before: str, after: str) -> list[tuple[str, Chan
     return [
         (cell.case_id, cell.change)
         for cell in detail.cells
-        if cell.subject == after and cell.change and cell.change.against == before
+        if cell.subject == after and cell.change and cell.change.before.subject == before
     ]
 
 

@@ -11,8 +11,9 @@ from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import CellData
 from kexbench.comparison.comparing import Beside, chosen, sentinels
 from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
-from kexbench.comparison.order import MeasuredSubject, newest_kits, subjects_in_order, version_order
+from kexbench.comparison.order import MeasuredSubject, newest_kits, subjects_in_order
 from kexbench.comparison.upgrade_data import Step, judged_steps
+from kexbench.comparison.upgrade_ends import Ends, end_of, previous_of
 from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric, Negotiated
@@ -32,8 +33,16 @@ class Gathered:
     batches: dict[str, Values] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
     outcome: OutcomeRow | None = None
-    step: Step | None = None
-    """From the subject compared with to this one."""
+    previous: SubjectRow | None = None
+    """The version compared with."""
+
+    @property
+    def step(self) -> Step | None:
+        return (self.previous.name, self.subject.name) if self.previous else None
+
+    @property
+    def ends(self) -> Ends | None:
+        return (end_of(self.previous), end_of(self.subject)) if self.previous else None
 
 
 @dataclass(frozen=True)
@@ -90,10 +99,14 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
         metrics=metrics,
     )
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    ends = {kit.subject.name: end_of(kit.subject) for cells in by_case for kit in cells.kits}
     return ShownCells(
         [cells.case for cells in by_case],
         subjects,
-        [_with_change(cell, step, judged[step].of(cell.case_id, kind)) if step else cell for cell, step in shown],
+        [
+            _with_change(cell, (ends[step[0]], ends[step[1]]), judged[step].of(cell.case_id, kind)) if step else cell
+            for cell, step in shown
+        ],
     )
 
 
@@ -180,22 +193,10 @@ def gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> list
     for cell in gathered.values():
         by_case[cell.case.case_id].append(cell)
     for cell in gathered.values():
-        if cell.levels and (previous := _previous(cell, by_case[cell.case.case_id])):
-            cell.step = (previous.subject.name, cell.subject.name)
+        if cell.levels:
+            beside = (other.subject for other in by_case[cell.case.case_id] if other.levels)
+            cell.previous = previous_of(cell.subject, beside)
     return list(gathered.values())
-
-
-def _previous(cell: Gathered, others: list[Gathered]) -> Gathered | None:
-    """The nearest earlier version of the library with numbers, preferably of the same build profile."""
-    older = [
-        other
-        for other in others
-        if other.levels
-        and other.subject.library == cell.subject.library
-        and other.subject.version_key < cell.subject.version_key
-    ]
-    same_profile = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
-    return max(same_profile or older, key=lambda other: version_order(other.subject), default=None)
 
 
 def _cell(cell: Gathered, sentinel: Beside | None, negotiated: Negotiated | None, disturbed: OutcomeRow | None) -> Cell:
@@ -214,11 +215,11 @@ def _cell(cell: Gathered, sentinel: Beside | None, negotiated: Negotiated | None
     )
 
 
-def _with_change(cell: Cell, step: Step, judged: tuple[CellData, UpgradeCell] | None) -> Cell:
+def _with_change(cell: Cell, ends: Ends, judged: tuple[CellData, UpgradeCell] | None) -> Cell:
     if judged is None:
         return cell
     apart = judged[1].verdict == "apart"
-    return cell.model_copy(update={"change": change_of(step[0], *judged), "apart_from": step[0] if apart else None})
+    return cell.model_copy(update={"change": change_of(ends, *judged), "apart_from": ends[0] if apart else None})
 
 
 def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
@@ -232,14 +233,15 @@ def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
     return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
 
 
-def change_of(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
+def change_of(ends: Ends, data: CellData, judged: UpgradeCell) -> Change | None:
     """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
     unlike = judged.verdict == "unlike"
     move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
     if move is None:
         return None
     return Change(
-        against=against,
+        before=ends[0],
+        after=ends[1],
         ratio=move.ratio,
         low=move.low,
         high=move.high,

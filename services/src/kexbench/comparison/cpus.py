@@ -95,7 +95,7 @@ def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, .
                 relation=relation,
                 relative=relative,
                 cautions=cautions,
-                change=change_of(cell.step[0], *step) if cell.step and step else None,
+                change=change_of(cell.ends, *step) if cell.ends and step else None,
                 cpu_features=accelerating(host.cpu_flags) if host else [],
                 used_features=facts.reported(cell, place.kind),
             )

@@ -10,7 +10,7 @@ from kexbench.domain.dimensions import Kind
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Absence, Negotiated, OutcomeKind
-from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove
+from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove, UpgradeEnd
 
 
 class SubjectView(Frozen):
@@ -40,9 +40,12 @@ class Estimate(Frozen):
 
 
 class Change(Frozen):
-    """The cost against another subject: a ratio of 1.02 is 2% more."""
+    """The cost after an upgrade relative to the cost before: a ratio of 1.02 is 2% more."""
 
-    against: str = Field(description="the subject compared with")
+    before: UpgradeEnd = Field(
+        description="the nearest lower version of the library that was measured beside it, whatever its build profile"
+    )
+    after: UpgradeEnd
     ratio: float
     low: float = Field(description="95% confidence interval of the ratio")
     high: float
@@ -85,9 +88,12 @@ class ChangePoint(Frozen):
     """A lasting change of the level of a series, with the change in cost between the two versions next to it."""
 
     index: int = Field(description="of the first point after the change")
-    against: str | None = Field(description="the subject compared with; null without an earlier version")
+    before: UpgradeEnd = Field(
+        description="the last version before the change; of the same build profile, since a series has only one"
+    )
+    after: UpgradeEnd = Field(description="the first version after the change")
     ratio: float | None = Field(
-        description="the cost relative to `against`, as in tables: 1.02 is 2% more; null if the two are not compared"
+        description="the cost of `after` relative to `before`: 1.02 is 2% more; null if the two are not compared"
     )
     low: float | None = Field(description="95% confidence interval of the ratio")
     high: float | None
@@ -102,8 +108,8 @@ class Cell(Frozen):
     case_id: str
     subject: str
     estimate: Estimate | None
-    change: Change | None = Field(description="against the previous version of the library, if there is one")
-    apart_from: str | None = Field(
+    change: Change | None = Field(description="from the previous version of the library, if there is one")
+    apart_from: UpgradeEnd | None = Field(
         None,
         description="the previous version, if it was measured in another run that shares no subject with this "
         "one's: the two are not compared",

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kexbench.analysis.changepoints import ChangePoint as Found
-from kexbench.comparison.cells import gather
 from kexbench.comparison.levels import Changes, changes_of, lines_of
 from kexbench.comparison.models import ChangePoint
 from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps
+from kexbench.comparison.upgrade_ends import end_of
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import NOT_JUDGED
 from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
@@ -38,22 +38,25 @@ class _Line:
     subjects: tuple[SubjectRow, ...]
     rows: Mapping[str, Sequence[SampleRow]]
     changes: Changes
-    steps: Mapping[int, Step | None]
-    """The two versions to compare at each change point, by its index. None without an earlier version."""
+
+    def step_to(self, index: int) -> Step:
+        """The two versions next to a change point. Other builds of versions in between are not in the line."""
+        before, after = self.subjects[index - 1 : index + 1]
+        return before.name, after.name
 
 
 def trend_lines(store: SampleStore, selections: Iterable[Selection], case_ids: Collection[str]) -> list[TrendLine]:
     """The lines of some host kinds and metrics, in the order of the selections, then of the rows in the store.
 
-    A change point is found in the whole series, but its size is that of the two versions next to it, as every table
-    shows it: the average of longer stretches would differ from the step between two versions.
+    A change point is found in the whole series, but its size is that of the two versions next to it, which have
+    one build profile: the average of longer stretches would differ from the step between two versions.
     """
     by_metric: dict[Metric, list[_Line]] = defaultdict(list)
     for selection in selections:
         by_metric[selection.metric] += _lines(store, selection, case_ids)
     trends = []
     for metric, lines in by_metric.items():
-        steps = {step for line in lines for step in line.steps.values() if step}
+        steps = {line.step_to(point.index) for line in lines for point in line.changes.change_points}
         judged = judged_steps(store, steps, metrics={"both": metric})
         trends += [_trend(line, metric, judged) for line in lines]
     return trends
@@ -79,7 +82,6 @@ def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
         (line[0].case_id, line[0].subject.library, line[0].subject.build_profile): changes_of(line, harness)
         for line in lines_of(levels)
     }
-    earlier = {(cell.case.case_id, cell.subject.name): cell.step for cell in gather(rows, ())}
     by_line: dict[tuple[str, str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:  # rows arrive in version order, so lines and points keep it
         by_line[row.case.case_id, row.subject.library, row.subject.build_profile][row.subject.name].append(row)
@@ -87,9 +89,7 @@ def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
     lines = []
     for key, points in by_line.items():
         subjects = tuple(rows_of_point[-1].subject for rows_of_point in points.values())
-        line_changes = changes[key]
-        steps = {point.index: earlier[key[0], subjects[point.index].name] for point in line_changes.change_points}
-        lines.append(_Line(key[0], kind, subjects, points, line_changes, steps))
+        lines.append(_Line(key[0], kind, subjects, points, changes[key]))
     return lines
 
 
@@ -101,20 +101,21 @@ def _trend(line: _Line, metric: Metric, judged: Mapping[Step, JudgedCells]) -> T
         subjects=line.subjects,
         rows=line.rows,
         change_points=tuple(
-            _sized(point, line, judged, line.steps[point.index]) for point in line.changes.change_points
+            _sized(point, line, judged[line.step_to(point.index)]) for point in line.changes.change_points
         ),
         through_sentinel=line.changes.through_sentinel,
     )
 
 
-def _sized(point: Found, line: _Line, judged: Mapping[Step, JudgedCells], step: Step | None) -> ChangePoint:
-    cell = judged[step].of(line.case_id, line.kind) if step else None
+def _sized(point: Found, line: _Line, judged: JudgedCells) -> ChangePoint:
+    cell = judged.of(line.case_id, line.kind)
     verdict = cell[1].verdict if cell else None
     move = cell[1].move if cell and verdict not in NOT_JUDGED else None
     return ChangePoint(
         index=point.index,
         z=point.z,
-        against=step[0] if step else None,
+        before=end_of(line.subjects[point.index - 1]),
+        after=end_of(line.subjects[point.index]),
         ratio=move.ratio if move else None,
         low=move.low if move else None,
         high=move.high if move else None,

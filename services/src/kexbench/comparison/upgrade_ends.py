@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import cast
 
 from kexbench.comparison.order import version_order
@@ -12,6 +13,9 @@ from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import MeasuredSubjectRow, SubjectRow
+
+Ends = tuple[UpgradeEnd, UpgradeEnd]
+"""The one before and the one after."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Neighbours:
         return cast(Library, self.after.library)
 
     @property
-    def ends(self) -> tuple[UpgradeEnd, UpgradeEnd]:
+    def ends(self) -> Ends:
         return (end_of(self.before), end_of(self.after))
 
 
@@ -42,8 +46,8 @@ class _Measured:
 
 
 def neighbours(rows: Iterable[MeasuredSubjectRow]) -> list[Neighbours]:
-    """Each subject with the nearest earlier version that shares a cell with it, preferably of the same build profile.
-    Those measured last come first; at equal times, newer versions."""
+    """Each subject with the previous version among those that share a cell with it. Those measured last come first; at
+    equal times, newer versions."""
     pairs = []
     for measured in _by_library(rows).values():
         for position, after in enumerate(measured):
@@ -71,16 +75,23 @@ def _by_library(rows: Iterable[MeasuredSubjectRow]) -> dict[str, list[_Measured]
 
 def _before(older: list[_Measured], after: _Measured) -> _Measured | None:
     """The search starts at the nearest: a followed branch has thousands of commits."""
-    other_profile = None
-    for before in reversed(older):
-        if before.subject.version_key == after.subject.version_key:
-            continue
-        same_profile = before.subject.build_profile == after.subject.build_profile
-        if (same_profile or other_profile is None) and not before.cells.isdisjoint(after.cells):
-            if same_profile:
-                return before
-            other_profile = before
-    return other_profile
+    for _, builds in groupby(reversed(older), key=lambda entry: entry.subject.version_key):
+        beside = {build.subject: build for build in builds if not build.cells.isdisjoint(after.cells)}
+        if subject := previous_of(after.subject, beside):
+            return beside[subject]
+    return None
+
+
+def previous_of(subject: SubjectRow, beside: Iterable[SubjectRow]) -> SubjectRow | None:
+    """The nearest lower version of the library among those measured beside a subject, whatever its build profile. Of
+    several builds of that version, the one with the subject's build profile. Every change from a previous version is
+    from the one that this function returns."""
+    lower = (other for other in beside if other.library == subject.library and other.version_key < subject.version_key)
+    return max(
+        lower,
+        key=lambda other: (other.version_key, other.build_profile == subject.build_profile, version_order(other)),
+        default=None,
+    )
 
 
 def end_of(subject: SubjectRow) -> UpgradeEnd:

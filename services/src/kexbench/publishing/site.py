@@ -362,7 +362,7 @@ def _in_order(subjects: Iterable[SubjectView]) -> list[SubjectView]:
 def _compared(matrices: Collection[Matrix]) -> Iterator[tuple[str, str]]:
     """The versions that cells are compared with: columns of the matrix link these upgrades."""
     for matrix in matrices:
-        yield from ((cell.change.against, cell.subject) for cell in matrix.cells if cell.change)
+        yield from ((cell.change.before.subject, cell.subject) for cell in matrix.cells if cell.change)
 
 
 def _only(matrix: Matrix, subjects: Collection[str]) -> Matrix:
