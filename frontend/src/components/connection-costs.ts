@@ -1,14 +1,14 @@
 // How a part of a connection's cost is written.
 import type { Estimate, PartView } from "@/api/generated";
-import { significant, time } from "@/format";
+import { count, significant, time } from "@/format";
 
 type Costed = Pick<PartView, "kind" | "transfer_bytes">;
 
-/** "254 µs ±3.0 µs"; of a transfer "4,710 MB/s ±40 MB/s". */
-export function costText(part: Costed, { value, low, high }: Estimate): string {
+/** "254 µs ±3.0 µs"; of a transfer "4,710 MB/s ±40 MB/s"; with too few invocations for an interval "254 µs, 1 invocation". */
+export function costText(part: Costed, { value, low, high, invocations }: Estimate): string {
   const text = (cost: number, digits = 3) =>
     part.kind === "transfer" ? `${significant(cost, digits)} MB/s` : time(cost, digits);
   const shown = (cost: number) => (part.kind === "transfer" ? (part.transfer_bytes * 1000) / cost : cost);
-  if (low === null || high === null) return text(shown(value));
+  if (low === null || high === null) return `${text(shown(value))}, ${count(invocations, "invocation")}`;
   return `${text(shown(value))} ±${text(Math.abs(shown(high) - shown(low)) / 2, 2)}`;
 }

@@ -136,7 +136,7 @@ def test_commits_of_one_version_are_points_of_a_series_in_their_order_each_compa
     changes = {cell["subject"]: cell["change"] for cell in matrix["cells"]}
     older, newer = (one["subject"] for one in matrix["subjects"])
     assert changes[older] is None
-    assert changes[newer]["against"] == older
+    assert changes[newer]["before"]["subject"] == older
     assert changes[newer]["ratio"] == pytest.approx(2)
     summary = api.http.get(f"/runs/{run.run_id}").json()["summary"]
     assert summary["subjects"] == ["fake 3.6.0-dev fffffff", "fake 3.6.0-dev 1111111"]

@@ -118,7 +118,7 @@ def of_pages(client: httpx.Client, path: str, hosts: tuple[HostFacts, ...]) -> V
         for cell in client.get(path, params=query).raise_for_status().json()["cells"]:
             if change := cell["change"]:
                 sides = (change[side]["verdict"] if change[side] else None for side in ("client", "server"))
-                asked = (cell["case_id"], kind_of(host), version(change["against"]), version(cell["subject"]))
+                asked = (cell["case_id"], kind_of(host), change["before"]["version"], version(cell["subject"]))
                 found[asked] = (change["verdict"], *cast(tuple[str | None, str | None], tuple(sides)))
     return found
 

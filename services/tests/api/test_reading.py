@@ -326,7 +326,7 @@ def test_the_matrix_holds_a_cell_for_every_case_and_version(client: httpx.Client
     first, second = (cell for cell in matrix["cells"] if cell["case_id"] == RSA)
     assert first["change"] is None
     assert first["estimate"] == {"value": 1002.5, "low": 1000, "high": 1005, "invocations": 6}
-    assert second["change"]["against"] == first["subject"]
+    assert second["change"]["before"]["subject"] == first["subject"]
     assert second["change"]["verdict"] == "more"
     assert second["change"]["paired"]
     assert 1.09 < second["change"]["low"] < second["change"]["ratio"] < second["change"]["high"] < 1.101

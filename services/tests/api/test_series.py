@@ -181,7 +181,7 @@ def test_a_change_point_has_the_step_that_the_table_shows(client: httpx.Client, 
     (found,) = change_points(client)
     matrix = client.get("/matrix").json()
     (cell,) = [cell for cell in matrix["cells"] if cell["case_id"] == RSA and "@1.6~" in cell["subject"]]
-    shared = ("against", "ratio", "low", "high", "verdict")
+    shared = ("before", "after", "ratio", "low", "high", "verdict")
     assert {key: found[key] for key in shared} == {key: cell["change"][key] for key in shared}
 
 

@@ -1,6 +1,7 @@
 """What a run's connections cost, part by part."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from kexbench.analysis.connection import Part, PartKind, base_of, connection_parts
 from kexbench.analysis.estimates import difference_of_means, estimate_median
@@ -31,16 +32,21 @@ def connection_view(store: SampleStore, run: Run, kind: HostKind | None) -> Conn
     subjects = list(dict.fromkeys(subject for _, subject, _ in levels))
     return ConnectionView(
         connections=[
-            ConnectionCosts(title=base.label, parts=[_part(part, subjects, levels) for part in parts])
+            ConnectionCosts(
+                title=base.label,
+                parts=[
+                    _part(part, label, subjects, levels) for part, label in zip(parts, part_labels(parts), strict=True)
+                ],
+            )
             for base, parts in groups.items()
         ]
     )
 
 
-def _part(part: Part, subjects: list[str], levels: _Levels) -> PartView:
+def _part(part: Part, label: str, subjects: list[str], levels: _Levels) -> PartView:
     return PartView(
         kind=part.kind,
-        label=_label(part),
+        label=label,
         case_id=part.case.case_id,
         without=part.without.case_id if part.without else None,
         transfer_bytes=part.case.transfer_bytes,
@@ -56,12 +62,25 @@ def _part(part: Part, subjects: list[str], levels: _Levels) -> PartView:
     )
 
 
+def part_labels(parts: Sequence[Part]) -> list[str]:
+    """The rows' titles, each once: parts with the same name also have what their cases differ in."""
+    names = [_label(part) for part in parts]
+    settings = [[*(written(row.label, value) for row, value in varied(part.case)), part.case.cipher] for part in parts]
+    labels = []
+    for name, own in zip(names, settings, strict=True):
+        namesakes = [others for other, others in zip(names, settings, strict=True) if other == name]
+        further = [setting for setting in own if not all(setting in others for others in namesakes)]
+        labels.append(", ".join([name, *further]))
+    return labels
+
+
 def _label(part: Part) -> str:
     case, size = part.case, size_text(part.case.transfer_bytes)
     words: dict[PartKind, str] = {
         "verification": f"verification, {case.chain_length} + 1 certificates",
         "context": "context for each connection" + (", verified" if case.verification else ""),
-        "trust anchors": f"{case.trust_anchors} trust anchors instead of 1",
+        "trust anchors": f"{case.trust_anchors} trust anchors instead of 1, "
+        + ("loaded for each connection" if case.context is ContextUse.CONNECTION else "loaded once"),
         "transfer": f"transfer of {size}, {case.cipher}",
         "threads": f"{case.threads} threads, "
         + ("one context" if case.context is ContextUse.SHARED else "a context each"),
