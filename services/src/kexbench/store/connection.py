@@ -160,7 +160,8 @@ class Connection:
             except ModuleNotFoundError as error:
                 raise StoreError("the embedded store needs chDB", "install kexbench[local]") from error
             except (ClickHouseError, OSError, ImportError) as error:
-                raise store_error(self._folder, DOES_NOT_OPEN, f"{error}\n{words()}") from error
+                origin = error.__cause__ or error.__context__ or ""  # the client hides why it cannot load the engine
+                raise store_error(self._folder, DOES_NOT_OPEN, f"{error}\n{origin}\n{words()}") from error
 
     @contextmanager
     def _faults(self, what: str) -> Iterator[None]:
