@@ -13,6 +13,8 @@ import type { Target } from "@/testing/pages";
 const asked: string[] = [];
 const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
 const LAST = paths.queue();
+/** Those of a page, also on a busy machine. */
+const SCRIPTS_ARRIVE = { timeout: 30_000 };
 
 beforeAll(() => {
   const answer = mockFetch(mockApi("results"));
@@ -52,7 +54,7 @@ async function askedAtLast(): Promise<string[]> {
   pointAt(LAST, "pointerover");
   vi.advanceTimersByTime(100);
   vi.useRealTimers();
-  await vi.waitFor(() => expect(asked).toContain("/queue"));
+  await vi.waitFor(() => expect(asked).toContain("/queue"), SCRIPTS_ARRIVE);
   return asked.filter((address) => address !== "/queue");
 }
 
@@ -74,7 +76,7 @@ it.each([
       vi.advanceTimersByTime(100);
     }
     vi.useRealTimers();
-    await vi.waitFor(() => expect(asked).toEqual([address]));
+    await vi.waitFor(() => expect(asked).toEqual([address]), SCRIPTS_ARRIVE);
   },
 );
 

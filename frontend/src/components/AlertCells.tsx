@@ -1,4 +1,5 @@
 // The cells of an alert: how much slower each is, and on which side.
+
 import { Link } from "@tanstack/react-router";
 import type { AlertCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
@@ -7,7 +8,7 @@ import { paths } from "@/paths";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { sideText } from "./alert-model";
 import { captionOf } from "./chart-caption";
-import { hostLabel } from "./HostSelect";
+import { HostName } from "./HostName";
 import { bySize, isOnSeveral, keyOf } from "./upgrade-model";
 
 interface Props {
@@ -23,7 +24,12 @@ export function AlertCells({ cells, subjects }: Props) {
     <>
       <p>
         CPU time per handshake, client and server together, with 95% confidence intervals
-        {!several && first && `, on ${hostLabel(first)}`}.
+        {!several && first && (
+          <>
+            , on <HostName kind={first} />
+          </>
+        )}
+        .
       </p>
       <ChartFrame caption={captionOf({ title: "Slower cases", subjects, hosts: cells })}>
         <MoveChart
@@ -35,7 +41,11 @@ export function AlertCells({ cells, subjects }: Props) {
                 <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
                   {cell.title}
                 </Link>
-                {several && <small className="below">{hostLabel(cell)}</small>}
+                {several && (
+                  <small className="below">
+                    <HostName kind={cell} />
+                  </small>
+                )}
               </>
             ),
             marks: [{ ink: "more", move: cell.move }],

@@ -1,11 +1,14 @@
 // What a mix needs on each CPU: the result in a sentence, the parts with their costs, and parts without results.
+
 import { Link } from "@tanstack/react-router";
 import type { CpuNeed, MissingCell, MixReport, PartChange } from "@/api/generated";
 import { CONTENTS, type PartRow, partRows } from "@/components/capacity-model";
+import { HostName } from "@/components/HostName";
 import { hostLabel } from "@/components/HostSelect";
 import { VerdictText } from "@/components/VerdictText";
 import { percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
+import { Code } from "@/ui/Code";
 import { Frame } from "@/ui/Frame";
 import { Empty } from "@/ui/Notes";
 
@@ -32,7 +35,9 @@ function Cpu({ cpu }: { cpu: CpuNeed }) {
   const rows = partRows(cpu);
   return (
     <section>
-      <h2>{hostLabel(cpu)}</h2>
+      <h2>
+        <HostName kind={cpu} />
+      </h2>
       <p className="answer">{cpu.sentence}</p>
       <Frame label={`Parts on ${hostLabel(cpu)}`}>
         <table className="numbers tight">
@@ -109,7 +114,7 @@ function Missing({ missing, specText }: { missing: MissingCell[]; specText: stri
       <ul className="plain">
         {missing.map((cell) => (
           <li key={`${cell.version} ${hostLabel(cell)} ${cell.case_id}`}>
-            {cell.title}: {cell.version} on {hostLabel(cell)}: {cell.reason}
+            {cell.title}: {cell.version} on <HostName kind={cell} />: {cell.reason}
           </li>
         ))}
       </ul>
@@ -119,7 +124,7 @@ function Missing({ missing, specText }: { missing: MissingCell[]; specText: stri
           <p>
             Save it as <code>mix-spec.yaml</code>, then run <code>kexbench run mix-spec.yaml</code>.
           </p>
-          <pre>{specText}</pre>
+          <Code>{specText}</Code>
         </details>
       )}
     </Empty>

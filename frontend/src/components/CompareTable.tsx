@@ -1,4 +1,5 @@
 // Compared cells with both ends' CPU time, client's and server's, and a small history. Many are grouped.
+
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ComparedCell, ComparedSide, Comparison, Metric } from "@/api/generated";
@@ -11,7 +12,7 @@ import { componentText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { BatchesLink } from "./BatchesLink";
 import { type CompareRow, compareCsv, compareGroups, LONG, tallyText } from "./compare-model";
-import { hostLabel } from "./HostSelect";
+import { HostName } from "./HostName";
 import { RunLink } from "./RunLink";
 import { isOnSeveral, verdictWord } from "./upgrade-model";
 
@@ -132,7 +133,11 @@ function Row({ row: { cell, caseView, otherCase }, comparison, several }: RowPro
           {caseView.title}
         </Link>
         {otherCase && <small className="below">→ {otherCase.title}</small>}
-        {several && <small className="below">{hostLabel(other)}</small>}
+        {several && (
+          <small className="below">
+            <HostName kind={other} />
+          </small>
+        )}
       </th>
       <td>
         <VerdictCell cell={cell} />

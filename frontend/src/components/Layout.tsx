@@ -1,7 +1,7 @@
 // The frame of every page: name, navigation and the service's state.
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
-import { Children, type MouseEvent, type ReactNode, useId } from "react";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Children, type MouseEvent, type ReactNode, useId, useState } from "react";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { navigation } from "@/components/navigation";
 import { Search } from "@/components/Search";
@@ -10,6 +10,11 @@ import { paths } from "@/paths";
 import { site } from "@/published";
 
 export function Layout() {
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  const here = navigation
+    .flatMap(({ destinations }) => destinations)
+    .find(({ link }) => link.to === pathname);
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of this page */}
@@ -21,13 +26,28 @@ export function Layout() {
           <Link {...paths.home()} className="brand">
             kexbench
           </Link>
+          <button
+            type="button"
+            className="menu"
+            aria-expanded={isOpen}
+            aria-controls="pages"
+            onClick={() => setOpen(!isOpen)}
+          >
+            <span className="visually-hidden">Pages: </span>
+            {here?.title ?? "Pages"} <span aria-hidden>{isOpen ? "▴" : "▾"}</span>
+          </button>
           <Search />
         </div>
-        <nav className="nav-groups" aria-label="Pages">
+        <nav id="pages" className={isOpen ? "nav-groups open" : "nav-groups"} aria-label="Pages">
           {navigation.map(({ title, destinations }) => (
             <Group key={title} title={title}>
               {destinations.map(({ title, link, countsAlerts }) => (
-                <Link key={title} {...link} activeOptions={{ exact: link.to === "/", includeSearch: false }}>
+                <Link
+                  key={title}
+                  {...link}
+                  onClick={() => setOpen(false)}
+                  activeOptions={{ exact: link.to === "/", includeSearch: false }}
+                >
                   {title} {countsAlerts && <OpenAlerts />}
                 </Link>
               ))}

@@ -1,9 +1,11 @@
 // What a run does now: how far it is, its jobs, and the end of its log.
+
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { JobProgress, RunProgressView, RunUnderWay } from "@/api/generated";
 import { count, dateTimeSeconds } from "@/format";
 import { paths } from "@/paths";
+import { Code } from "@/ui/Code";
 import { Frame } from "@/ui/Frame";
 import { jobsText, leftText, shareOf } from "./live-model";
 import { isOpen } from "./RunState";
@@ -61,7 +63,7 @@ export function LiveSection({ progress }: { progress: RunProgressView }) {
       {log.length > 0 && (
         <details open={isOpen(state) || state === "failed"}>
           <summary>Last lines of its log</summary>
-          <pre className="log">{log.join("\n")}</pre>
+          <Code className="log">{log.join("\n")}</Code>
         </details>
       )}
     </section>

@@ -16,21 +16,31 @@ import { storyOf, titleOf } from "./upgrade-model";
 const POLL_MS = 15_000;
 const SHOWN_ALERTS = 5;
 
-export function ActiveAlerts() {
+/** Active alerts beside what is measured now. What is empty takes one line. */
+export function AlertsAndRuns({ overview }: { overview: Overview }) {
   const { data } = useQuery({
     ...alertsOptions({ query: { status: statusesOf(undefined), limit: SHOWN_ALERTS } }),
     refetchInterval: POLL_MS,
   });
+  const isQuiet = overview.under_way.length + overview.waiting === 0;
+  const hasAlerts = data !== undefined && data.alerts.length > 0;
+  if (isQuiet && !hasAlerts) return <p>{data && "No active alerts. "}No run is under way.</p>;
   return (
-    <section>
-      <h2>Active alerts</h2>
-      {data && <AlertList page={data} />}
-    </section>
+    <div className="twin">
+      {hasAlerts ? (
+        <section>
+          <h2>Active alerts</h2>
+          <AlertList page={data} />
+        </section>
+      ) : (
+        data && <p>No active alerts.</p>
+      )}
+      {isQuiet ? <p>No run is under way.</p> : <MeasuredNow overview={overview} />}
+    </div>
   );
 }
 
 function AlertList({ page: { alerts, next_before } }: { page: AlertPage }) {
-  if (alerts.length === 0) return <p>None.</p>;
   return (
     <>
       <ul className="runs">
@@ -122,7 +132,7 @@ function Age({ state }: { state: LibraryState }) {
   );
 }
 
-export function MeasuredNow({ overview: { under_way, waiting } }: { overview: Overview }) {
+function MeasuredNow({ overview: { under_way, waiting } }: { overview: Overview }) {
   return (
     <section>
       <h2>Measured now</h2>

@@ -1,4 +1,5 @@
 // Recent screenings: the upgrades that finished runs measured, the outcome for each, and changes of a machine's speed.
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { HostMoved, ScreenedUpgrade, Screening } from "@/api/generated";
@@ -6,7 +7,7 @@ import { screeningsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime, machineChange, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
-import { hostLabel } from "./HostSelect";
+import { HostName } from "./HostName";
 import { titleOf } from "./upgrade-model";
 
 const SHOWN = 10;
@@ -89,8 +90,8 @@ function MachineChange({ host }: { host: HostMoved }) {
   const { move, cases, since_run, since } = host;
   return (
     <p>
-      {hostLabel(host)} is <b>{machineChange(move.ratio)}</b> {percentInterval(move.low, move.high)} than on{" "}
-      <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
+      <HostName kind={host} /> is <b>{machineChange(move.ratio)}</b> {percentInterval(move.low, move.high)}{" "}
+      than on <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
       {count(cases, "case")}. The machine changed, not a library.
     </p>
   );

@@ -1,6 +1,8 @@
 // The dialog before an action that requires an access token.
+
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { keepToken } from "@/api/token";
+import { Code } from "@/ui/Code";
 import { Dialog } from "@/ui/Dialog";
 import { Failed } from "@/ui/Notes";
 
@@ -86,7 +88,7 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
               Everybody can read this service, but only its owner can do this. Create an access token on the
               machine of the service:
             </p>
-            <pre>kexbench token</pre>
+            <Code>kexbench token</Code>
           </>
         ) : (
           <>
@@ -94,10 +96,10 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
               Everybody can read this service, but only authorised accounts can do this. Create an access
               token of such an account:
             </p>
-            <pre>
+            <Code>
               kubectl create token ACCOUNT <span className="whole">--audience kexbench</span>{" "}
               <span className="whole">--duration 1h</span>
-            </pre>
+            </Code>
           </>
         )}
         <p>The token stays in the memory of this page. Reloading or closing the page discards it.</p>

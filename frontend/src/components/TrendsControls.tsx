@@ -1,8 +1,10 @@
 // The choices of the trends: which series, on which axes.
+
 import type { Filters, Trends } from "@/api/generated";
 import { unitOf } from "@/format";
 import { DEFAULT_METRIC, SPLITS, type Split, TREND_SIDES, type TrendsSearch } from "@/search";
 import { versionText } from "@/subjects";
+import { Controls } from "@/ui/Controls";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { MetricSelect } from "./CellChoice";
 import { hostLabel } from "./HostSelect";
@@ -26,7 +28,7 @@ export function TrendsControls({ search, filters, trends, change }: Props) {
   const list = <T extends string>(values: T[]) => (values.length > 0 ? values : undefined);
   const versions = [...new Set(trends.subjects.map(versionText))];
   return (
-    <form className="controls" aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
+    <Controls label="Choices">
       <Cases {...{ search, trends, change }} />
       <Checks
         label="Pools and CPUs"
@@ -95,7 +97,7 @@ export function TrendsControls({ search, filters, trends, change }: Props) {
         ]}
         choose={(scale) => change({ scale: scale === "log" ? scale : undefined })}
       />
-    </form>
+    </Controls>
   );
 }
 

@@ -1,4 +1,5 @@
 // A chart of the changed cells of an upgrade: both sides together, the client and the server.
+
 import { Link } from "@tanstack/react-router";
 import type { UpgradeCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
@@ -6,7 +7,7 @@ import { changeInWords, count, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { captionOf } from "./chart-caption";
-import { hostLabel } from "./HostSelect";
+import { HostName } from "./HostName";
 import { isOnSeveral, keyOf, marksOf, sidesText } from "./upgrade-model";
 
 /** A chart of more rows would be hard to read. */
@@ -46,7 +47,11 @@ export function UpgradeMoves({ cells, subjects }: Props) {
                 <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
                   {cell.title}
                 </Link>
-                {several && <small className="below">{hostLabel(cell)}</small>}
+                {several && (
+                  <small className="below">
+                    <HostName kind={cell} />
+                  </small>
+                )}
               </>
             ),
             marks: marksOf(cell),

@@ -1,10 +1,11 @@
 // A table of cells of an upgrade with all their numbers.
+
 import { Link } from "@tanstack/react-router";
 import type { Move, UpgradeCell } from "@/api/generated";
 import { percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
-import { hostLabel } from "./HostSelect";
+import { HostName } from "./HostName";
 import { RunLink } from "./RunLink";
 import {
   absentSide,
@@ -64,7 +65,11 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
         <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
           {cell.title}
         </Link>
-        {several && <small className="below">{hostLabel(cell)}</small>}
+        {several && (
+          <small className="below">
+            <HostName kind={cell} />
+          </small>
+        )}
       </th>
       <td>
         <span className={`verdict ${cell.verdict}`}>{verdictText(cell)}</span>

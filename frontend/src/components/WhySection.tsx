@@ -1,4 +1,5 @@
 // Why an upgrade changed the cost: the functions whose counted instructions changed, case by case.
+
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { CaseExplanation } from "@/api/generated";
@@ -6,6 +7,7 @@ import { upgradeWhyOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { isNotFound } from "@/api/problem";
 import { dateTime } from "@/format";
 import { site } from "@/published";
+import { Controls } from "@/ui/Controls";
 import { Select } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { captionOf } from "./chart-caption";
@@ -38,18 +40,14 @@ export function WhySection({ library, ends: [before, after], title, caseId, choo
       {shown ? (
         <>
           {cases.length > 1 && (
-            <form
-              className="controls"
-              aria-label="Choice of the case"
-              onSubmit={(event) => event.preventDefault()}
-            >
+            <Controls label="Choice of the case">
               <Select
                 label="Case"
                 value={shown.case_id}
                 choices={cases.map(({ case_id, title }) => ({ value: case_id, label: title }))}
                 choose={(next) => choose(keptCase(cases, next))}
               />
-            </form>
+            </Controls>
           )}
           <Explained {...{ library, title }} ends={[before, after]} explanation={shown} />
         </>

@@ -1,4 +1,5 @@
 // Alerts: by library; then recent screenings and notifications.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/api/generated";
@@ -9,9 +10,12 @@ import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
 import { Screenings } from "@/components/Screenings";
 import { storyOf } from "@/components/upgrade-model";
+import { cpuName } from "@/cpu-name";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { AlertsSearch } from "@/search";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -90,7 +94,7 @@ function Choices({ page: { counts } }: { page: AlertPage }) {
   const change = (next: AlertsSearch) =>
     void navigate({ search: (now) => ({ ...now, before: undefined, ...next }), replace: true });
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       <Select
         label="Status"
         value={status}
@@ -105,7 +109,7 @@ function Choices({ page: { counts } }: { page: AlertPage }) {
           choose={(chosen) => change({ library: chosen || undefined })}
         />
       )}
-    </form>
+    </Controls>
   );
 }
 
@@ -148,7 +152,9 @@ function AlertItem({ alert }: { alert: AlertSummary }) {
       {alert.most && (
         <p>
           <b className="verdict more">{mostOf(alert)}</b> in {count(alert.cells, "comparison")} on{" "}
-          {alert.cpu_models.join("; ")}
+          <span title={alert.cpu_models.join("; ")}>
+            {alert.cpu_models.map((cpu) => cpuName(cpu, alert.cpu_models)).join("; ")}
+          </span>
         </p>
       )}
       <p>
@@ -166,11 +172,11 @@ function NothingYet() {
         To get alerts, add an <code>alerts:</code> section to a spec. If a version looks slower, kexbench
         measures it again. Only confirmed regressions raise alerts.
       </p>
-      <pre>{EXAMPLE}</pre>
+      <Code>{EXAMPLE}</Code>
       <p>This spec has such a section and covers all tracked versions of the libraries:</p>
-      <pre>kexbench run bench-specs/history.yaml</pre>
+      <Code>kexbench run bench-specs/history.yaml</Code>
       <p>Show what the section would suspect in the stored runs of this spec, without measuring:</p>
-      <pre>kexbench alerts dry-run bench-specs/history.yaml</pre>
+      <Code>kexbench alerts dry-run bench-specs/history.yaml</Code>
     </Empty>
   );
 }

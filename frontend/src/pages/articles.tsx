@@ -1,11 +1,14 @@
 // Articles: published figures beside those measured here.
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ArticleView } from "@/api/generated";
 import { articlesOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { HostName } from "@/components/HostName";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
+import { Code } from "@/ui/Code";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -40,8 +43,7 @@ function Article({ article: { title, published, question, spec, run } }: { artic
         <>
           <p>
             Measured <time dateTime={run.measured_at}>{dateTime(run.measured_at)}</time> on{" "}
-            {run.host_kind.cpu_model}, pool {run.host_kind.pool}:{" "}
-            <Link {...paths.run(run.run_id)}>all results of the run</Link>
+            <HostName kind={run.host_kind} />: <Link {...paths.run(run.run_id)}>all results of the run</Link>
           </p>
           {run.reference ? (
             <ReferenceSection reference={run.reference} cases={run.cases} subjects={run.subjects} level={3} />
@@ -52,7 +54,7 @@ function Article({ article: { title, published, question, spec, run } }: { artic
       ) : (
         <>
           <p>Not measured yet. Measure it with:</p>
-          <pre>kexbench run {spec}</pre>
+          <Code>kexbench run {spec}</Code>
         </>
       )}
     </article>

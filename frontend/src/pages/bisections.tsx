@@ -1,4 +1,5 @@
 // Bisections: their commits, progress and answers.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { BisectionSummary } from "@/api/generated";
@@ -8,6 +9,7 @@ import { isSearching } from "@/components/bisection-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { BisectionsSearch } from "@/search";
+import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -54,7 +56,7 @@ function BisectionList({ bisections }: { bisections: BisectionSummary[] }) {
           A bisection finds the commit that changed a cost. Start it on the page of a run that compares two
           commits, or from the command line:
         </p>
-        <pre>kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued</pre>
+        <Code>kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued</Code>
       </Empty>
     );
   }

@@ -1,4 +1,5 @@
 // Capacity: the cores and machines that a mix of connections needs, and what an upgrade changes of it.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { capacity, type Matrix } from "@/api/generated";
@@ -10,6 +11,7 @@ import { MixForm } from "@/components/MixForm";
 import { RunsAside } from "@/components/RunsAside";
 import { type CapacitySearch, COSTS, DEFAULT_MIX } from "@/search";
 import { subjectChoices } from "@/subjects";
+import { Code } from "@/ui/Code";
 import { Amount, Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -52,7 +54,7 @@ function Mix({ matrix }: { matrix: Matrix }) {
     return (
       <Empty title="No costs of servers yet">
         <p>This spec measures the most common handshakes:</p>
-        <pre>kexbench run bench-specs/quickstart.yaml</pre>
+        <Code>kexbench run bench-specs/quickstart.yaml</Code>
       </Empty>
     );
   }

@@ -1,4 +1,5 @@
 // Commits: pushes to the watched repositories, and the runs of their specs.
+
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -21,6 +22,8 @@ import { RunVerdict } from "@/components/RunVerdict";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { CommitsSearch } from "@/search";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -82,14 +85,14 @@ function RepositoryChoice({ names }: { names: string[] }) {
   const navigate = route.useNavigate();
   if (names.length < 2) return null;
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       <Select
         label="Repository"
         value={repository}
         choices={[{ value: "", label: "all" }, ...names.map((name) => ({ value: name, label: name }))]}
         choose={(name) => void navigate({ search: { repository: name || undefined }, replace: true })}
       />
-    </form>
+    </Controls>
   );
 }
 
@@ -120,7 +123,7 @@ function NothingYet() {
         List the repositories to watch in <code>repositories.yaml</code> in the home folder of kexbench, or in
         the file that <code>KEXBENCH_REPOSITORIES</code> names:
       </p>
-      <pre>{EXAMPLE}</pre>
+      <Code>{EXAMPLE}</Code>
       <p>
         kexbench then measures each commit that changes a spec in <code>bench-specs</code> or adds a new
         version of a tracked library. For planned branches and pull requests, this page shows how long the
@@ -213,12 +216,12 @@ function SpecItem({ check }: { check: CheckView }) {
 
 function Faults({ faults }: { faults: SpecFault[] }) {
   return (
-    <pre className="faults">
+    <Code className="faults">
       {faults.map((fault) => (
         <span key={`${fault.file}:${fault.line}:${fault.column}:${fault.text}`} className="below">
           {fault.file ? `${fault.file}:${fault.line}:${fault.column}: ${fault.text}` : fault.text}
         </span>
       ))}
-    </pre>
+    </Code>
   );
 }

@@ -1,4 +1,5 @@
 // CPUs: one case on all CPUs and pools: rates, costs relative to one of them, and the gain of the newest version.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { CpuRow, Cpus, Filters } from "@/api/generated";
@@ -6,7 +7,8 @@ import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-que
 import { cautionsOf } from "@/charts/cautions";
 import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
-import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { HostName } from "@/components/HostName";
+import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
 import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
@@ -16,6 +18,7 @@ import { paths } from "@/paths";
 import { site } from "@/published";
 import { type CpusSearch, DEFAULT_METRIC } from "@/search";
 import { endText, versionText } from "@/subjects";
+import { Controls } from "@/ui/Controls";
 import { Checks, Select } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -42,7 +45,7 @@ export function CpusPage() {
       <h1>CPUs</h1>
       <RunsAside />
       {cpus.data && filters && (
-        <Controls search={search} filters={filters} cpus={cpus.data} change={change} />
+        <PageControls search={search} filters={filters} cpus={cpus.data} change={change} />
       )}
       {cpus.data ? (
         <Results cpus={cpus.data} />
@@ -55,17 +58,17 @@ export function CpusPage() {
   );
 }
 
-interface ControlsProps {
+interface PageControlsProps {
   search: CpusSearch;
   filters: Filters;
   cpus: Cpus;
   change: (next: Partial<CpusSearch>) => void;
 }
 
-function Controls({ search, filters, cpus, change }: ControlsProps) {
+function PageControls({ search, filters, cpus, change }: PageControlsProps) {
   if (!cpus.case) return null;
   return (
-    <form className="controls" aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
+    <Controls label="Choices">
       <Select
         label="Case"
         value={cpus.case.id}
@@ -84,7 +87,7 @@ function Controls({ search, filters, cpus, change }: ControlsProps) {
         chosen={search.library ?? []}
         choose={(library) => change({ library: library.length > 0 ? library : undefined })}
       />
-    </form>
+    </Controls>
   );
 }
 
@@ -102,9 +105,10 @@ function Results({ cpus }: { cpus: Cpus }) {
     <>
       <h2>{cpus.case.title}</h2>
       <p>
-        The newest version of each library on each CPU. Costs are relative to {hostLabel(base)}. The machines
-        were not measured in turns, so these ratios have no verdict. Changes were measured on each CPU itself:
-        from the nearest lower version of the library that was measured beside it there, whatever its build.
+        The newest version of each library on each CPU. Costs are relative to <HostName kind={base} />. The
+        machines were not measured in turns, so these ratios have no verdict. Changes were measured on each
+        CPU itself: from the nearest lower version of the library that was measured beside it there, whatever
+        its build.
       </p>
       {mask && <p>{mask}</p>}
       {cpus.host_kinds.length === 1 && <p>Only one CPU has measured this case.</p>}
@@ -162,7 +166,9 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <Link {...paths.series({ case: shown?.id ?? "", metric, pool, cpu })}>{hostLabel(row)}</Link>
+        <Link {...paths.series({ case: shown?.id ?? "", metric, pool, cpu })}>
+          <HostName kind={row} />
+        </Link>
       </th>
       <td className="whole">
         {versionText(subject)}

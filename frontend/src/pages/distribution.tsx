@@ -1,4 +1,5 @@
 // The batches behind one number: of a version in a case on a machine in one run, by invocation.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Distribution, InvocationBatches, Metric } from "@/api/generated";
@@ -7,7 +8,8 @@ import { BatchesChart } from "@/charts/BatchesChart";
 import { batchesText } from "@/charts/batches-model";
 import { MetricSelect } from "@/components/CellChoice";
 import { captionOf } from "@/components/chart-caption";
-import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { HostName } from "@/components/HostName";
+import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
 import { SampleLinks } from "@/components/SampleLinks";
 import { cost, dateTime } from "@/format";
@@ -15,6 +17,7 @@ import { paths } from "@/paths";
 import { DEFAULT_METRIC, type DistributionSearch } from "@/search";
 import { versionText } from "@/subjects";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Controls } from "@/ui/Controls";
 import { Select } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 import { Failed, Loading } from "@/ui/Notes";
@@ -44,7 +47,7 @@ export function DistributionPage() {
         </p>
       )}
       <h1>{title}</h1>
-      {distribution.data && <Controls distribution={distribution.data} change={change} />}
+      {distribution.data && <PageControls distribution={distribution.data} change={change} />}
       {!isChosen ? (
         <p>Open this page from a cost on the page Compare, or from a series.</p>
       ) : distribution.isError ? (
@@ -62,16 +65,16 @@ function nameOf({ subject }: Distribution): string {
   return `${libraryTitle(subject.library)} ${versionText(subject)}`;
 }
 
-interface ControlsProps {
+interface PageControlsProps {
   distribution: Distribution;
   change: (next: Partial<DistributionSearch>) => void;
 }
 
-function Controls({ distribution, change }: ControlsProps) {
+function PageControls({ distribution, change }: PageControlsProps) {
   const { host_kind, host_kinds, runs, run_id, metric } = distribution;
   const metrics = useQuery(filtersOptions()).data?.metrics;
   return (
-    <form className="controls" aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
+    <Controls label="Choices">
       <HostSelect
         hostKinds={host_kinds}
         current={host_kind}
@@ -93,7 +96,7 @@ function Controls({ distribution, change }: ControlsProps) {
           choose={(next) => change({ metric: next === DEFAULT_METRIC ? undefined : next })}
         />
       )}
-    </form>
+    </Controls>
   );
 }
 
@@ -103,8 +106,9 @@ function Results({ distribution }: { distribution: Distribution }) {
     <>
       <h2>{shown.title}</h2>
       <p>
-        {batchesText(distribution)} On {hostLabel(host_kind)}, in <Link {...paths.run(run_id)}>one run</Link>.
-        An invocation is a set of fresh processes and counts as one value.
+        {batchesText(distribution)} On <HostName kind={host_kind} />, in{" "}
+        <Link {...paths.run(run_id)}>one run</Link>. An invocation is a set of fresh processes and counts as
+        one value.
       </p>
       {invocations.length > 0 && (
         <>

@@ -1,4 +1,5 @@
 // Forward secrecy: the cost of equally strong handshakes with and without it.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { SecurityView } from "@/api/generated";
@@ -8,6 +9,8 @@ import { RunsAside } from "@/components/RunsAside";
 import { SecurityAnswers, SecurityLevel, UnrankedHandshakes } from "@/components/SecurityLevel";
 import { type ForwardSecrecySearch, MODELS, SIDES } from "@/search";
 import { subjectChoices } from "@/subjects";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Select, Toggle } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -33,14 +36,14 @@ export function ForwardSecrecyPage() {
       <h1>What forward secrecy costs</h1>
       <RunsAside />
       {security.data?.host_kind && filters.data && (
-        <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+        <Controls>
           <HostSelect
             hostKinds={filters.data.host_kinds}
             current={security.data.host_kind}
             choose={(host) => change({ ...host, subject: undefined })}
           />
           <Choices security={security.data} change={change} />
-        </form>
+        </Controls>
       )}
       {security.data ? (
         <Results security={security.data} />
@@ -91,7 +94,7 @@ function Results({ security }: { security: SecurityView }) {
     return (
       <Empty title="No full handshakes yet">
         <p>This spec measures equally strong handshakes with and without forward secrecy:</p>
-        <pre>kexbench run bench-specs/articles/equal-security.yaml</pre>
+        <Code>kexbench run bench-specs/articles/equal-security.yaml</Code>
       </Empty>
     );
   }

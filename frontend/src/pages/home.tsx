@@ -1,4 +1,5 @@
 // Home: what got worse, what is measured now, and every case with every version.
+
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -20,12 +21,14 @@ import { CellTable } from "@/components/CellTable";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
-import { ActiveAlerts, MeasuredNow, NamedViews, NewestUpgrades } from "@/components/OverviewSections";
+import { AlertsAndRuns, NamedViews, NewestUpgrades } from "@/components/OverviewSections";
 import { RunsAside } from "@/components/RunsAside";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -57,12 +60,7 @@ export function HomePage() {
       {overview.data ? (
         <>
           <NewestUpgrades libraries={overview.data.libraries} />
-          {!site && (
-            <div className="twin">
-              <ActiveAlerts />
-              <MeasuredNow overview={overview.data} />
-            </div>
-          )}
+          {!site && <AlertsAndRuns overview={overview.data} />}
           <NamedViews views={overview.data.views} />
         </>
       ) : overview.isError ? (
@@ -72,7 +70,7 @@ export function HomePage() {
       )}
       <h2>Matrix</h2>
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <Controls
+        <PageControls
           search={search}
           filters={filters.data}
           overview={overview.data}
@@ -114,7 +112,7 @@ function matrixQuery({ metric, pool, cpu, library, spec }: HomeSearch) {
   return { metric, pool, cpu_model: cpu, library, spec };
 }
 
-interface ControlsProps {
+interface PageControlsProps {
   search: HomeSearch;
   filters: Filters;
   overview: Overview | undefined;
@@ -122,11 +120,11 @@ interface ControlsProps {
   change: (next: Partial<HomeSearch>) => void;
 }
 
-function Controls({ search, filters, overview, matrix, change }: ControlsProps) {
+function PageControls({ search, filters, overview, matrix, change }: PageControlsProps) {
   const cases = matrix?.cases ?? [];
   const specs = overview?.specs.map(({ name }) => name) ?? [];
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       <Select
         label="Rows"
         value={search.spec ?? ""}
@@ -165,7 +163,7 @@ function Controls({ search, filters, overview, matrix, change }: ControlsProps) 
         placeholder="e.g. ecdhe 3072"
         enter={(q) => change({ q: q || undefined })}
       />
-    </form>
+    </Controls>
   );
 }
 
@@ -270,7 +268,7 @@ function NothingYet() {
   return (
     <Empty title="No results yet">
       <p>Run a small spec. The first results appear here when half of it is measured:</p>
-      <pre>kexbench run bench-specs/quickstart.yaml</pre>
+      <Code>kexbench run bench-specs/quickstart.yaml</Code>
     </Empty>
   );
 }

@@ -1,4 +1,5 @@
 // Machine: the resolution of a host kind, from measurements of a library against itself.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Qualifications } from "@/api/generated";
@@ -9,6 +10,8 @@ import { inOrder, resolutionInWords } from "@/components/machine-model";
 import { QualificationTable } from "@/components/QualificationTable";
 import { share } from "@/format";
 import { DEFAULT_INVOCATIONS, INVOCATIONS, invocationsOf, type MachineSearch } from "@/search";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Amount } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -38,7 +41,7 @@ export function MachinePage() {
     <>
       <h1>Resolution of this machine</h1>
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+        <Controls>
           <HostSelect
             hostKinds={filters.data.host_kinds}
             current={qualifications.data?.host_kind}
@@ -50,7 +53,7 @@ export function MachinePage() {
             {...INVOCATIONS}
             enter={enter}
           />
-        </form>
+        </Controls>
       )}
       {qualifications.data?.mixed_pool && <MixedPoolNotice mixed={qualifications.data.mixed_pool} />}
       {qualifications.data ? (
@@ -72,7 +75,7 @@ function Results({ qualifications }: { qualifications: Qualifications }) {
           Qualification measures a library against itself and against relinked copies of itself. The result is
           the resolution: a smaller change would probably be missed.
         </p>
-        <pre>kexbench qualify</pre>
+        <Code>kexbench qualify</Code>
       </Empty>
     );
   }

@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { paths } from "@/paths";
 import { site } from "@/published";
-import { Empty } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 export function NotFoundPage() {
   useTitle("Not found");
   return (
-    <Empty title="Page not found">
+    <>
+      <h1>Page not found</h1>
       <p>
         See <Link {...paths.home()}>all results</Link>
         {!site && (
@@ -18,6 +18,6 @@ export function NotFoundPage() {
         )}
         .
       </p>
-    </Empty>
+    </>
   );
 }

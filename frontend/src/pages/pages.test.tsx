@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
-import { screen, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type {
   AlertPage,
   RunsAside as Aside,
@@ -16,6 +16,7 @@ import type {
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
+import { Loading } from "@/ui/Notes";
 
 describe("the home page", () => {
   it("has a cell for each result of the matrix", async () => {
@@ -113,6 +114,55 @@ describe("the report of an upgrade", () => {
     expect(within(alert).getByText(problem.detail)).toBeDefined();
     expect(within(alert).getByText(problem.remedy ?? "")).toBeDefined();
     expect(screen.queryByRole("table")).toBeNull();
+  });
+});
+
+describe("an unknown address", () => {
+  it("has a heading", async () => {
+    openPage(paths.view({ name: "gone", link: "/gone" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "Page not found" })).toBeDefined();
+  });
+});
+
+describe("a page that waits", () => {
+  it("says for what after two seconds, and nothing before", () => {
+    vi.useFakeTimers();
+    render(<Loading what="the matrix" />);
+    const status = screen.getByRole("status");
+    expect(status.firstElementChild?.className).toBe("visually-hidden");
+    act(() => vi.advanceTimersByTime(2000));
+    expect(status.firstElementChild?.className).toBe("");
+    expect(status.textContent).toMatch(/^Loading the matrix: /);
+    vi.useRealTimers();
+  });
+});
+
+describe("where there is little room", () => {
+  it("the filters are behind a line, and the pages behind a button that names this one", async () => {
+    const wide = window.matchMedia;
+    const query = Object.assign(new EventTarget(), { matches: true }) as MediaQueryList;
+    const narrow = vi
+      .spyOn(window, "matchMedia")
+      .mockImplementation((text) => (text === "(max-width: 40rem)" ? query : wide(text)));
+    openPage(paths.home());
+    await screen.findByRole("grid");
+    const filters = screen.getByText("Filters").closest("details");
+    expect(filters?.open).toBe(false);
+    expect(filters?.querySelector("form")).not.toBeNull();
+    const menu = screen.getByRole("button", { name: /^Pages: Overview/ });
+    expect(menu.getAttribute("aria-expanded")).toBe("false");
+    fireEvent.click(menu);
+    expect(menu.getAttribute("aria-expanded")).toBe("true");
+    narrow.mockRestore();
+  });
+});
+
+describe("code that may scroll", () => {
+  it.each([paths.upgrades(), paths.runs(), paths.alerts()])("is reached by keyboard on $to", async (page) => {
+    const { container } = openPage(page, mockApi("nothing"));
+    await screen.findAllByText(/^kexbench run/);
+    const blocks = [...container.querySelectorAll("pre")];
+    expect(blocks.map(({ tabIndex }) => tabIndex)).toEqual(blocks.map(() => 0));
   });
 });
 

@@ -1,4 +1,5 @@
 // Queue: the running and waiting runs in order, and when each will run.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { QueueEntry } from "@/api/generated";
@@ -8,6 +9,7 @@ import { positionReason, timingOf } from "@/components/queue-model";
 import { RunState } from "@/components/RunState";
 import { LOCAL } from "@/format";
 import { paths } from "@/paths";
+import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -42,7 +44,7 @@ function QueuedRuns({ runs }: { runs: QueueEntry[] }) {
     return (
       <Empty title="The queue is empty">
         <p>Queue a run:</p>
-        <pre>kexbench submit bench-specs/quickstart.yaml</pre>
+        <Code>kexbench submit bench-specs/quickstart.yaml</Code>
       </Empty>
     );
   }

@@ -1,4 +1,5 @@
 // Run: its results first, then their background.
+
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
@@ -41,6 +42,8 @@ import { defaultMetricOf } from "@/metrics";
 import { paths } from "@/paths";
 import type { RunSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Facts, Lines } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -154,8 +157,7 @@ function Results({ run, progress, search }: ResultsProps) {
       <SkippedSection skipped={run.skipped} />
       <section>
         <h2>Spec</h2>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-        <pre tabIndex={0}>{run.spec_text}</pre>
+        <Code>{run.spec_text}</Code>
       </section>
     </>
   );
@@ -234,7 +236,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
   }
   return (
     <>
-      <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <Controls>
         {run.host_kinds.length > 1 && (
           <HostSelect hostKinds={run.host_kinds} current={kind} choose={change} />
         )}
@@ -245,7 +247,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
           choice={search}
           change={choose}
         />
-      </form>
+      </Controls>
       <ChangedDependencies steps={stepsOf(model.priors, model.subjects, run.cells)} />
       {isUncounted(run, byDefault) ? (
         <NothingCounted />

@@ -1,4 +1,5 @@
 // Runs: spec, time, machine and progress of each.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
@@ -7,9 +8,11 @@ import { CommitHash } from "@/components/CommitLine";
 import { titleOf } from "@/components/commit-words";
 import { triggerText } from "@/components/queue-model";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
+import { cpuName } from "@/cpu-name";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { RunsSearch } from "@/search";
+import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -50,7 +53,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
     return (
       <Empty title="No runs yet">
         <p>Run a small spec:</p>
-        <pre>kexbench run bench-specs/quickstart.yaml</pre>
+        <Code>kexbench run bench-specs/quickstart.yaml</Code>
       </Empty>
     );
   }
@@ -71,7 +74,9 @@ function RunList({ runs }: { runs: RunSummary[] }) {
               triggerText(run.trigger)
             )}
           </p>
-          <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>
+          <p title={run.cpu_model ?? undefined}>
+            {[run.pools.join(", "), run.cpu_model && cpuName(run.cpu_model)].filter(Boolean).join(": ")}
+          </p>
           <p>
             {count(run.cases, "case")}, {byLibrary(run.subjects)}
           </p>

@@ -1,5 +1,6 @@
 // Scaling: the handshake rate by thread count, and a web server's rate by connections at once, for every case that was
 // measured with several of them.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { LoadCase, Scaling, ScalingCase } from "@/api/generated";
@@ -13,6 +14,8 @@ import { RunsAside } from "@/components/RunsAside";
 import { ScalingTable } from "@/components/ScalingTable";
 import type { ScalingSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Checks } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -38,7 +41,7 @@ export function ScalingPage() {
       <h1>Scaling</h1>
       <RunsAside />
       {filters.data && filters.data.host_kinds.length > 0 && (
-        <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+        <Controls>
           <HostSelect hostKinds={filters.data.host_kinds} current={scaling.data?.host_kind} choose={change} />
           <Checks
             label="Libraries"
@@ -46,7 +49,7 @@ export function ScalingPage() {
             chosen={search.library ?? []}
             choose={(chosen) => change({ library: chosen.length > 0 ? chosen : undefined })}
           />
-        </form>
+        </Controls>
       )}
       {scaling.data ? (
         <Results scaling={scaling.data} />
@@ -64,9 +67,9 @@ function Results({ scaling }: { scaling: Scaling }) {
     return (
       <Empty title="No results with several thread counts yet">
         <p>This spec measures full and resumed handshakes with one thread and with two threads:</p>
-        <pre>kexbench run bench-specs/threads.yaml</pre>
+        <Code>kexbench run bench-specs/threads.yaml</Code>
         <p>This one measures how many connections a second a web server makes:</p>
-        <pre>kexbench run bench-specs/server-load.yaml</pre>
+        <Code>kexbench run bench-specs/server-load.yaml</Code>
       </Empty>
     );
   }

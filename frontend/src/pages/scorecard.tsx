@@ -1,10 +1,12 @@
 // Scorecard: the latest measurement of how well kexbench detects changes, compared with other methods.
+
 import { useQuery } from "@tanstack/react-query";
 import type { Scorecard, ScorecardPart } from "@/api/generated";
 import { scorecardOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { isNotFound } from "@/api/problem";
 import { ScorecardFigures } from "@/components/ScorecardFigures";
 import { dateTime } from "@/format";
+import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -24,7 +26,7 @@ export function ScorecardPage() {
             The scorecard injects slowdowns of known size into measurements of a library against itself. It
             counts how many kexbench and other methods detect. Create it in a checkout:
           </p>
-          <pre>make scorecard</pre>
+          <Code>make scorecard</Code>
         </Empty>
       ) : scorecard.isError ? (
         <Failed error={scorecard.error} retry={() => void scorecard.refetch()} />

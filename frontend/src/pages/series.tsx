@@ -1,4 +1,5 @@
 // Series: the trend of a case over the versions of each library, as a chart and a table.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, Series } from "@/api/generated";
@@ -8,7 +9,8 @@ import { withoutSplit } from "@/charts/splits";
 import { TrendChart } from "@/charts/TrendChart";
 import { MetricSelect } from "@/components/CellChoice";
 import { captionOf, subjectsText } from "@/components/chart-caption";
-import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { HostName } from "@/components/HostName";
+import { HostSelect } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
 import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
@@ -17,6 +19,7 @@ import { unitOf } from "@/format";
 import { paths } from "@/paths";
 import type { SeriesSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Controls } from "@/ui/Controls";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -58,7 +61,7 @@ export function SeriesPage() {
       <h1>{title}</h1>
       <RunsAside />
       {filters.data && (
-        <Controls search={search} filters={filters.data} series={series.data} change={change} />
+        <PageControls search={search} filters={filters.data} series={series.data} change={change} />
       )}
       {search.case === "" ? (
         <p>Select a case.</p>
@@ -77,14 +80,14 @@ function seriesQuery({ case: case_id, metric, pool, cpu, library }: SeriesSearch
   return { case_id, metric, pool, cpu_model: cpu, library };
 }
 
-interface ControlsProps {
+interface PageControlsProps {
   search: SeriesSearch;
   filters: Filters;
   series: Series | undefined;
   change: (next: Partial<SeriesSearch>) => void;
 }
 
-function Controls({ search, filters, series, change }: ControlsProps) {
+function PageControls({ search, filters, series, change }: PageControlsProps) {
   const { metric, pool, cpu } = search;
   // The same question as that of the results, so that the large answer arrives once.
   const matrix = useQuery({
@@ -95,7 +98,7 @@ function Controls({ search, filters, series, change }: ControlsProps) {
   });
   const cases = (matrix.data?.cases ?? []).map((caseView) => ({ value: caseView.id, label: caseView.title }));
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       {cases.length > 0 && (
         <Select label="Case" value={search.case} choices={cases} choose={(next) => change({ case: next })} />
       )}
@@ -118,7 +121,7 @@ function Controls({ search, filters, series, change }: ControlsProps) {
         chosen={search.library ?? []}
         choose={(library) => change({ library: library.length > 0 ? library : undefined })}
       />
-    </form>
+    </Controls>
   );
 }
 
@@ -133,7 +136,9 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
         <TrendChart series={series} show={show} />
       </ChartFrame>
       <section>
-        <h2>Results on {hostLabel(series.host_kind)}</h2>
+        <h2>
+          Results on <HostName kind={series.host_kind} />
+        </h2>
         <SeriesTable series={series} matrix={matrix} />
         <SampleLinks query={{ case_id: series.case.id, metric: series.metric, pool, cpu_model }} />
       </section>

@@ -1,4 +1,5 @@
 // An upgrade: the result in a sentence, the common factors of the changes, every cell, and the background.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -40,6 +41,7 @@ import { paths } from "@/paths";
 import { site } from "@/published";
 import type { UpgradeSearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
+import { Controls } from "@/ui/Controls";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -200,14 +202,14 @@ function Machines() {
   const hostKinds = useQuery(filtersOptions()).data?.host_kinds ?? [];
   if (hostKinds.length < 2) return null;
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       <HostSelect
         hostKinds={hostKinds}
         current={hostKinds.find((kind) => kind.pool === pool && kind.cpu_model === cpu)}
         choose={(next) => void navigate({ search: (now) => ({ ...now, ...next }), replace: true })}
         all
       />
-    </form>
+    </Controls>
   );
 }
 

@@ -10,6 +10,8 @@ import { titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { UpgradesSearch } from "@/search";
+import { Code } from "@/ui/Code";
+import { Controls } from "@/ui/Controls";
 import { Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -54,14 +56,14 @@ function LibraryChoice({ filters: { libraries } }: { filters: Filters }) {
   const navigate = route.useNavigate();
   if (libraries.length < 2) return null;
   return (
-    <form className="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+    <Controls>
       <Select
         label="Library"
         value={library}
         choices={[{ value: "", label: "all" }, ...libraries.map((name) => ({ value: name, label: name }))]}
         choose={(name) => void navigate({ search: { library: name || undefined }, replace: true })}
       />
-    </form>
+    </Controls>
   );
 }
 
@@ -103,9 +105,9 @@ function NothingYet() {
   return (
     <Empty title="No upgrades yet">
       <p>An upgrade compares two versions of one library in the same cases. Measure all tracked versions:</p>
-      <pre>kexbench run bench-specs/history.yaml</pre>
+      <Code>kexbench run bench-specs/history.yaml</Code>
       <p>Or compare the installed version with another version, without a spec:</p>
-      <pre>kexbench compare openssl@system openssl@debian/bookworm</pre>
+      <Code>kexbench compare openssl@system openssl@debian/bookworm</Code>
     </Empty>
   );
 }

@@ -1,11 +1,22 @@
 // Shown instead of content: loading, an error, or an empty state.
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { troubleOf } from "@/api/problem";
 
+/** Waiting for less needs no words. */
+const SAID_AFTER_MS = 2000;
+
 export function Loading({ what, lines = 6 }: { what: string; lines?: number }) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), SAID_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div className="skeleton" role="status">
-      <span className="visually-hidden">Loading {what}</span>
+      <p className={isLong ? undefined : "visually-hidden"}>
+        Loading {what}
+        {isLong && ": computed anew after results arrived or the service started; the next time is quick"}
+      </p>
       {Array.from({ length: lines }, (_, line) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines that never change
         <div key={line} />
