@@ -184,6 +184,8 @@ export function rateTitle(metric: Metric): string {
       return "handshakes per second of wall time";
     case "elapsed_ns":
       return "handshakes per second of wall time, all threads together";
+    case "alone_ns":
+      return "handshakes per second of wall time, each of the threads alone in turn";
     case "first_ns":
       return "handshakes per second, if each cost as much as the first after a pause";
     case "connection_cpu_ns":

@@ -19,6 +19,7 @@ const GROUP_OF: Record<Metric, MetricGroup> = {
   server_cpu_ns: "Time",
   wall_ns: "Time",
   elapsed_ns: "Time",
+  alone_ns: "Time",
   first_ns: "Time",
   connection_cpu_ns: "Whole connection",
   client_connection_cpu_ns: "Whole connection",

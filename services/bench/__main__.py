@@ -58,12 +58,15 @@ from bench.texts import (
     PAGES,
     PEERS,
     SCALE,
+    THREADS,
 )
+from bench.threads import TOLERANCE as THREADS_TOLERANCE
+from bench.threads import Together, compare_threads
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
-from kexbench.domain.plans import BATCHES
+from kexbench.domain.plans import BATCHES, THREADS_BATCH_NS
 from kexbench.files import write_whole
 from kexbench.kits import KitError
 from kexbench.runner.host import read_host_facts
@@ -178,6 +181,20 @@ def _metrics(machine: Machine, scale: Scale, plain: Path) -> str:
     return table
 
 
+def _threads(machine: Machine, scale: Scale) -> str:
+    """The table of all thread counts. Raises Disagreement."""
+    results: list[Together] = []
+    for progress in compare_threads(machine, scale):
+        if isinstance(progress, str):
+            _log(f"threads: {progress}")
+        else:
+            results.append(progress)
+    table = report.threads_table(results)
+    if not all(result.agrees for result in results):
+        raise Disagreement(table)
+    return table
+
+
 def _counts(machine: Machine, scale: Scale) -> Iterator[Repeated]:
     for progress in repeat_counts(machine, scale.counts):
         if isinstance(progress, str):
@@ -249,6 +266,10 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         lambda machine, scale, _: _connections(machine, scale),
     ),
     "metrics": (METRICS.format(held=HELD, close=CLOSE), _metrics),
+    "threads": (
+        THREADS.format(tolerance=THREADS_TOLERANCE, turn_ms=THREADS_BATCH_NS / 1e6),
+        lambda machine, scale, _: _threads(machine, scale),
+    ),
     "counts": (
         COUNTS.format(counts=FULL.counts),
         lambda machine, scale, _: report.counts_table(list(_counts(machine, scale))),

@@ -78,9 +78,9 @@ def worker_part_ns(batch: Batch, part: Part) -> float:
     return (client_ns + server_ns) / batch.handshakes
 
 
-def build_loop(workshop: Workshop, reference: str, source: Path, folder: Path) -> Path:
-    """The loop in `folder`, linked with the library that the kit of `reference` has. `source` is the folder with the
-    worker's sources. Raises KitError."""
+def build_loop(workshop: Workshop, reference: str, source: Path, folder: Path, program: str = PROGRAM) -> Path:
+    """An independent loop in `folder`, linked with the library that the kit of `reference` has. `source` is the folder
+    with the worker's sources. Raises KitError."""
     ref = SubjectRef.parse(reference)
     provider = next(provider for provider in workshop.providers if provider.provides(ref))
     with asking(ref, lambda _: None) as attempt:
@@ -88,8 +88,8 @@ def build_loop(workshop: Workshop, reference: str, source: Path, folder: Path) -
         flags = {"CFLAGS_LIBRARY": materials.compile_flags, "LDFLAGS_LIBRARY": materials.link_flags}
         variables = [f"{name}={' '.join(words)}" for name, words in flags.items()]
         make = ["make", "-C", str(source.resolve()), f"CC={attempt.target.compiler}", f"BUILD={folder}", *variables]
-        attempt.run([*make, "plain-connection"], stage="compile", timeout_s=60)
-    return folder / PROGRAM
+        attempt.run([*make, program.replace("_", "-")], stage="compile", timeout_s=60)
+    return folder / program
 
 
 def loop_words(case: Case, files: MaterialFiles, folder: Path) -> list[str]:

@@ -20,6 +20,8 @@ from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
 from bench.tables import markdown_table
 from bench.texts import CAUSES, NO_CAUSE
+from bench.threads import TOLERANCE as THREADS_TOLERANCE
+from bench.threads import Together
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
 from kexbench.analysis.moves import LogMove
 from kexbench.analysis.power import PowerCurve
@@ -91,6 +93,31 @@ def levels_table(levels: Sequence[Level]) -> str:
     ]
     header = ("case", "handshakes", "loop, µs", "level, µs", "level / loop", "median / loop")
     return markdown_table(header, rows)
+
+
+def threads_table(results: Sequence[Together]) -> str:
+    """Every number of threads in the order of the kits, below a line that counts them."""
+    rows = [
+        [
+            f"{result.subject.partition('@')[2]} {result.version}",
+            str(result.threads),
+            f"{result.loop_rate:,.0f}/s",
+            f"{result.worker_rate:,.0f}/s",
+            _difference(result.ratio),
+            "–" if result.efficiency is None else f"{result.efficiency:.1%}",
+            f"{result.rounds:,}",
+            str(result.disturbed),
+        ]
+        for result in results
+    ]
+    alike = sum(abs(result.ratio.value - 1) <= THREADS_TOLERANCE for result in results)
+    other = sum(not result.agrees for result in results)
+    summary = (
+        f"{alike} of {len(results)} agree within {THREADS_TOLERANCE:.0%}. {len(results) - alike - other} more have an "
+        f"interval that reaches into {THREADS_TOLERANCE:.0%}, {other} do not agree."
+    )
+    header = ("kit", "threads", "loop", "worker", "worker / loop", "efficiency", "rounds", "ignored")
+    return f"{summary}\n\n{markdown_table(header, rows)}"
 
 
 def connections_table(results: Sequence[Agreement]) -> str:

@@ -75,6 +75,20 @@ The command fails if records or round trips are not the same, or if bytes, heap 
 {close:.0%}.
 
 """
+THREADS = """\
+## Threads in an independent loop
+
+`plain_threads.c` shares no code with the worker. Its threads are made once and share a client's and a server's
+context, as the worker's do: TLS 1.3, ECDHE-ECDSA, ECDSA P-256, X25519, AES-128-GCM, compiled against the library of
+each kit. Both have the same CPUs, one for each thread, and are interleaved in turns of {turn_ms:g} ms, in fresh
+processes for each invocation. The rates are handshakes a second of wall time, all threads together. The ratio is the
+median over invocations of the median ratio of their rounds. The efficiency is the worker's: its rate divided by as
+many times the rate of one of its threads alone, each in turn. Rounds in which other programs took over 1% of the
+worker's CPU time are ignored.
+
+The command fails if the whole interval of a ratio differs by more than {tolerance:.0%}.
+
+"""
 BUILDS = """\
 ## Kits compared with a distribution's packages
 

@@ -7,6 +7,7 @@
  * included: N of them succeed, the next one fails. All arithmetic is in integers (parts per
  * million), since floating point may be contracted differently by another compiler. */
 #include "backend.h"
+#include "crew.h"
 #include "emulation.h"
 #include "fake_settings.h"
 #include "wire.h"
@@ -46,11 +47,11 @@ static uint64_t virtual_cpu_ns(void) {
 static uint64_t virtual_wall_ns(void) {
     return cpu_now_ns + waited_ns;
 }
-static uint64_t no_switches(void) {
-    return 0;
+static struct waiting no_waiting(void) {
+    return (struct waiting){.knows_ready = true};
 }
 static const struct clock virtual_clock = {"virtual", virtual_cpu_ns, virtual_cpu_ns, virtual_wall_ns,
-                                           no_switches};
+                                           no_waiting};
 
 static bool start(const char *text, struct fault *fault) {
     random_is_seeded = false;
@@ -148,7 +149,7 @@ __attribute__((noinline)) static void compute(int64_t rounds) {
 /* Waiting for the other threads, by the universal scalability law (Gunther, Guerrilla Capacity Planning,
  * 2007, chapter 4): N threads take 1 + contention (N - 1) + coherency N (N - 1) times as long as one. */
 static void spend(struct side *side, int64_t spent_ns) {
-    int64_t threads = side->context->tls_case.threads;
+    int64_t at_work = (int64_t)atomic_load(&crew_at_work), threads = at_work > 0 ? at_work : 1;
     int64_t waits_ppm =
         settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
     compute(spent_ns / NS_PER_ROUND);

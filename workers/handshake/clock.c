@@ -1,8 +1,11 @@
 /* The real clocks. The platform is chosen here, once. */
 #include "clock.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t read_clock(clockid_t id) {
     struct timespec now = {0, 0};
@@ -18,10 +21,30 @@ static uint64_t thread_cpu_ns(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static uint64_t involuntary_switches(void) {
+/* The second number of schedstat is the time that this thread was ready to run and did not. Some kernels lack
+ * it. */
+static bool read_ready_ns(uint64_t *out) {
+    char text[128];
+    unsigned long long ran_ns, ready_ns;
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length < 0 ? 0 : length] = '\0';
+    bool good = sscanf(text, "%llu %llu", &ran_ns, &ready_ns) == 2;
+    *out = good ? ready_ns : 0;
+    return good;
+}
+
+static struct waiting waiting(void) {
     struct rusage usage = {0};
+    struct waiting waiting = {0};
+    waiting.knows_ready = read_ready_ns(&waiting.ready_ns);
     getrusage(RUSAGE_THREAD, &usage);
-    return (uint64_t)usage.ru_nivcsw;
+    waiting.involuntary = (uint64_t)usage.ru_nivcsw;
+    waiting.voluntary = (uint64_t)usage.ru_nvcsw;
+    return waiting;
 }
 
 /* Neither counter is read with a fence: a turn takes tens of microseconds, reordering moves
@@ -46,8 +69,8 @@ static uint64_t ticks(void) {
 }
 #endif
 
-const struct clock real_clock = {TICK_SOURCE, ticks, thread_cpu_ns, wall_ns, involuntary_switches};
-const struct clock slow_clock = {"thread-cpu", thread_cpu_ns, thread_cpu_ns, wall_ns, involuntary_switches};
+const struct clock real_clock = {TICK_SOURCE, ticks, thread_cpu_ns, wall_ns, waiting};
+const struct clock slow_clock = {"thread-cpu", thread_cpu_ns, thread_cpu_ns, wall_ns, waiting};
 
 /* The least of several runs: anything above it is the machine, not the clock. */
 static uint64_t cost_ns(const struct clock *clock, uint64_t (*read)(void)) {

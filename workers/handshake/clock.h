@@ -3,6 +3,8 @@
 #ifndef KEXBENCH_CLOCK_H
 #define KEXBENCH_CLOCK_H
 
+#include "others.h"
+
 #include <stdint.h>
 
 struct clock {
@@ -10,7 +12,7 @@ struct clock {
     uint64_t (*ticks)(void);         /* a few ns to read; its rate is never needed, only ratios are */
     uint64_t (*thread_cpu_ns)(void); /* honest under preemption, but a system call: read once a batch */
     uint64_t (*wall_ns)(void);
-    uint64_t (*involuntary_switches)(void);
+    struct waiting (*waiting)(void); /* of this thread; some ten microseconds to read */
 };
 
 extern const struct clock real_clock;

@@ -167,12 +167,12 @@ static void report(struct tally *t, struct load *out) {
 }
 
 static bool measured(struct loop *l, struct load *out) {
-    uint64_t switches = real_clock.involuntary_switches(), cpu = real_clock.thread_cpu_ns();
+    uint64_t switches = real_clock.waiting().involuntary, cpu = real_clock.thread_cpu_ns();
     uint64_t wall = real_clock.wall_ns();
     bool good = run(l);
     out->wall_ns = real_clock.wall_ns() - wall;
     out->thread_cpu_ns = real_clock.thread_cpu_ns() - cpu;
-    out->involuntary_switches = real_clock.involuntary_switches() - switches;
+    out->involuntary_switches = real_clock.waiting().involuntary - switches;
     return good;
 }
 

@@ -3,13 +3,14 @@
  * CPU time is shared out in proportion (PROTOCOL.md, "What is timed"). */
 #include "measure.h"
 
-#include "gate.h"
 #include "peer.h"
 
+#include <pthread.h>
 #include <string.h>
 
 struct instant {
-    uint64_t ticks, cpu_ns, wall_ns, involuntary_switches;
+    uint64_t ticks, cpu_ns, wall_ns;
+    struct waiting waiting;
 };
 
 /* One thread's part of a batch. */
@@ -17,7 +18,7 @@ struct lane {
     struct prepared *prepared;
     struct pair *pair;
     const struct limits *limits;
-    struct gate *gate; /* NULL with a single thread */
+    pthread_barrier_t *gate; /* where the threads wait for each other; NULL for one that works alone */
     struct instant start, end;
     struct spans counted;
     uint64_t first_ns[ROLES];
@@ -30,12 +31,12 @@ uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
     return c == 0 ? 0 : (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
 }
 
-/* At the end of a system call the kernel likes to let another thread run. So the CPU clock and the count of
- * switches are read outside of the two others, and what happens at their ends is in no number. */
+/* At the end of a system call the kernel likes to let another thread run. So the CPU clock and what it says
+ * of waiting are read outside of the two others, and what happens at their ends is in no number. */
 static struct instant begin(const struct clock *clock) {
     struct instant instant;
+    instant.waiting = clock->waiting();
     instant.cpu_ns = clock->thread_cpu_ns();
-    instant.involuntary_switches = clock->involuntary_switches();
     instant.wall_ns = clock->wall_ns();
     instant.ticks = clock->ticks();
     return instant;
@@ -45,8 +46,8 @@ static struct instant end(const struct clock *clock) {
     struct instant instant;
     instant.ticks = clock->ticks();
     instant.wall_ns = clock->wall_ns();
-    instant.involuntary_switches = clock->involuntary_switches();
     instant.cpu_ns = clock->thread_cpu_ns();
+    instant.waiting = clock->waiting();
     return instant;
 }
 
@@ -74,7 +75,7 @@ static bool counted_handshakes(struct lane *lane) {
 
 /* The first handshake after the token is kept apart. A thread whose first one failed still meets the others.
  */
-static void *run_lane(void *argument) {
+static void run_lane(void *argument) {
     struct lane *lane = argument;
     const struct clock *clock = lane->prepared->backend->clock;
     struct spans first = {0};
@@ -84,9 +85,9 @@ static void *run_lane(void *argument) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         lane->first_ns[role] =
             scale(after.cpu_ns - token.cpu_ns, first.ticks[SPAN_HANDSHAKE][role], after.ticks - token.ticks);
-    bool passed = lane->gate == NULL || gate_pass(lane->gate);
-    lane->good = lane->good && passed && counted_handshakes(lane);
-    return NULL;
+    if (lane->gate != NULL)
+        pthread_barrier_wait(lane->gate);
+    lane->good = lane->good && counted_handshakes(lane);
 }
 
 static void add(const struct lane *lane, struct batch *out) {
@@ -96,7 +97,7 @@ static void add(const struct lane *lane, struct batch *out) {
     out->handshakes += lane->handshakes;
     out->thread_cpu_ns += cpu_ns;
     out->wall_ns += scale(lane->end.wall_ns - lane->start.wall_ns, turns, ticks);
-    out->involuntary_switches += lane->end.involuntary_switches - lane->start.involuntary_switches;
+    out->involuntary_switches += lane->end.waiting.involuntary - lane->start.waiting.involuntary;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         for (enum span span = SPAN_HANDSHAKE; span < SPANS; span++)
             out->cpu_ns[span][role] += scale(cpu_ns, lane->counted.ticks[span][role], ticks);
@@ -105,14 +106,22 @@ static void add(const struct lane *lane, struct batch *out) {
     }
 }
 
+static struct stay stay_of(const struct lane *lane) {
+    return (struct stay){.wall_ns = lane->end.wall_ns - lane->start.wall_ns,
+                         .cpu_ns = lane->end.cpu_ns - lane->start.cpu_ns,
+                         .waiting = waiting_between(&lane->start.waiting, &lane->end.waiting)};
+}
+
 /* Threads start together and end each with its own last handshake, so rates are added, not times. */
-static void combine(const struct lane *lanes, unsigned count, bool split, struct batch *out) {
+static void combine(const struct lane *lanes, unsigned count, unsigned cpus, bool split, struct batch *out) {
+    struct stay stays[THREADS_MAX];
     double rate = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t elapsed_ns = lanes[i].end.wall_ns - lanes[i].start.wall_ns;
+        stays[i] = stay_of(&lanes[i]);
         add(&lanes[i], out);
-        rate += elapsed_ns == 0 ? 0 : (double)lanes[i].handshakes / (double)elapsed_ns;
+        rate += stays[i].wall_ns == 0 ? 0 : (double)lanes[i].handshakes / (double)stays[i].wall_ns;
     }
+    out->others_ns = others_ns(stays, count, cpus);
     out->elapsed_ns = rate > 0 ? (uint64_t)((double)out->handshakes / rate + 0.5) : 0;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         out->first_ns[role] /= count;
@@ -120,21 +129,36 @@ static void combine(const struct lane *lanes, unsigned count, bool split, struct
     }
 }
 
-static bool run_threads(struct lane *lanes, unsigned count, struct fault *fault) {
-    pthread_t threads[THREADS_MAX];
-    struct gate gate;
-    unsigned started = 0;
-    gate_init(&gate, count);
-    for (unsigned i = 0; i < count; i++)
+/* The threads of the case together. */
+static void run_crew(struct prepared *prepared, struct lane *lanes, unsigned count) {
+    void *arguments[THREADS_MAX];
+    pthread_barrier_t gate;
+    pthread_barrier_init(&gate, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
         lanes[i].gate = &gate;
-    while (started < count && pthread_create(&threads[started], NULL, run_lane, &lanes[started]) == 0)
-        started++;
-    if (started < count)
-        gate_cancel(&gate);
-    for (unsigned i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    gate_destroy(&gate);
-    return started == count || fault_set(fault, FAULT_ERROR, "can't start %u threads", count);
+        arguments[i] = &lanes[i];
+    }
+    crew_do(prepared->crew, run_lane, arguments);
+    pthread_barrier_destroy(&gate);
+}
+
+/* What one thread does while the others sleep is the measure of what all of them could do. It is each one's
+ * turn in order, since CPUs differ in speed. */
+static bool run_alone(struct prepared *prepared, const struct limits *limits, struct batch *out,
+                      struct fault *fault) {
+    void *arguments[THREADS_MAX] = {NULL};
+    unsigned number = prepared->next_alone++ % prepared->tls_case.threads;
+    struct lane lane = {.prepared = prepared, .pair = prepared->pairs[number], .limits = limits};
+    arguments[number] = &lane;
+    crew_do(prepared->crew, run_lane, arguments);
+    if (!lane.good) {
+        *fault = lane.fault;
+        *out = (struct batch){.handshakes = out->handshakes + lane.handshakes};
+        return false;
+    }
+    out->alone_handshakes = lane.handshakes;
+    out->alone_elapsed_ns = lane.end.wall_ns - lane.start.wall_ns;
+    return true;
 }
 
 bool measure(struct prepared *prepared, const struct limits *limits, struct batch *out, struct fault *fault) {
@@ -147,8 +171,8 @@ bool measure(struct prepared *prepared, const struct limits *limits, struct batc
         lanes[i] = (struct lane){.prepared = prepared, .pair = prepared->pairs[i], .limits = limits};
     if (count == 1)
         run_lane(&lanes[0]);
-    else if (!run_threads(lanes, count, fault))
-        return false;
+    else
+        run_crew(prepared, lanes, count);
     uint64_t proven = 0;
     bool good = true;
     for (unsigned i = 0; i < count; i++) {
@@ -161,8 +185,8 @@ bool measure(struct prepared *prepared, const struct limits *limits, struct batc
         out->handshakes = proven;
         return false;
     }
-    combine(lanes, count, limits->split, out);
+    combine(lanes, count, count == 1 ? 1 : crew_cpus(prepared->crew), limits->split, out);
     out->has_objects = limits->split;
     out->has_transfer = limits->split && prepared->tls_case.transfer_bytes > 0;
-    return true;
+    return count == 1 || run_alone(prepared, limits, out, fault);
 }

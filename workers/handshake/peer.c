@@ -114,7 +114,7 @@ bool peer_measure(struct prepared *p, const struct limits *limits, struct batch 
     struct pair *pair = p->pairs[0];
     uint64_t unused = 0, proven = 0;
     bool good = handshake(p, pair, &out->first_ns[role], &unused, NULL, fault);
-    uint64_t switches = clock->involuntary_switches();
+    uint64_t switches = clock->waiting().involuntary;
     uint64_t wall = clock->wall_ns(), cpu = clock->thread_cpu_ns();
     while (good && proven < limits->max_handshakes) {
         good = handshake(p, pair, &out->cpu_ns[SPAN_HANDSHAKE][role], &out->bytes[role], NULL, fault);
@@ -122,7 +122,7 @@ bool peer_measure(struct prepared *p, const struct limits *limits, struct batch 
     }
     out->thread_cpu_ns = clock->thread_cpu_ns() - cpu;
     out->elapsed_ns = clock->wall_ns() - wall;
-    out->involuntary_switches = clock->involuntary_switches() - switches;
+    out->involuntary_switches = clock->waiting().involuntary - switches;
     out->has[role] = true;
     if (!good)
         memset(out, 0, sizeof *out);

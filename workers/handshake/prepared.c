@@ -49,6 +49,10 @@ static bool prove_both(struct prepared *p, struct negotiated *seen, struct fault
     return !resumes || probe(p, &p->wanted, p->tls_case.anti_replay, seen, fault);
 }
 
+static bool start_crew(struct prepared *p, struct fault *fault) {
+    return p->tls_case.threads == 1 || (p->crew = crew_start(p->tls_case.threads, fault)) != NULL;
+}
+
 bool prepare(struct prepared *p, const struct backend *backend, const struct tls_case *tls_case,
              const char *material, int peer, struct negotiated *seen, struct fault *fault) {
     memset(p, 0, sizeof *p);
@@ -64,13 +68,15 @@ bool prepare(struct prepared *p, const struct backend *backend, const struct tls
     if (p->peer >= 0)
         good = good ? peer_probe(p, seen, fault) : peer_gives_up(p->peer);
     else
-        good = good && make_pairs(p, fault) && prove_both(p, seen, fault);
+        good = good && make_pairs(p, fault) && prove_both(p, seen, fault) && start_crew(p, fault);
     if (!good)
         release(p);
     return good;
 }
 
 void release(struct prepared *p) {
+    crew_end(p->crew); /* what a library keeps for each thread is freed while its context is still there */
+    p->crew = NULL;
     for (unsigned i = 0; i < THREADS_MAX; i++) {
         pair_free(p->pairs[i]);
         p->pairs[i] = NULL;

@@ -2,6 +2,7 @@
 #ifndef KEXBENCH_PREPARED_H
 #define KEXBENCH_PREPARED_H
 
+#include "crew.h"
 #include "pair.h"
 
 struct prepared {
@@ -11,6 +12,8 @@ struct prepared {
     struct tls_case tls_case;
     struct negotiated wanted;
     struct pair *pairs[THREADS_MAX]; /* one a thread */
+    struct crew *crew;               /* the threads, NULL with a single one, which is the process's own */
+    unsigned next_alone;             /* the thread that works alone after the next batch */
     int peer;                        /* socket to the worker with the other role; -1 with both roles here */
     uint32_t peer_handshakes;        /* begun over it, in step with the peer's count */
 };

@@ -124,6 +124,9 @@ void record_batch(FILE *out, const char *id, const struct batch *batch) {
     by_role(&json, "transfer_cpu_ns", batch->has_transfer, batch->cpu_ns[SPAN_TRANSFER]);
     by_role(&json, "finish_cpu_ns", batch->has_transfer, batch->cpu_ns[SPAN_FINISH]);
     json_number(&json, "involuntary_switches", batch->involuntary_switches);
+    json_number(&json, "others_ns", batch->others_ns);
+    number_if(&json, "alone_handshakes", batch->alone_handshakes > 0, batch->alone_handshakes);
+    number_if(&json, "alone_elapsed_ns", batch->alone_handshakes > 0, batch->alone_elapsed_ns);
     end(&json);
 }
 

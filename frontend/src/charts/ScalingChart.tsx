@@ -69,7 +69,8 @@ export function ScalingChart({ title, model }: Props) {
             </li>
           ))}
           <li>
-            {curves.some(({ ideal }) => ideal) && "Dashed line: ideal scaling from one thread. "}
+            {curves.some(({ ideal }) => ideal) &&
+              "Dashed line: ideal scaling from one thread alone, each thread in turn. "}
             Bars: 95% confidence intervals.
           </li>
         </ul>

@@ -14,6 +14,7 @@ const aScalingLine = (subject: string, rates: [threads: number, rate: number][])
   points: rates.map(([threads, rate]) => ({
     threads,
     rate: anEstimate(rate, rate * 0.9, rate * 1.1),
+    alone: threads > 1 ? anEstimate(rate / threads + 10) : null,
     efficiency: null,
   })),
   contention: { value: 0.1, low: 0.05, high: 0.2 },
@@ -31,7 +32,7 @@ describe("the model of scaling curves", () => {
     ]);
   });
 
-  it("draws the ideal from one thread to the most", () => {
+  it("draws the ideal of the threads alone, from one to the most", () => {
     const lines = [
       aScalingLine(older.subject, [
         [1, 100],
@@ -39,16 +40,18 @@ describe("the model of scaling curves", () => {
         [4, 300],
       ]),
     ];
-    expect(scalingModel({ lines }, subjects).curves[0]?.ideal?.to).toEqual({ at: 4, rate: 400 });
+    expect(scalingModel({ lines }, subjects).curves[0]?.ideal).toEqual({
+      from: { at: 1, rate: 85 },
+      to: { at: 4, rate: 340 },
+    });
   });
 
-  it("draws no ideal where one thread was not measured", () => {
-    const lines = [
-      aScalingLine(older.subject, [
-        [2, 180],
-        [4, 300],
-      ]),
-    ];
+  it("draws no ideal where earlier releases measured no thread alone", () => {
+    const line = aScalingLine(older.subject, [
+      [1, 100],
+      [4, 300],
+    ]);
+    const lines = [{ ...line, points: line.points.map((point) => ({ ...point, alone: null })) }];
     expect(scalingModel({ lines }, subjects).curves[0]?.ideal).toBeNull();
   });
 

@@ -8,6 +8,8 @@ export interface CurvePoint {
   rate: number;
   low: number | null;
   high: number | null;
+  /** the rate of one thread while the others sleep; null where it was not measured, and for connections at once */
+  alone: number | null;
 }
 
 export interface Curve {
@@ -17,9 +19,9 @@ export interface Curve {
   /** the subject's place among its library's: decides the marker */
   shape: number;
   points: CurvePoint[];
-  /** the rate that as many threads would make as one makes alone; null where one thread was not measured, and for
+  /** the rate that as many threads would make as each makes alone; null where that was not measured, and for
    * connections at once, which share one thread */
-  ideal: { from: CurvePoint; to: { at: number; rate: number } } | null;
+  ideal: { from: { at: number; rate: number }; to: { at: number; rate: number } } | null;
 }
 
 export interface ScalingModel {
@@ -39,7 +41,7 @@ const TICKS = 4;
 export function scalingModel({ lines }: Pick<ScalingCase, "lines">, subjects: SubjectView[]): ScalingModel {
   const measured = lines.map(({ subject, points }) => ({
     subject,
-    points: points.map(({ threads, rate }) => curvePoint(threads, rate)),
+    points: points.map(({ threads, rate, alone }) => curvePoint(threads, rate, alone)),
   }));
   const words = { rate: "handshakes per second", at: "threads" };
   return { words, doubling: false, ...drawn(measured, subjects, idealOf) };
@@ -87,14 +89,14 @@ export function coherencyGap({ contention, coherency }: ScalingLine): string | n
   return contention ? "needs at least three thread counts" : "no fit";
 }
 
-function curvePoint(at: number, rate: Estimate): CurvePoint {
-  return { at, rate: rate.value, low: rate.low, high: rate.high };
+function curvePoint(at: number, rate: Estimate, alone: Estimate | null = null): CurvePoint {
+  return { at, rate: rate.value, low: rate.low, high: rate.high, alone: alone?.value ?? null };
 }
 
 function idealOf(points: CurvePoint[]): Curve["ideal"] {
-  const from = points.find((point) => point.at === 1);
   const last = points.at(-1);
-  return from && last ? { from, to: { at: last.at, rate: from.rate * last.at } } : null;
+  if (!last?.alone) return null;
+  return { from: { at: 1, rate: last.alone }, to: { at: last.at, rate: last.alone * last.at } };
 }
 
 function highest({ points, ideal }: Curve): number[] {

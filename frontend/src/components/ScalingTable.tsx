@@ -45,7 +45,7 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
   const rows = line.points.length;
   return (
     <tbody>
-      {line.points.map(({ threads, rate, efficiency }, index) => (
+      {line.points.map(({ threads, rate, alone, efficiency }, index) => (
         <tr key={threads}>
           {index === 0 && (
             <th scope="rowgroup" rowSpan={rows}>
@@ -57,7 +57,15 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
           <td className="number">
             {format.perSecond(rate.value)} <small className="below">{format.plainInterval(rate)}</small>
           </td>
-          <td className="number">{efficiency ? <Share coefficient={efficiency} digits={3} /> : "–"}</td>
+          <td className="number">
+            {efficiency ? <Share coefficient={efficiency} digits={3} /> : "–"}
+            {alone && (
+              <small className="below">
+                {" "}
+                of {threads} × {format.perSecond(alone.value)}
+              </small>
+            )}
+          </td>
           {index === 0 && (
             <>
               <td className="number" rowSpan={rows}>

@@ -175,7 +175,7 @@ export function caveatsOf({ paired, warnings, move, spread, disturbed = 0 }: Upg
   const sides =
     disturbed > 0
       ? [
-          `other programs ran during the measurement: ${count(disturbed, "invocation")} ` +
+          `batches were disturbed: ${count(disturbed, "invocation")} ` +
             `${disturbed === 1 ? "has" : "have"} no client/server split`,
         ]
       : [];

@@ -171,8 +171,11 @@ function RunFacts({ run }: { run: RunDetail }) {
     : [];
   if (run.steal) disturbances.push(["CPU steal", `${share(run.steal.share)} of the CPU time`]);
   const timed: [string, ReactNode][] = [
-    ["Repeated batches", `${run.discarded_batches} after a context switch`],
-    ["Preempted batches", `${run.preempted_batches} kept`],
+    [
+      "Repeated batches",
+      `${run.discarded_batches}, ${run.others_measured ? "disturbed by other programs" : "after a context switch"}`,
+    ],
+    ["Disturbed batches", `${run.preempted_batches} kept`],
     ["Sentinel", sentinelFact(run.sentinel)],
     ...disturbances,
     ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],

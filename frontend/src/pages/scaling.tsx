@@ -95,9 +95,17 @@ function Threads({ scaling }: { scaling: Scaling }) {
           <dt>Rate</dt>
           <dd>Handshakes per second of wall time, all threads together, with its 95% confidence interval.</dd>
           <dt>Efficiency</dt>
-          <dd>The rate divided by the ideal rate, which is the rate of one thread times the thread count.</dd>
+          <dd>
+            The rate divided by the ideal rate, which is the thread count times the rate of one thread alone.
+            Right after all threads together, one of them works while the others sleep, each in turn on its
+            own CPU. So both rates are of the same CPUs at the same time. Results of earlier releases have no
+            such base.
+          </dd>
           <dt>Contention</dt>
-          <dd>The share of the work that only one thread can do at a time, such as work under a lock.</dd>
+          <dd>
+            The share of the work that only one thread can do at a time, such as work under a lock. It is
+            fitted to the efficiencies.
+          </dd>
           <dt>Coherency</dt>
           <dd>
             The cost of keeping memory consistent between each pair of threads. If it is above 0, the rate

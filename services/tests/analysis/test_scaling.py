@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kexbench.analysis.scaling import Coefficient, ScalingFit, efficiencies, fit_scaling
+from kexbench.analysis.scaling import Coefficient, ScalingFit, Together, efficiency, fit_scaling, relative_rates
 
 COUNTS = (1, 2, 4, 8, 16)
 contentions = st.one_of(st.just(0.0), st.floats(0.001, 0.9))
@@ -181,19 +181,37 @@ def test_a_thread_count_below_one_is_refused() -> None:
         fit_scaling({0: [1.0], 1: [2.0]})
 
 
-def test_efficiency_is_the_share_of_a_lone_threads_throughput() -> None:
-    found = efficiencies({1: [1000.0] * 5, 2: [1900.0] * 5, 4: [3000.0] * 5, 8: [4000.0] * 2})
-    assert {threads: each.value for threads, each in found.items()} == pytest.approx({2: 0.95, 4: 0.75})
-    assert found[2].low == pytest.approx(0.95)
+def together(*rates: tuple[float, float]) -> dict[str, Together]:
+    return {f"job/{number}": Together(*both) for number, both in enumerate(rates)}
+
+
+def test_efficiency_is_the_share_of_what_the_threads_do_alone() -> None:
+    found = efficiency(4, together(*[(3000.0, 1000.0)] * 5))
+    assert found is not None
+    assert (found.value, found.low, found.high) == pytest.approx((0.75, 0.75, 0.75))
+
+
+def test_a_fast_phase_of_the_machine_is_in_no_efficiency() -> None:
+    """The same CPUs were almost twice as fast in some invocations, which no other case of the run saw."""
+    found = efficiency(2, together((1900.0, 1000.0), (3420.0, 1800.0), (2280.0, 1200.0)))
+    assert found is not None
+    assert (found.value, found.low, found.high) == pytest.approx((0.95, 0.95, 0.95))
 
 
 def test_the_interval_of_an_efficiency_grows_with_the_noise() -> None:
-    found = efficiencies({1: [990.0, 1000.0, 1010.0], 2: [1800.0, 1900.0, 2000.0]})[2]
+    found = efficiency(2, together((1800.0, 1010.0), (1900.0, 1000.0), (2000.0, 990.0)))
+    assert found is not None
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.value < found.high
 
 
-@pytest.mark.parametrize("rates", [{}, {2: [1.0] * 5}, {1: [1.0] * 2, 2: [1.0] * 5}, {1: [0.0] * 5, 2: [1.0] * 5}])
-def test_without_a_lone_thread_there_is_no_efficiency(rates: dict[int, list[float]]) -> None:
-    assert efficiencies(rates) == {}
+@pytest.mark.parametrize("rates", [[], [(1.0, 1.0)] * 2, [(1.0, 0.0)] * 5])
+def test_with_too_few_invocations_there_is_no_efficiency(rates: list[tuple[float, float]]) -> None:
+    assert efficiency(2, together(*rates)) is None
+
+
+def test_the_law_is_fitted_to_throughputs_in_units_of_one_thread_alone() -> None:
+    rates = relative_rates({2: together((1900.0, 1000.0), (3420.0, 1800.0)), 4: together((3000.0, 1000.0))})
+    assert rates == {1: [1.0], 2: pytest.approx([1.9, 1.9]), 4: [3.0]}
+    assert relative_rates({}) == {}

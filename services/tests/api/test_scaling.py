@@ -73,7 +73,9 @@ def test_a_planted_contention_is_found_again(
     assert [point["threads"] for point in contended["points"]] == list(THREADS)
     assert contended["points"][0]["efficiency"] is None
     assert contended["points"][0]["rate"]["value"] == pytest.approx(2500, rel=0.01)
+    assert contended["points"][0]["alone"] is None
     for point in contended["points"][1:]:
+        assert point["alone"]["value"] == pytest.approx(2500, rel=0.01)
         assert point["efficiency"]["value"] == pytest.approx(1 / (1 + 0.1 * (point["threads"] - 1)), rel=0.01)
 
 

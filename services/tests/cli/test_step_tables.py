@@ -121,6 +121,7 @@ def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
         timers={},
         discarded_batches=0,
         preempted_batches=0,
+        others_measured=True,
     )
 
 

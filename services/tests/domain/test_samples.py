@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import RunEvent
-from kexbench.domain.samples import DISTURBED_REASON, Invocation, Metric, Sample
+from kexbench.domain.samples import OTHERS_MEASURED_SINCE, Invocation, Metric, Sample, disturbed_reason
 from tests.builders import HOST, a_run, an_event, an_invocation
 from tests.golden import GOLDEN, assert_texts
 
@@ -26,7 +26,13 @@ OTHERS: dict[str, Any] = {
 
 
 def test_the_reason_for_missing_numbers_reads_as_agreed() -> None:
-    assert_texts(GOLDEN / "reasons.txt", {"other programs disturbed the invocation": DISTURBED_REASON})
+    assert_texts(
+        GOLDEN / "reasons.txt",
+        {
+            "other programs disturbed the invocation": disturbed_reason(OTHERS_MEASURED_SINCE),
+            "threads were interrupted, by whom was not measured": disturbed_reason(OTHERS_MEASURED_SINCE - 1),
+        },
+    )
 
 
 @given(st.lists(st.floats(0, allow_nan=False, allow_infinity=False), min_size=1))

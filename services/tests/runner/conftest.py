@@ -40,6 +40,9 @@ def a_batch(**changes: int | None) -> Batch:
         "client_finish_cpu_ns": None,
         "server_finish_cpu_ns": None,
         "involuntary_switches": 0,
+        "others_ns": 0,
+        "alone_handshakes": None,
+        "alone_elapsed_ns": None,
     }
     return Batch.model_validate({"type": "batch", "id": "x", **fields, **changes})
 

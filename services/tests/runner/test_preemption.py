@@ -1,4 +1,4 @@
-"""Batches in which the thread was preempted are repeated while retries last, and counted."""
+"""Batches that other programs disturbed are repeated while retries last, and counted."""
 
 import json
 from contextlib import ExitStack
@@ -14,26 +14,28 @@ from kexbench.runner.records import Batch
 from tests.runner.conftest import RSA, UNPINNED, MakeJobInput, a_batch
 
 SUBJECT = "fake@1.0+noise=0"
+DISTURBING_NS = 15
+"""Over a hundredth of the CPU time of `a_batch`."""
 
 
 class ScriptedParticipant:
-    """Answers each token with a batch that saw so many involuntary switches."""
+    """Answers each token with a batch, some of which are disturbed."""
 
-    def __init__(self, switches: list[int]) -> None:
-        self._switches = switches
+    def __init__(self, disturbed: list[int]) -> None:
+        self._disturbed = disturbed
 
     def batch(self, min_ns: int) -> Batch:
-        return a_batch(involuntary_switches=self._switches.pop(0))
+        return a_batch(involuntary_switches=1, others_ns=self._disturbed.pop(0) * DISTURBING_NS)
 
 
-def parties_of(make_job_input: MakeJobInput, switches: list[int], stack: ExitStack) -> _Participants:
+def parties_of(make_job_input: MakeJobInput, disturbed: list[int], stack: ExitStack) -> _Participants:
     participants = _Participants(Setting(make_job_input(SUBJECT, batches=3), RSA, UNPINNED, Path("log")), 1, stack)
-    participants.live[SUBJECT] = cast(Participant, ScriptedParticipant(switches))
+    participants.live[SUBJECT] = cast(Participant, ScriptedParticipant(disturbed))
     return participants
 
 
 @pytest.mark.parametrize(
-    ("switches", "kept", "discarded", "preempted"),
+    ("disturbed", "kept", "discarded", "preempted"),
     [
         ([0, 0, 0], 3, 0, 0),
         ([1, 0, 0, 0], 3, 1, 0),
@@ -41,18 +43,31 @@ def parties_of(make_job_input: MakeJobInput, switches: list[int], stack: ExitSta
         ([1, 2, 0, 1], 3, 1, 2),
     ],
 )
-def test_a_preempted_batch_is_repeated_until_the_retries_are_used_up(
-    switches: list[int], kept: int, discarded: int, preempted: int, make_job_input: MakeJobInput
+def test_a_disturbed_batch_is_repeated_until_the_retries_are_used_up(
+    disturbed: list[int], kept: int, discarded: int, preempted: int, make_job_input: MakeJobInput
 ) -> None:
     with ExitStack() as stack:
-        participants = parties_of(make_job_input, switches, stack)
+        participants = parties_of(make_job_input, disturbed, stack)
         for _ in range(3):
             participants.run_batch(SUBJECT, keep=True)
         assert {len(sample.values) for sample in participants.samples()} == {kept}
     assert (participants.discarded, participants.preempted) == (discarded, preempted)
 
 
-def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_job_input: MakeJobInput) -> None:
+def test_switches_alone_disturb_nothing(make_job_input: MakeJobInput) -> None:
+    """As threads of the case that share CPUs make them, and threads of the kernel that run for microseconds."""
+    batches = [a_batch(involuntary_switches=40, others_ns=others_ns) for others_ns in (0, 0, DISTURBING_NS - 1)]
+    assert [batch.disturbed for batch in batches] == [False, False, False]
+    with ExitStack() as stack:
+        participants = parties_of(make_job_input, [0, 0, 0], stack)
+        for _ in range(3):
+            participants.run_batch(SUBJECT, keep=True)
+        sides = [sample.values for sample in participants.samples() if sample.metric is Metric.SERVER_CPU_NS]
+    assert sides == [(200, 200, 200)]
+    assert (participants.discarded, participants.preempted) == (0, 0)
+
+
+def test_a_disturbed_warm_up_is_neither_repeated_nor_counted(make_job_input: MakeJobInput) -> None:
     with ExitStack() as stack:
         participants = parties_of(make_job_input, [5], stack)
         participants.run_batch(SUBJECT, keep=False)
@@ -60,8 +75,8 @@ def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_job_input: Mak
     assert (participants.discarded, participants.preempted) == (0, 0)
 
 
-def test_of_a_preempted_batch_the_cpu_time_alone_is_a_number() -> None:
-    batches = [a_batch(involuntary_switches=switches) for switches in (0, 2, 0, 0)]
+def test_of_a_disturbed_batch_the_cpu_time_alone_is_a_number() -> None:
+    batches = [a_batch(others_ns=times * DISTURBING_NS) for times in (0, 2, 0, 0)]
     samples = {sample.metric: sample for sample in samples_of(SUBJECT, batches)}
     assert samples[Metric.CPU_NS].values == (300, 300, 300, 300)
     for metric, value in ((Metric.CLIENT_CPU_NS, 100), (Metric.SERVER_CPU_NS, 200), (Metric.WALL_NS, 325)):
@@ -71,17 +86,17 @@ def test_of_a_preempted_batch_the_cpu_time_alone_is_a_number() -> None:
 
 
 @pytest.mark.parametrize("server_cpu_ns", [100, 900])
-def test_the_cpu_time_of_a_preempted_batch_is_shared_out_as_in_the_others(server_cpu_ns: int) -> None:
+def test_the_cpu_time_of_a_disturbed_batch_is_shared_out_as_in_the_others(server_cpu_ns: int) -> None:
     """Its own ticks hold the time of others, in its turns or between them."""
-    spoilt = a_batch(involuntary_switches=1, server_cpu_ns=server_cpu_ns)
+    spoilt = a_batch(others_ns=DISTURBING_NS, server_cpu_ns=server_cpu_ns)
     samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), spoilt, a_batch(), a_batch()])}
     assert samples[Metric.CPU_NS].values == (300, 300, 300, 300)
     assert samples[Metric.CPU_NS].cost == 300
 
 
-@pytest.mark.parametrize(("switches", "split"), [([1, 1, 0, 0, 0], True), ([1, 1, 1, 0, 0], False), ([0, 0], True)])
-def test_with_too_few_batches_that_were_not_preempted_there_is_no_split(switches: list[int], split: bool) -> None:
-    batches = [a_batch(involuntary_switches=number) for number in switches]
+@pytest.mark.parametrize(("disturbed", "split"), [([1, 1, 0, 0, 0], True), ([1, 1, 1, 0, 0], False), ([0, 0], True)])
+def test_with_too_few_batches_that_were_not_disturbed_there_is_no_split(disturbed: list[int], split: bool) -> None:
+    batches = [a_batch(others_ns=number * DISTURBING_NS) for number in disturbed]
     metrics = {sample.metric for sample in samples_of(SUBJECT, batches)}
     assert Metric.CPU_NS in metrics
     assert (Metric.SERVER_CPU_NS in metrics) is (Metric.WALL_NS in metrics) is split
@@ -98,7 +113,7 @@ def test_a_level_holds_what_few_handshakes_pay() -> None:
 
 
 def test_the_level_of_a_side_leaves_out_batches_that_do_not_know_it() -> None:
-    spoilt = a_batch(involuntary_switches=1, thread_cpu_ns=2100)
+    spoilt = a_batch(others_ns=30, thread_cpu_ns=2100)
     samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), a_batch(), spoilt, a_batch()])}
     assert samples[Metric.SERVER_CPU_NS].cost == 200
     assert samples[Metric.CPU_NS].cost == (3 * 1200 + 1800) / 16

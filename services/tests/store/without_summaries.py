@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from kexbench.comparison.upgrade_data import host_kinds
-from kexbench.domain.samples import DISTURBED_REASON, SPOILT_BY_PREEMPTION, Metric, OutcomeKind
+from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, disturbed_reason
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
@@ -188,7 +188,8 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
             self._parameters(selection),
         )
-        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in selected]
+        harness = self.harness_versions({row["run_id"] for row in selected})
+        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in selected]
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         selected = self._query(

@@ -36,6 +36,7 @@ static void begin_with(const char *text, unsigned threads) {
     prepared.context = linked_backend.setup(&prepared.tls_case, ".", &fault);
     for (unsigned i = 0; i < threads; i++)
         prepared.pairs[i] = pair_new(&linked_backend, prepared.context, &prepared.tls_case, false);
+    prepared.crew = threads == 1 ? NULL : crew_start(threads, &fault);
 }
 
 static void begin(const char *text) {
@@ -101,6 +102,9 @@ static void threads(void) {
     CHECK_NUMBER(batch.thread_cpu_ns, 40 * 390000);
     CHECK_NUMBER(batch.wall_ns, 40 * 507000);
     CHECK_NUMBER(batch.elapsed_ns, 10 * 507000);
+    CHECK_NUMBER(batch.alone_handshakes, 10);
+    CHECK_NUMBER(batch.alone_elapsed_ns, 10 * 390000);
+    CHECK_NUMBER(batch.others_ns, 0);
     release(&prepared);
 }
 

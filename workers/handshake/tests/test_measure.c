@@ -31,6 +31,7 @@ static struct {
     uint64_t away_ns;                      /* so far */
     unsigned ticks_read;
     unsigned open_fails_at, step_fails_at, mismatch_at; /* which handshake, from 1; 0: never */
+    bool kernel_says_nothing;
     bool never_done, server_cannot_tell, client_cannot_tell;
 } script;
 
@@ -47,10 +48,14 @@ static uint64_t cpu_ns(void) {
 static uint64_t wall_ns(void) {
     return script.now_ns;
 }
-static uint64_t switches(void) {
-    return script.opened * 5;
+/* Others run for 20 ns in every handshake, in five turns; so it is said, if the script lets the kernel say
+ * it. */
+static struct waiting waiting(void) {
+    return (struct waiting){.involuntary = script.opened * 5,
+                            .ready_ns = script.opened * 10,
+                            .knows_ready = !script.kernel_says_nothing};
 }
-static const struct clock scripted_clock = {"scripted", ticks, cpu_ns, wall_ns, switches};
+static const struct clock scripted_clock = {"scripted", ticks, cpu_ns, wall_ns, waiting};
 
 struct side {
     enum role role;
@@ -174,10 +179,18 @@ static void check_arithmetic(void) {
     CHECK_NUMBER(batch.bytes[ROLE_SERVER], 510);
     CHECK(batch.has[ROLE_CLIENT] && batch.has[ROLE_SERVER]);
     CHECK_NUMBER(batch.involuntary_switches, 100);
+    CHECK_NUMBER(batch.others_ns, 10 * (script.kernel_says_nothing ? 500 : 20));
+    CHECK_NUMBER(batch.alone_handshakes, 0);
 }
 
 static void arithmetic(void) {
     begin();
+    check_arithmetic();
+}
+
+static void nothing_said_of_waiting(void) {
+    begin();
+    script.kernel_says_nothing = true;
     check_arithmetic();
 }
 
@@ -276,6 +289,8 @@ static void who_can_tell(void) {
 
 int main(void) {
     sentence("CPU and wall time are shared out by ticks, opening and closing left out", arithmetic);
+    sentence("where the kernel says nothing of waiting, all time off the CPU is others'",
+             nothing_said_of_waiting);
     sentence("what other threads run for when the CPU clock has been read is in no number", others_run);
     sentence("an unsplit batch reads no ticks in its turns, and knows no sides", unsplit);
     sentence("neither long batches nor wrapping ticks overflow", no_overflow);

@@ -27,10 +27,10 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class ScalingFit:
-    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X in handshakes per second."""
+    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X a throughput."""
 
     rate_1: Coefficient
-    """Handshakes per second of one thread."""
+    """Throughput of one thread, in the unit of the throughputs."""
     contention: Coefficient
     """The share of the work that is serial; at 0, throughput is proportional to the threads."""
     coherency: Coefficient | None
@@ -38,7 +38,7 @@ class ScalingFit:
     counts: they cannot separate it from contention, so contention includes it."""
 
     def rate(self, threads: float) -> float:
-        """Handshakes per second of `threads` threads."""
+        """Throughput of `threads` threads."""
         pairwise = threads * (threads - 1) * (self.coherency.value if self.coherency else 0.0)
         return self.rate_1.value * threads / (1 + self.contention.value * (threads - 1) + pairwise)
 
@@ -54,7 +54,7 @@ class ScalingFit:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """X(N) / (N X(1)), with the 95% interval of Welch's t: 1 if every thread does as much as a single one."""
+    """X(N) / (N A(N)), with its 95% interval: 1 if every thread does as much as it does alone."""
 
     value: float
     low: float | None
@@ -64,7 +64,7 @@ class Efficiency:
 def fit_scaling(
     rates: Mapping[int, Sequence[float]], *, seed: int = 0, bootstraps: int = BOOTSTRAPS
 ) -> ScalingFit | None:
-    """Fit the law to throughputs: handshakes per second of wall time of each invocation, by thread count.
+    """Fit the law to throughputs of each invocation, by thread count.
 
     Gunther, Guerrilla Capacity Planning (2007), chapter 4. The 20% trimmed mean of the logs of each thread count is one
     point. The fit is least squares on the logs, with coefficients of at least 0. The intervals are percentiles of a
@@ -92,15 +92,31 @@ def fit_scaling(
     return ScalingFit(coefficients[0], coefficients[1], coefficients[2] if len(coefficients) > 2 else None)
 
 
-def efficiencies(rates: Mapping[int, Sequence[float]]) -> dict[int, Efficiency]:
-    """The efficiencies of thread counts above 1 with three or more invocations. One thread needs as many."""
-    single = {f"1 {index}": (value,) for index, value in enumerate(rates.get(1, ()))}
-    by_threads = {}
-    for threads, values in sorted(rates.items()):
-        batches = {f"{threads} {index}": (value,) for index, value in enumerate(values)}
-        if threads > 1 and (ratio := compare(batches, single)):
-            by_threads[threads] = Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads)
-    return by_threads
+@dataclass(frozen=True)
+class Together:
+    """One invocation with several threads: handshakes per second of wall time of all threads together, and of one
+    thread while the others sleep, each thread in turn on its own CPU."""
+
+    rate: float
+    alone_rate: float
+
+
+def efficiency(threads: int, invocations: Mapping[str, Together]) -> Efficiency | None:
+    """The efficiency of a number of threads. Both rates of an invocation come from the same process on the same CPUs at
+    the same time, so that neither a fast CPU nor a fast phase of the machine is in their ratio. None with fewer than
+    three invocations."""
+    together = {unit: (each.rate,) for unit, each in invocations.items()}
+    alone = {unit: (each.alone_rate,) for unit, each in invocations.items()}
+    ratio = compare(together, alone)
+    return Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads) if ratio else None
+
+
+def relative_rates(invocations: Mapping[int, Mapping[str, Together]]) -> dict[int, list[float]]:
+    """Throughputs in units of one thread alone, by thread count, as `fit_scaling` takes them. One thread has 1."""
+    rates = {
+        threads: [each.rate / each.alone_rate for each in by_unit.values()] for threads, by_unit in invocations.items()
+    }
+    return {1: [1.0] * min(map(len, rates.values())), **rates} if rates else {}
 
 
 def _bootstrapped(logs: Sequence[Vector], bootstraps: int, random: np.random.Generator) -> Matrix:

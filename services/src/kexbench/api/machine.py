@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.qualification import qualify_case
-from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
+from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
 from kexbench.api.dependencies import TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.machine_models import (
@@ -36,7 +36,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.samples import Metric
 from kexbench.domain.scorecard import Scorecard, from_csv
-from kexbench.store.port import HostKindRow, SampleStore, Selection
+from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
@@ -55,14 +55,19 @@ def scaling(
     if kind is None:
         return Scaling(host_kind=None, subjects=[], cases=[], loads=[])
     by_metric = {
-        metric: store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))) for metric in METRICS
+        metric: store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ())))
+        for metric in (*METRICS, Metric.ALONE_NS)
     }
     rows = by_metric[Metric.ELAPSED_NS]
+    alone_rates = {_place(row): 1e9 / row.level for row in by_metric[Metric.ALONE_NS]}
     curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    bases: _Bases = defaultdict(lambda: defaultdict(dict))
     fewest: dict[Case, Case] = {}
     for row in rows:
-        alone = _alone(row.case)
-        curves[alone][row.subject.name][row.case.threads].append(1e9 / row.level)
+        alone, rate = _alone(row.case), 1e9 / row.level
+        curves[alone][row.subject.name][row.case.threads].append(rate)
+        if alone_rate := alone_rates.get(_place(row)):
+            bases[alone, row.subject.name][row.case.threads][f"{row.run_id}/{row.unit}"] = Together(rate, alone_rate)
         fewest[alone] = min(fewest.get(alone, row.case), row.case, key=lambda case: case.threads)
     for alone, lines in curves.items():  # with one thread, sharing a context or not is the same case
         if alone.context is ContextUse.THREAD:
@@ -73,7 +78,11 @@ def scaling(
         ScalingCase(
             case=CaseView.of(fewest[alone]),
             title=alone.label,
-            lines=[_line(name, rates) for name, curve in lines.items() if len(rates := _measured(curve)) > 1],
+            lines=[
+                _line(name, rates, bases[alone, name])
+                for name, curve in lines.items()
+                if len(rates := _measured(curve)) > 1
+            ],
         )
         for alone, lines in curves.items()
         if any(len(_measured(curve)) > 1 for curve in lines.values())
@@ -110,6 +119,15 @@ def qualified(
     return list(rows.values())
 
 
+_Bases = defaultdict[tuple[Case, str], defaultdict[int, dict[str, Together]]]
+"""By case with one thread and subject, then by threads and invocation."""
+
+
+def _place(row: SampleRow) -> tuple[str, str, Case, str]:
+    """Where a row was measured. Rows of two metrics with the same place are of the same batches."""
+    return row.run_id, row.unit, row.case, row.subject.name
+
+
 def _alone(case: Case) -> Case:
     """The case with one thread. It groups a curve; a context for each thread makes no valid case of it."""
     return case.model_copy(update={"threads": 1})
@@ -119,21 +137,24 @@ def _measured(curve: dict[int, list[float]]) -> dict[int, list[float]]:
     return {threads: rates for threads, rates in curve.items() if rates}
 
 
-def _line(subject: str, rates: dict[int, list[float]]) -> ScalingLine:
-    fit, by_threads = fit_scaling(rates, bootstraps=BOOTSTRAPS), efficiencies(rates)
+def _line(subject: str, rates: dict[int, list[float]], bases: dict[int, dict[str, Together]]) -> ScalingLine:
+    fit = fit_scaling(relative_rates(bases), bootstraps=BOOTSTRAPS)
     return ScalingLine(
         subject=subject,
-        points=[
-            ScalingPoint(
-                threads=threads,
-                rate=Estimate(**vars(estimate_median(values))),
-                efficiency=_coefficient(by_threads.get(threads)),
-            )
-            for threads, values in sorted(rates.items())
-        ],
+        points=[_point(threads, values, bases.get(threads, {})) for threads, values in sorted(rates.items())],
         contention=_coefficient(fit.contention) if fit else None,
         coherency=_coefficient(fit.coherency) if fit else None,
         peak_threads=fit.peak_threads if fit else None,
+    )
+
+
+def _point(threads: int, rates: list[float], invocations: dict[str, Together]) -> ScalingPoint:
+    alone_rates = [each.alone_rate for each in invocations.values()]
+    return ScalingPoint(
+        threads=threads,
+        rate=Estimate(**vars(estimate_median(rates))),
+        alone=Estimate(**vars(estimate_median(alone_rates))) if alone_rates else None,
+        efficiency=_coefficient(efficiency(threads, invocations)),
     )
 
 

@@ -22,7 +22,11 @@ class CoefficientView(Frozen):
 class ScalingPoint(Frozen):
     threads: int
     rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
-    efficiency: CoefficientView | None = Field(description="rate / (threads x rate of one thread); null for one thread")
+    alone: Estimate | None = Field(
+        description="the base of the efficiency: handshakes per second of wall time of one thread while the others "
+        "sleep, each thread in turn on its own CPU; null for one thread, and where runners of earlier releases measured"
+    )
+    efficiency: CoefficientView | None = Field(description="rate / (threads x alone), of the same invocations")
 
 
 class ScalingLine(Frozen):

@@ -317,9 +317,7 @@ class Distribution(Frozen):
     invocations: list[InvocationBatches] = Field(description="in the order of measuring")
     left_out: int = Field(description="invocations beyond the limit of one answer")
     removed: int = Field(description="old invocations whose batches were removed")
-    disturbed: int = Field(
-        description="invocations without numbers of this metric, since other programs ran in between"
-    )
+    disturbed: int = Field(description="invocations without numbers of this metric, since their batches were disturbed")
     host_kinds: list[HostKind] = Field(description="all that have such numbers, the last one first")
     runs: list[RunChoice] = Field(description="those with such numbers on the host kind, the last ones first")
 
@@ -456,6 +454,7 @@ _TITLES: dict[Metric, tuple[str, Unit]] = {
     Metric.SERVER_CPU_NS: ("Server CPU time", "ns"),
     Metric.WALL_NS: ("Wall time", "ns"),
     Metric.ELAPSED_NS: ("Wall time of everything, all threads together", "ns"),
+    Metric.ALONE_NS: ("Wall time of everything, each of the threads alone in turn", "ns"),
     Metric.FIRST_NS: ("First handshake after a pause", "ns"),
     Metric.CONNECTION_CPU_NS: ("CPU time of a whole connection, both sides", "ns"),
     Metric.CLIENT_CONNECTION_CPU_NS: ("Client CPU time of a whole connection", "ns"),

@@ -48,7 +48,7 @@ from kexbench.domain.library_commits import version_text
 from kexbench.domain.moments import date_and_time
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import OTHERS_MEASURED_SINCE, Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
@@ -257,6 +257,7 @@ def run(
         connection=connection,
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
+        others_measured=stored.plan.harness_version >= OTHERS_MEASURED_SINCE,
     )
 
 

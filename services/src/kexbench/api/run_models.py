@@ -165,8 +165,12 @@ class RunDetail(Frozen):
         description="what differs from the previous run of the spec; null without one on this pool and CPU model"
     )
     timers: dict[str, Timer] = Field(description="cost of reading the clocks, by the subject's reference")
-    discarded_batches: int
-    preempted_batches: int
+    discarded_batches: int = Field(description="batches repeated because they were disturbed")
+    preempted_batches: int = Field(description="disturbed batches that were kept")
+    others_measured: bool = Field(
+        description="whether batches count as disturbed by the CPU time that other programs took; runners of earlier "
+        "releases counted context switches, whatever their cause"
+    )
 
 
 class RunProgressView(JobsProgress):

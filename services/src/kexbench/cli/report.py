@@ -10,7 +10,7 @@ from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, ste
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.plans import Instrument
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import DISTURBED_SHARE, Metric
 
 
 def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
@@ -57,8 +57,10 @@ def _print_times(detail: RunDetail) -> None:
     if detail.reference:
         _print_reference(detail)
     if detail.discarded_batches or detail.preempted_batches:
+        cause = f"other programs took over {DISTURBED_SHARE:.0%} of their CPU time"
         err.print(
-            f"{detail.discarded_batches} batches were repeated because other processes used the core; "
+            f"{detail.discarded_batches} batches were repeated because "
+            f"{cause if detail.others_measured else 'their threads were interrupted'}; "
             f"{detail.preempted_batches} such batches were kept",
             style="dim",
         )

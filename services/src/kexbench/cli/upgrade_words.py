@@ -19,7 +19,7 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.cli.words import NS_PER_SECOND, cases_text
-from kexbench.domain.samples import DISTURBED_REASON
+from kexbench.domain.samples import TOO_FEW_BATCHES
 from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
 
 CONNECTIONS = 10_000
@@ -27,7 +27,7 @@ LEGEND = (
     "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side. Cores: what a "
     f"server needs for 10,000 connections a second, before and after.\n{UNRESOLVED_LEGEND}"
 )
-DISTURBED_SIDES = f"some invocations have no separate numbers of the client and the server: {DISTURBED_REASON}"
+DISTURBED_SIDES = f"some invocations have no separate numbers of the client and the server: {TOO_FEW_BATCHES}"
 
 
 def cores(cpu_ns: float) -> float:

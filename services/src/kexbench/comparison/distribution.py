@@ -48,7 +48,7 @@ class Batches:
     removed: int
     """Old invocations of which only the level is kept."""
     disturbed: int
-    """Invocations without numbers, since other programs ran in between."""
+    """Invocations without numbers, since their batches were disturbed."""
     appearances: Sequence[AppearanceRow]
     """Of the subject in the case, in all runs and on all host kinds."""
 

@@ -68,7 +68,7 @@ class OutcomeView(Frozen):
     """Why there is no number."""
 
     kind: OutcomeKind | Absence = Field(
-        description="`disturbed`: other programs ran in between, so these invocations lack the numbers of each side; "
+        description="`disturbed`: few batches were undisturbed, so these invocations lack the numbers of each side; "
         "`withdrawn`: an earlier release stored a false number, which is not shown"
     )
     reason: str

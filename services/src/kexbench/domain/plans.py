@@ -12,7 +12,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.numbers import Count, Finite, Large
 from kexbench.domain.samples import Side
 
-HARNESS_VERSION = 3
+HARNESS_VERSION = 4
 """Incremented when the measurement method changes, so that old and new numbers are not compared silently."""
 BATCHES = 40
 """Default batches of a subject in an invocation."""
@@ -29,6 +29,8 @@ ENOUGH_NS = 50_000_000
 EXAMINED_HANDSHAKES, LEAST_EXAMINED = 10, 2
 """Handshakes of the untimed pass, and those that slow ones have at least."""
 EXAMINED_NS = 2 * ENOUGH_NS
+THREADS_BATCH_NS = 20_000_000
+"""Minimum length of a batch of several threads. Waking them costs each some hundred microseconds of lost speed."""
 SERVED_BATCH_NS = 100_000_000
 """Minimum length of a batch with a web server. It must be long compared with its ends, at which fewer connections are
 under way than in between, and have enough connections for percentiles."""
@@ -100,7 +102,9 @@ class Measure(Frozen):
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
-        return max(self.batch_ns, SERVED_BATCH_NS) if case.has_server else self.batch_ns
+        if case.has_server:
+            return max(self.batch_ns, SERVED_BATCH_NS)
+        return max(self.batch_ns, THREADS_BATCH_NS) if case.threads > 1 else self.batch_ns
 
 
 class Job(Frozen):

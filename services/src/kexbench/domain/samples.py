@@ -31,6 +31,7 @@ class Metric(StrEnum):
     SERVER_CPU_NS = "server_cpu_ns"
     WALL_NS = "wall_ns"
     ELAPSED_NS = "elapsed_ns"
+    ALONE_NS = "alone_ns"
     FIRST_NS = "first_ns"
     CLIENT_BYTES = "client_bytes"
     SERVER_BYTES = "server_bytes"
@@ -86,7 +87,7 @@ SPOILT_BY_PREEMPTION = frozenset(
         Metric.SERVER_CONNECTION_CPU_NS,
     }
 )
-"""Metrics that a preempted batch cannot provide, since ticks and wall clock include the time of other programs. CPU
+"""Metrics that a disturbed batch cannot provide, since ticks and wall clock include the time of other programs. CPU
 time remains valid."""
 
 
@@ -113,11 +114,23 @@ SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
 """Signals that end a worker on purpose; they are never a library's crash."""
 _FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for number in SIGNALS_FROM_OUTSIDE)
 
+DISTURBED_SHARE = 0.01
+"""A batch is disturbed if other programs took more from its threads than this share of the CPU time that they used."""
 MIN_CLEAN_BATCHES = 3
-"""Fewer batches of an invocation in which the thread was not preempted make no sample of what preemption spoils."""
-DISTURBED_REASON = (
-    f"other programs ran during the measurement, so fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
-)
+"""Fewer undisturbed batches of an invocation make no sample of what disturbance spoils."""
+TOO_FEW_BATCHES = f"fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
+OTHERS_MEASURED_SINCE = 4
+"""The first harness version that measured what other programs took. Earlier ones called a batch disturbed after any
+involuntary context switch, whatever its cause."""
+
+
+def disturbed_reason(harness_version: int) -> str:
+    """Why there are no numbers of each side: as much of the cause as was measured."""
+    if harness_version < OTHERS_MEASURED_SINCE:
+        return f"threads were interrupted, so {TOO_FEW_BATCHES}; the cause was not measured"
+    return f"other programs took over {DISTURBED_SHARE:.0%} of the CPU time of batches, so {TOO_FEW_BATCHES}"
+
+
 ABSENT = math.nan
 """The value of a batch that has none; `null` in JSON. Batches keep their places, which pair the rounds."""
 
@@ -168,7 +181,7 @@ class Sample(Frozen):
     subject: str
     metric: Metric
     values: Annotated[tuple[float, ...], _Batches] = Field(
-        description="one value per batch, in the order of the batches; null where the thread was preempted",
+        description="one value per batch, in the order of the batches; null where the batch was disturbed",
     )
     level: Finite | None = Field(
         None,
@@ -248,8 +261,8 @@ class Invocation(Frozen):
     host_id: str
     host_load: HostLoad
     started_at: UtcText = Field(description="ISO 8601, UTC")
-    discarded_batches: Count = Field(0, description="batches repeated after an involuntary context switch")
-    preempted_batches: Count = Field(0, description="batches kept although the thread was preempted")
+    discarded_batches: Count = Field(0, description="batches repeated because they were disturbed")
+    preempted_batches: Count = Field(0, description="batches kept although they were disturbed")
     negotiated: dict[str, Negotiated] = Field(description="by subject")
     timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]

@@ -97,7 +97,7 @@ class UpgradeCell(Frozen):
     invocations: int = Field(description="of the comparison; the smaller number where they are not paired")
     disturbed: int = Field(
         0,
-        description="invocations without separate numbers of client and server, since other programs ran in between; "
+        description="invocations without separate numbers of client and server, since their batches were disturbed; "
         "of the version that has more of them",
     )
     run_ids: tuple[str, ...] = Field(description="one, or two where the versions were measured in different runs")

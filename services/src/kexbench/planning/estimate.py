@@ -52,9 +52,9 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     if case.ecdsa_case:  # a batch has as many connections of the rarer kind as are under way at once
         at_its_end *= 100 // min(case.ecdsa_percent, 100 - case.ecdsa_percent)
     least_s, ends_s = least_handshakes(1e9 * handshake_s) * handshake_s, at_its_end * handshake_s
+    turns = 2 if case.threads > 1 else 1  # all threads together, then one of them alone
     batch_s, warm_up_s = (
-        (max(batch_ns / 1e9, least_s) + ends_s) * case.threads
-        for batch_ns in (measure.batch_ns_of(case), measure.batch_ns)
+        (max(batch_ns / 1e9, least_s) + ends_s) * turns for batch_ns in (measure.batch_ns_of(case), measure.batch_ns)
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s

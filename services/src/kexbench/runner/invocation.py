@@ -79,20 +79,19 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
     """The totals of batches per handshake, rounded to the clocks' resolution. A metric without values has no sample.
     With `whole_connection`, CPU time is that of everything from making the objects to freeing them.
 
-    Of a batch whose thread was preempted, only the CPU time is valid: its ticks and its wall clock include the time of
-    other programs. With fewer than MIN_CLEAN_BATCHES clean batches, those metrics have no sample.
-    The parts of a preempted batch get the same share of its CPU time as in clean batches.
-    """
+    Of a disturbed batch, only the CPU time is valid: its ticks and its wall clock include the time of other programs.
+    With fewer than MIN_CLEAN_BATCHES clean batches, those metrics have no sample. The parts of a disturbed batch get
+    the same share of its CPU time as in clean batches."""
     values: dict[Metric, list[float]] = defaultdict(list)
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
-    clean = sum(not batch.involuntary_switches for batch in batches)
-    unpreempted = [batch for batch in batches if not batch.involuntary_switches]
+    clean = sum(not batch.disturbed for batch in batches)
+    undisturbed = [batch for batch in batches if not batch.disturbed]
     for batch in batches:
-        connection_ns = _part_ns(batch, unpreempted, lambda part: part.connection_cpu_ns)
+        connection_ns = _part_ns(batch, undisturbed, lambda part: part.connection_cpu_ns)
         totals = {
             Metric.CPU_NS: connection_ns
             if whole_connection
-            else _part_ns(batch, unpreempted, lambda part: part.cpu_ns),
+            else _part_ns(batch, undisturbed, lambda part: part.cpu_ns),
             Metric.CLIENT_CPU_NS: batch.client_connection_cpu_ns if whole_connection else batch.client_cpu_ns,
             Metric.SERVER_CPU_NS: batch.server_connection_cpu_ns if whole_connection else batch.server_cpu_ns,
             Metric.CONNECTION_CPU_NS: connection_ns,
@@ -107,13 +106,16 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
             Metric.CLIENT_BYTES: batch.client_bytes,
             Metric.SERVER_BYTES: batch.server_bytes,
         }
-        spoilt = SPOILT_BY_PREEMPTION if batch.involuntary_switches else frozenset()
+        spoilt = SPOILT_BY_PREEMPTION if batch.disturbed else frozenset()
         for metric, total in totals.items():
             if total is None:
                 continue
             values[metric].append(ABSENT if metric in spoilt else round(total / batch.handshakes))
             if metric in LEVELS and metric not in spoilt:
                 costs[metric].add(total, batch.handshakes)
+        if batch.alone_handshakes and batch.alone_elapsed_ns is not None:
+            values[Metric.ALONE_NS].append(round(batch.alone_elapsed_ns / batch.alone_handshakes))
+            costs[Metric.ALONE_NS].add(batch.alone_elapsed_ns, batch.alone_handshakes)
         if batch.first_ns is not None:
             values[Metric.FIRST_NS].append(ABSENT if Metric.FIRST_NS in spoilt else batch.first_ns)
     return [
@@ -128,13 +130,13 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
     ]
 
 
-def _part_ns(batch: Batch, unpreempted: Sequence[Batch], part: Callable[[Batch], int | None]) -> int | None:
-    """CPU time of a part of a batch, both sides. A preempted batch's own ticks include the time of other programs. So
-    its part gets the share of the CPU time that the part has in batches that were not preempted."""
+def _part_ns(batch: Batch, undisturbed: Sequence[Batch], part: Callable[[Batch], int | None]) -> int | None:
+    """CPU time of a part of a batch, both sides. A disturbed batch's own ticks include the time of other programs. So
+    its part gets the share of the CPU time that the part has in undisturbed batches."""
     part_ns = part(batch)
-    if not batch.involuntary_switches or part_ns is None:
+    if not batch.disturbed or part_ns is None:
         return part_ns
-    split = [(clean_ns, clean.thread_cpu_ns) for clean in unpreempted if (clean_ns := part(clean)) is not None]
+    split = [(clean_ns, clean.thread_cpu_ns) for clean in undisturbed if (clean_ns := part(clean)) is not None]
     thread_cpu_ns = sum(of_thread for _, of_thread in split)
     return round(batch.thread_cpu_ns * sum(ns for ns, _ in split) / thread_cpu_ns) if thread_cpu_ns else part_ns
 
@@ -213,18 +215,18 @@ class _Participants:
             self.timers[reference] = participant.timer
 
     def run_batch(self, reference: str, *, keep: bool) -> None:
-        """Run one batch. Repeat it if its thread was preempted and this invocation has retries left. Without retries
-        the batch is kept and counted, because a busy machine must not stop a run."""
+        """Run one batch. Repeat it if it was disturbed and this invocation has retries left. Without retries the batch
+        is kept and counted, because a busy machine must not stop a run."""
         measure = self._setting.job_input.measure
         # Some ten connections warm a web server up, so that warming up needs no batch of a tenth of a second.
         min_ns = measure.batch_ns_of(self._setting.case) if keep else measure.batch_ns
         batch = self._batch(reference, min_ns)
-        while keep and batch and batch.involuntary_switches and self._retries:
+        while keep and batch and batch.disturbed and self._retries:
             self._retries -= 1
             self.discarded += 1
             batch = self._batch(reference, min_ns)
         if keep and batch:
-            self.preempted += bool(batch.involuntary_switches)
+            self.preempted += batch.disturbed
             self._kept[reference].append(batch)
 
     def examine(self) -> None:

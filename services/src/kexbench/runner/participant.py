@@ -64,9 +64,9 @@ def setup_request(case: Case, files: CertificateFiles, **changed: str) -> str:
 
 
 def run_request(case: Case, min_handshakes: int, min_ns: int, max_handshakes: int, *, split: bool = True) -> str:
-    """The `run` line of a batch of `min_ns` for each thread, so that threads started one after the other overlap."""
+    """The `run` line of a batch of `min_ns` for each thread."""
     return (
-        f"run id={case.case_id} min_handshakes={min_handshakes} min_ns={min_ns * case.threads} "
+        f"run id={case.case_id} min_handshakes={min_handshakes} min_ns={min_ns} "
         f"max_handshakes={max_handshakes} split={'yes' if split else 'no'}"
     )
 
@@ -281,12 +281,13 @@ def _merged(client: Negotiated, server: Negotiated) -> Negotiated:
 
 
 def _without_wall_time(batch: Batch) -> Batch:
-    """Ticks of CPU time say nothing about wall time, and context switches do them no harm."""
-    return batch.model_copy(update={"wall_ns": None, "involuntary_switches": 0})
+    """Ticks of CPU time say nothing about wall time, and other programs do them no harm."""
+    return batch.model_copy(update={"wall_ns": None, "others_ns": 0})
 
 
 def _joined(client: Batch, server: Batch) -> Batch:
-    """One batch from the halves of two workers. Context switches between the two are normal, so they are ignored."""
+    """One batch from the halves of two workers. The two wait for each other, so waiting says nothing about
+    other programs."""
     of_server = {name: getattr(server, name) for name in Batch.model_fields if "server" in name}
     thread_cpu_ns = client.thread_cpu_ns + server.thread_cpu_ns
-    return client.model_copy(update={**of_server, "thread_cpu_ns": thread_cpu_ns, "involuntary_switches": 0})
+    return client.model_copy(update={**of_server, "thread_cpu_ns": thread_cpu_ns, "others_ns": 0})

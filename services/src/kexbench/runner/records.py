@@ -5,12 +5,12 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter, ValidationError
 
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.samples import HELD_METRICS, Metric, Negotiated
+from kexbench.domain.samples import DISTURBED_SHARE, HELD_METRICS, Metric, Negotiated
 
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[5]
+    protocol_version: Literal[6]
     library: str
     version: str
     version_text: str
@@ -63,6 +63,14 @@ class Batch(Frozen):
     client_finish_cpu_ns: Count | None
     server_finish_cpu_ns: Count | None
     involuntary_switches: Count
+    others_ns: Count
+    alone_handshakes: int | None = Field(ge=1)
+    alone_elapsed_ns: Count | None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs took so much CPU time from its threads that ticks and wall clock say nothing."""
+        return self.others_ns > DISTURBED_SHARE * self.thread_cpu_ns
 
     @property
     def client_connection_cpu_ns(self) -> int | None:

@@ -47,7 +47,7 @@ class Served:
 
     loads: tuple[Load, ...]
     server_cpu_ns: float
-    involuntary_switches: int = 0
+    disturbed: bool = False
 
     @property
     def connections(self) -> int:

@@ -20,7 +20,7 @@ def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> s
     kit = job_input.kits[reference]
     launch = kit.manifest.launch(kit.folder, job_input.material_folder, *cpus.pin(case.threads))
     requests = [setup_request(case, job_input.material[case.case_id])]
-    requests += [run_request(case, MIN_HANDSHAKES, job_input.measure.batch_ns, MAX_HANDSHAKES)] * (
+    requests += [run_request(case, MIN_HANDSHAKES, job_input.measure.batch_ns_of(case), MAX_HANDSHAKES)] * (
         WARM_UP_BATCHES + job_input.measure.batches
     )
     return "\n".join(_lines(launch, case.environment, [*requests, "stop"]))

@@ -103,14 +103,6 @@ class AppearanceTables(KeptTables):
         )
         return {row["run_id"] for row in selected}
 
-    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
-        selected = self._query(
-            "SELECT run_id, any(JSONExtractUInt(run, 'plan', 'harness_version')) AS version FROM runs"
-            " WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
-            {"run_ids": list(run_ids)},
-        )
-        return {row["run_id"]: int(row["version"]) for row in selected}
-
     def components(self, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
         selected = self._query(
             "SELECT kit.1 AS kit_id, any(kit.2) AS packages, any(kit.3.1) AS compiler FROM"

@@ -11,7 +11,6 @@ from kexbench.domain.cases import FIRST_FIELDS
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
-    DISTURBED_REASON,
     HELD_METRICS,
     SPOILT_BY_PREEMPTION,
     WITHDRAWN_REASON,
@@ -21,6 +20,7 @@ from kexbench.domain.samples import (
     Negotiated,
     OutcomeKind,
     Timer,
+    disturbed_reason,
 )
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
@@ -309,7 +309,9 @@ class MeasuredTables(HostTables, KeptTables):
             f" AND ({INVOCATION}, reference) NOT IN"
             f" (SELECT {INVOCATION}, reference FROM samples WHERE metric = {{metric:String}} AND {OF_CHOSEN})"
         )
-        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in self._with_time(chosen, lacking)]
+        disturbed = list(self._with_time(chosen, lacking))
+        harness = self.harness_versions({row["run_id"] for row in disturbed})
+        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
 
     def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in HELD_METRICS:
@@ -334,6 +336,14 @@ class MeasuredTables(HostTables, KeptTables):
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id {KEYS_FIRST}",
             chosen.parameters,
         )
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        selected = self._query(
+            "SELECT run_id, any(JSONExtractUInt(run, 'plan', 'harness_version')) AS version FROM runs"
+            " WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            {"run_ids": list(run_ids)},
+        )
+        return {row["run_id"]: int(row["version"]) for row in selected}
 
     def _preempted(self, run_ids: Collection[str]) -> bool:
         preempted = (

@@ -715,8 +715,8 @@ class SampleStore(Protocol):
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]: ...
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
-        """Invocations of each cell's newest run that have the CPU time but not this metric, because other programs ran
-        in between. They are not failures, so `outcomes` does not include them."""
+        """Invocations of each cell's newest run that have the CPU time but not this metric, because their batches were
+        disturbed. They are not failures, so `outcomes` does not include them."""
         ...
 
     def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
