@@ -1,15 +1,17 @@
 """Connections of the service, by real sockets: how many there may be, and how long one may say nothing."""
 
+import asyncio
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 
 import httpx
 import pytest
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import Response, StreamingResponse
 
 from kexbench.service import connections
 from kexbench.service.connections import Connection, config_of
@@ -17,10 +19,30 @@ from kexbench.service.connections import Connection, config_of
 REQUEST = b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
+def answering() -> FastAPI:
+    app = FastAPI()
+
+    @app.api_route("/large", methods=["GET", "POST"])
+    async def large(request: Request) -> Response:
+        """More than sockets hold."""
+        await request.body()
+        return Response(b"0" * (16 << 20))
+
+    @app.get("/begun")
+    async def begun() -> StreamingResponse:
+        async def parts() -> AsyncIterator[bytes]:
+            yield b"begun"
+            await asyncio.Event().wait()
+
+        return StreamingResponse(parts())
+
+    return app
+
+
 @contextmanager
 def listening() -> Iterator[tuple[str, int]]:
     bound = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(config_of(FastAPI()))
+    server = uvicorn.Server(config_of(answering()))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:
@@ -52,9 +74,29 @@ def test_the_headers_of_a_second_request_are_not_waited_for_either(monkeypatch: 
             pass
 
 
-def test_one_connection_more_than_there_may_be_is_closed_and_the_others_are_served(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"GET / HT",
+        b"POST /large HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+        b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ],
+    ids=["silent", "half a request", "half a body", "never reading"],
+)
+def test_connections_that_do_nothing_give_way_to_one_that_asks(monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
+    """They are as many as there may be, and of the same address, as on one machine or behind a proxy."""
+    monkeypatch.setattr(connections, "QUIET_S", 0.0)
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
+    with listening() as address, ExitStack() as opened:
+        for _ in range(8):
+            opened.enter_context(socket.create_connection(address, timeout=30)).sendall(said)
+        for _ in range(3):
+            with closing(HTTPConnection(*address, timeout=30)) as one:
+                assert status(one) == 404
+
+
+def test_a_connection_more_than_there_may_be_is_closed_where_all_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
     with (
         listening() as address,
@@ -63,12 +105,27 @@ def test_one_connection_more_than_there_may_be_is_closed_and_the_others_are_serv
         closing(HTTPConnection(*address, timeout=30)) as third,
     ):
         for one in (first, second):
-            one.connect()
-            one.auto_open = 0  # else it would connect once more where it was closed
-            assert status(one) == 404
+            one.request("GET", "/begun")
+            assert one.getresponse().read(5) == b"begun"  # the rest does not come
+        third.connect()
+        third.auto_open = 0
         with pytest.raises(ConnectionError):
             status(third)
-        assert [status(one) for one in (first, second)] == [404, 404]
+        assert second.sock is not None
+
+
+def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_OF_A_CLIENT", 2)
+    with listening() as address, ExitStack() as opened:
+        for _ in range(2):
+            busy = opened.enter_context(closing(HTTPConnection(*address, timeout=30)))
+            busy.request("GET", "/begun")
+            assert busy.getresponse().read(5) == b"begun"
+        with closing(HTTPConnection(*address, timeout=30)) as third, pytest.raises(ConnectionError):
+            status(third)
+        other = HTTPConnection(*address, timeout=30, source_address=("127.0.0.2", 0))
+        with closing(other):
+            assert status(other) == 404
 
 
 def status(one: HTTPConnection) -> int:

@@ -82,8 +82,9 @@ def test_what_has_not_changed_is_not_sent_again(
     assert client.get(address, headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_text_of_others_stays_text_in_a_badge(client: httpx.Client) -> None:
-    assert words(client.get('/badge/fake/"<script>&.svg')) == 'fake "<script>&: no upgrade measured yet'
+@pytest.mark.parametrize("line", ['1"<script>&', "is-insecure", "1.1_call_0900", "9" * 41, "1%20is%20insecure"])
+def test_a_badge_shows_versions_and_no_texts_of_others(client: httpx.Client, line: str) -> None:
+    assert_problem(client.get(f"/badge/fake/{line}.svg"), 422, "line")
 
 
 def test_a_feed_without_entries_is_a_feed(client: httpx.Client) -> None:

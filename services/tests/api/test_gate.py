@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -265,3 +267,48 @@ def test_a_character_of_two_halves_is_whole(empty_store: ClickHouseStore, client
 
 def test_an_answer_that_repeats_what_was_sent_is_bounded() -> None:
     assert len(problem_response(ProblemError(HTTPStatus.BAD_REQUEST, "x" * (1 << 20))).body) < 140_000
+
+
+def test_a_path_that_is_longer_than_any_of_the_service_is_tried_on_no_route(client: httpx.Client) -> None:
+    answer = client.get(f"{API_PREFIX}/runs/{'a/' * 30_000}")
+    assert_problem(answer, HTTPStatus.REQUEST_URI_TOO_LONG, "4096 characters")
+    assert_problem(client.get(f"{API_PREFIX}/runs/{'a' * 4000}"), HTTPStatus.NOT_FOUND)
+
+
+def test_a_wrong_method_is_told_the_documented_ones_of_each_address(client: httpx.Client) -> None:
+    allowed, documented = {}, {}
+    for path, operations in document()["paths"].items():
+        address = re.sub(r"{\w+}", "1", path.replace("{library}", "fake"))
+        answer = client.request("OPTIONS", address)
+        assert answer.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+        allowed[path] = set(answer.headers["allow"].split(", "))
+        documented[path] = {method.upper() for method in operations} | ({"HEAD"} if "get" in operations else set())
+    assert allowed == documented
+
+
+def test_a_client_that_leaves_before_its_answer_is_no_fault(empty_store: ClickHouseStore) -> None:
+    """As a proxy or a browser does that no longer needs it: the server says so instead of a body."""
+    app = create_app(empty_store, LocalGatekeeper(SECRET), None)
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": f"{API_PREFIX}/capacity",
+        "raw_path": b"/",
+        "query_string": b"",
+        "root_path": "",
+        "server": ("localhost", 80),
+        "client": ("a", 1),
+        "headers": [(b"host", b"localhost"), (b"content-length", b"100"), (b"content-type", b"application/json")],
+    }
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with suppress(ClientDisconnect):
+        asyncio.run(app(scope, receive, send))
+    assert all(message["type"].startswith("http.response") for message in sent)

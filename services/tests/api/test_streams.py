@@ -19,7 +19,7 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE
 from kexbench.domain.runs import Run, RunState
-from kexbench.queue.streams import News, Streams
+from kexbench.queue.streams import News, Streams, TooManyStreams
 from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_app, planner
@@ -178,6 +178,26 @@ def test_streams_are_bounded_hold_up_no_reader_and_are_free_again(empty_store: C
             assert httpx.get(f"{url}{API_PREFIX}/overview", timeout=60).status_code == 200
         while not is_followed(f"{url}{API_PREFIX}{path}"):
             pass  # the service has not yet noticed that the clients are gone
+
+
+def test_an_address_has_a_part_of_all_streams(empty_store: ClickHouseStore) -> None:
+    """The others are left to others."""
+    streams = Streams(empty_store, most=3, most_of_a_client=2)
+
+    async def open_some() -> None:
+        with ExitStack() as stack:
+            for client in ("one", "one", "other"):
+                stack.enter_context(streams.opened("topic", lambda _changed: None, client))
+            with pytest.raises(TooManyStreams, match="3 streams"):
+                stack.enter_context(streams.opened("topic", lambda _changed: None, "another"))
+        with ExitStack() as stack:
+            for _ in range(2):
+                stack.enter_context(streams.opened("topic", lambda _changed: None, "one"))
+            with pytest.raises(TooManyStreams, match="an address has at most 2 streams"):
+                stack.enter_context(streams.opened("topic", lambda _changed: None, "one"))
+        await streams.finish()
+
+    asyncio.run(open_some())
 
 
 def test_the_head_of_a_stream_takes_none(empty_store: ClickHouseStore) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.responses import FileResponse, Response
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench import __version__
 from kexbench.alerts.analyst import Analyst
@@ -105,6 +106,30 @@ class _Pages(StaticFiles):
             return FileResponse(Path(str(self.directory)) / "index.html", headers={"Cache-Control": "no-cache"})
 
 
+class _SafeHeaders:
+    """Headers of every answer. A client that leaves before its answer is no fault."""
+
+    def __init__(self, app: ASGIApp, policy: str, embed_policy: str) -> None:
+        self._app = app
+        self._policy = policy
+        self._embed_policy = embed_policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                is_embedded = scope["raw_path"].startswith(_EMBEDDED)  # as the page sees it, with what is escaped
+                headers.setdefault("Content-Security-Policy", self._embed_policy if is_embedded else self._policy)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
 class _Api(FastAPI):
     """Documents problems with their own media type; FastAPI supports only one for each route."""
 
@@ -189,14 +214,7 @@ def create_app(
 
     policy, embed_policy = _POLICY.format("'none'"), _POLICY.format(" ".join(embed_origins) or "'none'")
 
-    @app.middleware("http")
-    async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
-        response = await call_next(request)
-        response.headers.setdefault("X-Content-Type-Options", "nosniff")
-        is_embedded = request.scope["raw_path"].startswith(_EMBEDDED)  # as the page sees it, with what is escaped
-        response.headers.setdefault("Content-Security-Policy", embed_policy if is_embedded else policy)
-        return response
-
+    app.add_middleware(_SafeHeaders, policy=policy, embed_policy=embed_policy)
     app.add_middleware(HeadAsGet)
     if pages is not None:
         app.router.routes.append(PagesMount("/", GZipMiddleware(_Pages(directory=pages, html=True))))

@@ -189,7 +189,8 @@ async def _followed(request: Request, key: Hashable, read: Read) -> AsyncIterato
     """Raises a 503 problem if all streams are taken."""
     streams: Streams = request.app.state.streams
     try:
-        with streams.opened(key, read) as topic:
+        client = request.client.host if request.client else ""
+        with streams.opened(key, read, client) as topic:
             await streams.begin(topic)
             yield topic
     except TooManyStreams as error:

@@ -155,12 +155,15 @@ class PagesMount(Mount):
 
 
 def served_methods(routes: Iterable[BaseRoute], path: str) -> list[str]:
-    """The methods of an address; none if the address does not exist."""
+    """The methods of an address; none if the address does not exist. One that has routes of its own is not also the id
+    of something."""
     scope = {"type": "http", "path": path, "root_path": "", "headers": []}
     routes = list(routes)
-    methods = [
-        method
-        for method in _METHODS
-        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in routes)
-    ]
+    of_pattern: dict[str, bool] = {}
+    for method in _METHODS:
+        matches = [route.matches({**scope, "method": method}) for route in routes]
+        found = [child for match, child in matches if match is Match.FULL]
+        if found:
+            of_pattern[method] = bool(found[0].get("path_params"))
+    methods = [method for method, by_pattern in of_pattern.items() if by_pattern == all(of_pattern.values())]
     return ["GET", "HEAD", *methods[1:]] if methods[:1] == ["GET"] else methods

@@ -52,7 +52,13 @@ End = Annotated[
     ),
 ]
 VersionLine = Annotated[
-    str, Path(max_length=100, pattern=r"^[!-~]+$", description="the beginning of a version", examples=["3.5"])
+    str,
+    Path(
+        max_length=40,
+        pattern=r"^[0-9][0-9A-Za-z.+~-]*$",  # the badge shows it: nobody writes other texts into it
+        description="the beginning of a version",
+        examples=["3.5"],
+    ),
 ]
 OnlyPool = Annotated[
     str | None, Query(description="only this pool's cells, tested together with those of all pools", max_length=200)

@@ -3,6 +3,7 @@ store, and those of a topic share what is read."""
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from kexbench.store.port import StoreError, Upkeep
 _log = logging.getLogger(__name__)
 MOST_STREAMS = 64
 """Streams at once. Each holds a connection of the service, which has 256; pages that get none poll."""
+MOST_OF_A_CLIENT = 48
+"""Of one address, so that others get some. Behind a reverse proxy, all readers are one address."""
 PAUSE_S = 1.0
 """Between two looks at the store."""
 
@@ -62,9 +65,17 @@ class Topic:
 class Streams:
     """The streams of one application, used only by its event loop."""
 
-    def __init__(self, store: Upkeep, pause_s: float = PAUSE_S, most: int = MOST_STREAMS) -> None:
+    def __init__(
+        self,
+        store: Upkeep,
+        pause_s: float = PAUSE_S,
+        most: int = MOST_STREAMS,
+        most_of_a_client: int = MOST_OF_A_CLIENT,
+    ) -> None:
         self._store = store
         self._most = most
+        self._most_of_a_client = most_of_a_client
+        self._of_clients: Counter[str] = Counter()
         self._pause_s = pause_s
         self._topics: dict[Hashable, Topic] = {}
         self._ended = False
@@ -72,18 +83,25 @@ class Streams:
         self._watching: asyncio.Task[None] | None = None
 
     @contextmanager
-    def opened(self, key: Hashable, read: Read) -> Iterator[Topic]:
-        """A stream of the topic `key`, for as long as the context lasts. Raises TooManyStreams."""
+    def opened(self, key: Hashable, read: Read, client: str = "") -> Iterator[Topic]:
+        """A stream of the topic `key` for a client's address, for as long as the context lasts. Raises
+        TooManyStreams."""
+        if self._of_clients[client] >= self._most_of_a_client:
+            raise TooManyStreams(f"an address has at most {self._most_of_a_client} streams at once")
         if sum(topic.streams for topic in self._topics.values()) >= self._most:
             raise TooManyStreams(f"this service has {self._most} streams at once, and all are taken")
         topic = self._topics.setdefault(key, Topic(read))
         topic.streams += 1
+        self._of_clients[client] += 1
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
         try:
             yield topic
         finally:
             topic.streams -= 1
+            self._of_clients[client] -= 1
+            if not self._of_clients[client]:
+                del self._of_clients[client]
             if not topic.streams:
                 del self._topics[key]
 

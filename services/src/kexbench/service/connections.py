@@ -9,7 +9,14 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 MOST_CONNECTIONS = 256
-"""Further connections are closed at once. The client can retry, and memory use stays bounded."""
+"""Memory use stays bounded. A further connection takes the place of one that does nothing; if all are at work, it is
+closed at once, and its client can retry."""
+MOST_OF_A_CLIENT = 192
+"""Of one address, so that there is always room for others: for pods that deliver results, and for health checks. A
+reverse proxy is one address, and keeps far fewer connections to a service."""
+QUIET_S = 1.0
+"""For so long a client sends nothing of its body, or takes nothing of its answer, before its connection may be closed
+for another one."""
 HEADERS_WITHIN_S = 15.0
 """Time limit for the headers of a request, from its first byte or from the start of the connection."""
 
@@ -36,9 +43,14 @@ class Connection(H11Protocol):
     """One connection. It is closed if its headers arrive too late; the application limits the time of a body."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _address = ""
+    _heard_at = 0.0
+    """When the client connected, or last sent something."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        if len(self.connections) >= MOST_CONNECTIONS:
+        self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._heard_at = self.loop.time()
+        if not self._has_room():
             transport.abort()
             return
         client_socket = cast("socket.socket | None", transport.get_extra_info("socket"))
@@ -49,6 +61,7 @@ class Connection(H11Protocol):
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
+        self._heard_at = self.loop.time()
         super().data_received(data)
         if self._has_request():
             self._cancel_deadline()
@@ -63,6 +76,32 @@ class Connection(H11Protocol):
         self._cancel_deadline()
         if hasattr(self, "transport"):  # not set if it was refused
             super().connection_lost(exc)
+
+    def _has_room(self) -> bool:
+        """Whether there may be one connection more, if need be instead of one that does nothing."""
+        everybody = cast("set[Connection]", self.connections)
+        own = [each for each in everybody if each._address == self._address]
+        if len(own) < MOST_OF_A_CLIENT and len(everybody) < MOST_CONNECTIONS:
+            return True
+        candidates = own if len(own) >= MOST_OF_A_CLIENT else everybody
+        idle = [(uselessness, each._heard_at, each) for each in candidates if (uselessness := each._uselessness())]
+        if not idle:
+            return False
+        *_, closed = min(idle, key=lambda entry: (-entry[0], entry[1]))
+        closed.transport.abort()
+        everybody.discard(closed)
+        return True
+
+    def _uselessness(self) -> int:
+        """0 for a connection at work. Those without a request are closed before those whose body does not arrive, and
+        these before those that do not take their answer; of each kind, the one first that has been silent longest."""
+        if not self._has_request():
+            return 3
+        if self.loop.time() - self._heard_at < QUIET_S:
+            return 0
+        if self.cycle.more_body:
+            return 2
+        return 1 if self.flow.write_paused else 0
 
     def _has_request(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle  # None before the first request
