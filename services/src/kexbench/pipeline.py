@@ -355,9 +355,13 @@ def _measure(
             return RunState.FAILED, *_runner_failure(folder)
         is_out_of_time |= end is JobEnd.OUT_OF_TIME
         done += job.count
-    count = len(folder.invocations(run))
-    measured = f"{count} of {total} invocations"
-    if count >= total:
+    return _end_of(run, len(folder.invocations(run)), is_out_of_time=is_out_of_time)
+
+
+def _end_of(run: Run, count: int, *, is_out_of_time: bool) -> tuple[RunState, str, RunReason | None]:
+    """Of a run whose jobs have all ended with `count` invocations."""
+    measured = f"{count} of {run.plan.invocations} invocations"
+    if count >= run.plan.invocations:
         return RunState.FINISHED, "", None
     if is_out_of_time:
         return RunState.INCOMPLETE, _stopped(run, measured), RunReason.OUT_OF_TIME

@@ -167,3 +167,36 @@ def test_machines_are_named_where_a_run_has_several(capsys: pytest.CaptureFixtur
     compare._print([a_cell(pool="amd", cpu_model="A"), a_cell(pool="intel", cpu_model="B")])
     told = capsys.readouterr().out
     assert [f"{a_cell().title} on {where}  unresolved" in told for where in ("A (amd)", "B (intel)")] == [True, True]
+
+
+def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli) -> None:
+    other = ("--with", "resumption=psk-dhe")
+    done = cli("compare", ONE, "--case", PLAIN, *other, "--invocations", "6", "--json")
+    assert done.status in (0, 3), done.err
+    (answer,) = done.json()
+    (cell,) = answer["cells"]
+    assert (cell["case_id"], cell["other_case_id"], cell["paired"]) == (PLAIN, RESUMED, True)
+    assert [(each["base"], each["other"]) for each in answer["differences"]] == [("none", "psk-dhe")]
+    ratio = cell["both"]["ratio"]
+    assert ratio["low"] <= ratio["ratio"] <= ratio["high"]
+    measured = cell["both"]["other"]["value"] / cell["both"]["base"]["value"]
+    assert ratio["ratio"] == pytest.approx(measured, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((), "name a second build, or with --with what the cases differ in"),
+        (("--with", "cipher"), "write FIELD=VALUE"),
+        (("--with", "cipher=ROT13"), "cipher"),
+        (("--with", "protocol=TLSv1.3", "--case", PLAIN), "changes nothing"),
+        (("--with", "cipher=AES-128-CBC-SHA", "--case", PLAIN), "impossible"),
+        (("--with", "cipher=AES-256-GCM", "--count"), "leave out --run and --count"),
+    ],
+)
+def test_what_two_cases_cannot_differ_in_is_refused_before_anything_is_measured(
+    cli: Cli, arguments: tuple[str, ...], text: str
+) -> None:
+    done = cli("compare", ONE, *arguments)
+    assert done.status == 2
+    assert text in " ".join(done.err.replace("│", " ").split())

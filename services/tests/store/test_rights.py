@@ -33,6 +33,11 @@ def test_the_chart_gives_its_server_these_rights_and_the_documentation_names_the
         assert f"{grant} TO kexbench;" in document
 
 
+def _used(store: ClickHouseStore) -> None:
+    store.migrate()
+    store.check_readable()
+
+
 def test_a_server_that_gives_fewer_rights_is_said_with_the_grants(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path), grants("fewer")[0]]
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
@@ -40,7 +45,7 @@ def test_a_server_that_gives_fewer_rights_is_said_with_the_grants(tmp_path: Path
         store = ClickHouseStore(f"http://127.0.0.1:{int(server.stdout.readline())}", "fewer", EngineClauses())
         try:
             with pytest.raises(StoreError, match="does not let the user") as refused:
-                _ = (store.migrate(), store.check_readable())
+                _used(store)
         finally:
             store.close()
             server.terminate()

@@ -29,6 +29,7 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.cli.tables import outcome_lines
+from kexbench.cli.two_cases import compare_with
 from kexbench.client import ApiClient
 from kexbench.comparison.comparing import DIFFERENT_PROFILE
 from kexbench.comparison.models import CaseView
@@ -59,8 +60,14 @@ def instrument_of(count: bool) -> Instrument:
 
 def compare(
     baseline: Annotated[str, typer.Argument(help="Such as openssl@system.", show_default=False)],
-    subject: Annotated[str, typer.Argument(help="Such as openssl@prefix:../openssl.", show_default=False)],
+    subject: Annotated[
+        str | None, typer.Argument(help="Such as openssl@prefix:../openssl.", show_default=False)
+    ] = None,
     case: Cases = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="FIELD=VALUE", help="Compare each case with the same case but for this field."),
+    ] = None,
     spec: SpecMatrix = None,
     invocations: Annotated[
         int | None, typer.Option(min=3, max=1000, help="Default: as many as fit into two minutes.", show_default=False)
@@ -79,9 +86,19 @@ def compare(
         kexbench compare openssl@git:../openssl#master openssl@git:../openssl#my-branch
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
         kexbench compare openssl@system openssl@prefix:../openssl --count
+        kexbench compare openssl@system --case 'tlsv1.2_*' --with cipher=AES-128-CBC-SHA
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec bench-specs/quickstart.yaml
         kexbench compare openssl@system openssl@debian/trixie --run 20260101-120000-0123abcd
     """
+    if with_:
+        if run or count:
+            raise typer.BadParameter("--with measures two cases by time: leave out --run and --count")
+        settings = on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")
+        ends = (typed_reference(baseline), typed_reference(subject or baseline))
+        cases = cases_for(USUAL, case or (), spec)
+        compare_with(Installation(settings), ends, cases, with_, invocations, names_in, as_json=as_json)
+    if subject is None:
+        raise typer.BadParameter("name a second build, or with --with what the cases differ in")
     pair = pair_of(typed_reference(baseline), typed_reference(subject))
     if run is None:
         settings = on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")

@@ -48,8 +48,8 @@ def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
     change = cell.change
     if change is None:
         return _amount_text(cell.estimate, unit)
-    against = names.get(change.against, change.against).replace("\n", " ")
-    return f"{_amount_text(cell.estimate, unit)}\nfrom {against}:\n{move_text(change, _VERDICTS[change.verdict])}"
+    before = names.get(change.before.subject, change.before.label).replace("\n", " ")
+    return f"{_amount_text(cell.estimate, unit)}\nfrom {before}:\n{move_text(change, _VERDICTS[change.verdict])}"
 
 
 def _amount_text(estimate: Estimate, unit: str) -> str:

@@ -1,0 +1,114 @@
+"""`kexbench compare --with`: cases compared with the same cases but for some fields."""
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+from urllib.parse import urlencode
+
+import typer
+import yaml
+
+from kexbench.api.models import Comparison
+from kexbench.api.run_models import RunDetail
+from kexbench.cli.compose import run_wish, stored_run
+from kexbench.cli.console import err, out, print_json
+from kexbench.cli.reaching import ask_api
+from kexbench.cli.report import run_detail
+from kexbench.cli.step_tables import NO_RESULT, VERDICTS, move_text
+from kexbench.client import ApiClient
+from kexbench.comparison.two_ends import ComparedCell
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.plans import JOBS_PER_CELL
+from kexbench.planning.compose import Wish, affordable_invocations, matrix_entry
+from kexbench.planning.expand import expand
+from kexbench.planning.spec import Matrix
+from kexbench.wiring import Installation
+
+SECONDS = 90
+"""Measuring time."""
+
+
+def changed(case: Case, changes: Sequence[str]) -> Case:
+    """The case with other values of some fields of a spec's matrix, such as `cipher=AES-128-CBC-SHA`. Raises
+    BadParameter."""
+    fields = matrix_entry(case)
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"--with {change}: write FIELD=VALUE, such as --with cipher=AES-128-CBC-SHA")
+        fields[name] = [yaml.safe_load(value)]
+    try:
+        cases, skipped = expand([Matrix.model_validate(fields)], {})
+    except ValueError as error:
+        raise typer.BadParameter(f"--with {' --with '.join(changes)}: {error}") from None
+    if not cases:
+        raise typer.BadParameter(f"{skipped[0].combination} is impossible: {skipped[0].reason}")
+    if cases[0] == case:
+        raise typer.BadParameter(f"--with {' --with '.join(changes)} changes nothing in {case.case_id}")
+    return cases[0]
+
+
+def compare_with(
+    installation: Installation,
+    references: tuple[SubjectRef, SubjectRef],
+    cases: Sequence[Case],
+    changes: Sequence[str],
+    invocations: int | None,
+    names_in: Callable[[RunDetail, tuple[SubjectRef, SubjectRef]], tuple[str, str]],
+    *,
+    as_json: bool,
+) -> NoReturn:
+    """Measures both cases of each pair in turns, and prints what the page Compare says of them."""
+    pairs = [(case, changed(case, changes)) for case in cases]
+    measured = tuple({case.case_id: case for pair in pairs for case in pair}.values())
+    subjects = tuple(dict.fromkeys(references))
+    wish = Wish(
+        name="compare",
+        description=f"{references[1]} with {', '.join(changes)} compared with {references[0]}",
+        subjects=subjects,
+        cases=measured,
+        invocations=invocations or affordable_invocations(measured, len(subjects), SECONDS, jobs=JOBS_PER_CELL),
+    )
+    done = run_wish(installation, wish)
+    run_id = stored_run(done, f"kexbench compare --with {changes[0]}")
+    answers = ask_api(lambda api: _answers(api, run_id, names_in(run_detail(api, run_id), references), pairs))
+    cells = [cell for answer in answers for cell in answer.cells]
+    if as_json:
+        print_json([answer.model_dump(mode="json", include={"cells", "differences"}) for answer in answers])
+    else:
+        for pair, answer in zip(pairs, answers, strict=False):
+            _print(references, pair, answer)
+        err.print(f"run {run_id}", markup=False)
+    verdicts = [cell.both.verdict for cell in cells if cell.both.verdict]
+    raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
+
+
+def _answers(
+    api: ApiClient, run_id: str, names: tuple[str, str], pairs: Sequence[tuple[Case, Case]]
+) -> list[Comparison]:
+    return [_answer(api, names, pair, run_id) for pair in pairs] if all(names) else []
+
+
+def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_id: str) -> Comparison:
+    asked = {"base": names[0], "other": names[1], "base_run_id": run_id, "other_run_id": run_id}
+    query = urlencode({**asked, "base_case_id": pair[0].case_id, "other_case_id": pair[1].case_id})
+    return api.get(Comparison, f"/compare?{query}")
+
+
+def _print(references: tuple[SubjectRef, SubjectRef], pair: tuple[Case, Case], answer: Comparison) -> None:
+    differences = ", ".join(f"{one.dimension}: {one.base} → {one.other}" for one in answer.differences)
+    out.print(f"{references[0]}, {pair[0].label} → {references[1]}, {pair[1].label}", markup=False, soft_wrap=True)
+    out.print(f"  {differences or NO_RESULT}", markup=False, soft_wrap=True)
+    for cell in answer.cells:
+        _print_cell(cell)
+
+
+def _print_cell(cell: ComparedCell) -> None:
+    for title, side in (("both sides", cell.both), ("client", cell.client), ("server", cell.server)):
+        verdict = VERDICTS[side.verdict] if side and side.verdict else ""
+        move = move_text(side.ratio if side else None, verdict).replace("\n", "  ")
+        out.print(f"  {title:<12}{move}", markup=False)
+    if cell.resolves is not None:
+        out.print(f"  {'resolution':<12}{cell.resolves:.2%}", markup=False)
+    for warning in cell.warnings:
+        out.print(f"  {warning}", markup=False)
