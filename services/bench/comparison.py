@@ -20,7 +20,7 @@ from bench.tables import markdown_table
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.lists import compare_lists
 from kexbench.analysis.moderation import moderate
-from kexbench.analysis.moves import OUTLYING, LogMove, Pair, Sample, moderated, moves
+from kexbench.analysis.moves import OUTLYING, Alike, LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
 from kexbench.analysis.verdict import CellData, judge
@@ -273,9 +273,9 @@ def noisy_cells(scale: int) -> Table:
 def _cut_alike(samples: Sequence[Sample], normal: float) -> list[LogMove]:
     """Moves after cutting the outliers of all cells at 2.5 standard deviations of the usual cell. `normal` is the usual
     distance of normal noise with standard deviation 1."""
-    reach = OUTLYING * _usual_distance(np.array([sample.logs for sample in samples])) / normal
-    kept = float(np.mean([sample.within(reach) for sample in samples]))
-    cut = [sample.cut_at(reach, kept) for sample in samples]
+    alike = Alike(np.array([sample.logs for sample in samples]), trimmed=True)
+    reaches = np.full(len(samples), OUTLYING * _usual_distance(alike.logs) / normal)
+    cut = alike.cut_at(reaches, float(alike.within(reaches).mean()))
     noise = moderate(np.array([sample.variance for sample in cut]), np.array([sample.freedom for sample in cut]))
     errors = np.sqrt(noise.variances / len(samples[0].logs))
     return [

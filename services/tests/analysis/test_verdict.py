@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
-from kexbench.analysis.moves import LogMove, Pair, Sample, moderated, moves
+from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.verdict import ONE_JOB, judge, moved_side, verdict_of
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import Move, UpgradeCell
@@ -277,10 +277,10 @@ def test_a_side_moved_where_the_other_did_not(
 
 def test_an_outlier_is_drawn_in_and_what_is_left_is_scaled_by_the_share_of_all_that_is_kept() -> None:
     """By hand: around the median of 1 lie -1, 0 and 9, of which 9 counts as 2: 1 + (1 / 3) / 0.8."""
-    sample = Sample(np.array([0.0, 1.0, 10.0]), ("", "", ""), trimmed=True)
-    assert sample.within(2) == pytest.approx(2 / 3)
-    assert sample.cut_at(2, 0.8).centre == pytest.approx(1 + 1 / 3 / 0.8)
-    assert sample.cut_at(20, 1).centre == pytest.approx(11 / 3), "the mean where nothing lies beyond"
+    samples = Alike(np.array([[0.0, 1.0, 10.0]] * 2), trimmed=True)
+    assert samples.within(np.array([2, 20])).tolist() == pytest.approx([2 / 3, 1])
+    assert samples.cut_at(np.array([2, 20]), 0.8)[0].centre == pytest.approx(1 + 1 / 3 / 0.8)
+    assert samples.cut_at(np.array([2, 20]), 1)[1].centre == pytest.approx(11 / 3), "the mean where nothing lies beyond"
 
 
 def test_each_side_has_a_verdict_of_its_own_by_the_rule_of_both_together() -> None:

@@ -7,21 +7,26 @@ widen the interval, but not narrow it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, trimmed_means
+from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, Matrix, trimmed_means
 from kexbench.analysis.moderation import MIN_MODERATED, Moderated, moderate
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
 
 OUTLYING = 2.5
 """Invocations are clipped at this many standard deviations from the median of their cell."""
+KINDS_KEPT = 2000
+"""Cells of one kind whose moves are remembered: one more result changes those of its own kind alone."""
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """The values of one logarithm in some invocations."""
 
@@ -31,31 +36,15 @@ class Sample:
     trimmed: bool
     """True for paired log ratios, whose outliers are cut; false for Welch's log medians."""
 
-    def estimate(self) -> "Estimate":
-        """The estimate from this sample alone: the 20% trimmed mean with its winsorised variance, or the plain mean."""
-        logs = self.logs
-        if not self.trimmed or np.ptp(logs) == 0:
-            return _estimate(float(logs.mean()), logs - logs.mean(), len(logs) - 1)
-        means = trimmed_means(logs[np.newaxis, :])
-        cut = int(TRIM * len(logs))
-        ordered = np.sort(logs)
-        winsorised = np.clip(logs, ordered[cut], ordered[len(logs) - 1 - cut])
-        estimate = _estimate(float(means.centres[0]), winsorised - winsorised.mean(), means.freedom)
-        return replace(estimate, variance=float(means.errors[0] ** 2 * len(logs)))
+    @cached_property
+    def _content(self) -> tuple[bytes, tuple[str, ...], bool]:
+        return self.logs.tobytes(), self.jobs, self.trimmed
 
-    def within(self, reach: float) -> float:
-        """The share of the invocations within `reach` of the median."""
-        return float((np.abs(self.logs - np.median(self.logs)) <= reach).mean())
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and self._content == other._content
 
-    def cut_at(self, reach: float, kept: float) -> "Estimate":
-        """The estimate with known noise: values farther than `reach` from the median are clipped. This is one step of
-        Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than trimming. `kept` is
-        the share of values that are not clipped, over all samples: one sample cannot estimate it."""
-        if not self.trimmed:
-            return self.estimate()
-        median = float(np.median(self.logs))
-        parts = np.clip(self.logs - median, -reach, reach) / kept
-        return _estimate(median + float(parts.mean()), parts - parts.mean(), len(parts) - 1)
+    def __hash__(self) -> int:
+        return hash(self._content)
 
 
 @dataclass(frozen=True)
@@ -68,8 +57,58 @@ class Estimate:
     """The contribution of each invocation to the centre."""
 
 
-def _estimate(centre: float, parts: Vector, freedom: float) -> Estimate:
-    return Estimate(centre, float(parts.var(ddof=1)) if np.ptp(parts) else 0.0, freedom, parts)
+@dataclass(frozen=True)
+class Alike:
+    """Samples of one size, computed together, which takes a fraction of the time."""
+
+    logs: Matrix
+    trimmed: bool
+
+    def estimates(self) -> list[Estimate]:
+        """The estimate from each sample alone: the 20% trimmed mean with its winsorised variance, or the plain mean.
+        The plain mean for constants as well."""
+        count = self.logs.shape[1]
+        centres = self.logs.mean(axis=1)
+        plain = _estimates(centres, self.logs - centres[:, np.newaxis], count - 1)
+        if not self.trimmed:
+            return plain
+        means = trimmed_means(self.logs)
+        cut = int(TRIM * count)
+        ordered = np.sort(self.logs, axis=1)
+        winsorised = np.clip(self.logs, ordered[:, [cut]], ordered[:, [count - 1 - cut]])
+        parts = winsorised - winsorised.mean(axis=1)[:, np.newaxis]
+        variances = means.errors**2 * count
+        return [
+            plain[row]
+            if is_constant
+            else Estimate(float(means.centres[row]), float(variances[row]), means.freedom, parts[row])
+            for row, is_constant in enumerate((np.ptp(self.logs, axis=1) == 0).tolist())
+        ]
+
+    def within(self, reaches: Vector) -> Vector:
+        """The share of each sample's invocations within its reach of the median."""
+        deviations = np.abs(self.logs - np.median(self.logs, axis=1)[:, np.newaxis])
+        shares: Vector = (deviations <= reaches[:, np.newaxis]).mean(axis=1)
+        return shares
+
+    def cut_at(self, reaches: Vector, kept: float) -> list[Estimate]:
+        """The estimates with known noise: values farther than their reach from the median are clipped. This is one step
+        of Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than trimming. `kept`
+        is the share of values that are not clipped, over all samples: one sample cannot estimate it."""
+        if not self.trimmed:
+            return self.estimates()
+        medians_, bounds = np.median(self.logs, axis=1), reaches[:, np.newaxis]
+        parts = np.clip(self.logs - medians_[:, np.newaxis], -bounds, bounds) / kept
+        centres = parts.mean(axis=1)
+        return _estimates(medians_ + centres, parts - centres[:, np.newaxis], self.logs.shape[1] - 1)
+
+
+def _estimates(centres: Vector, parts: Matrix, freedom: float) -> list[Estimate]:
+    variances = np.where(np.ptp(parts, axis=1) > 0, parts.var(axis=1, ddof=1), 0.0)
+    return [
+        Estimate(centre, variance, freedom, own)
+        for centre, variance, own in zip(centres.tolist(), variances.tolist(), parts, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -152,12 +191,18 @@ def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, L
 
 def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     """The moves of samples of one kind, with errors from moderated variances and the differences between jobs."""
-    estimates = [sample.estimate() for sample in samples]
+    return list(_moderated(tuple(samples)))
+
+
+@lru_cache(maxsize=KINDS_KEPT)
+def _moderated(samples: tuple[Sample, ...]) -> tuple[LogMove, ...]:
+    alike = _alike(samples)
+    estimates = _in_order(alike, [each.estimates() for _, each in alike])
     noise = _moderate(estimates)
     if len(samples) >= MIN_MODERATED:
-        reaches = (OUTLYING * np.sqrt(noise.variances)).tolist()
-        kept = float(np.mean([sample.within(reach) for sample, reach in zip(samples, reaches, strict=True)]))
-        estimates = [sample.cut_at(reach, kept) for sample, reach in zip(samples, reaches, strict=True)]
+        reaches = OUTLYING * np.sqrt(noise.variances)
+        kept = float(np.mean(_in_order(alike, [each.within(reaches[places]) for places, each in alike])))
+        estimates = _in_order(alike, [each.cut_at(reaches[places], kept) for places, each in alike])
         noise = _moderate(estimates)
     jobs = _between_jobs(samples, estimates, noise.variances)
     # Differences between jobs multiply the variance of the mean.
@@ -165,10 +210,31 @@ def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     freedoms = (1 + excess) ** 2 / (1 / noise.freedoms + excess**2 / jobs.freedoms)  # Satterthwaite 1946
     freedoms = np.minimum(freedoms, noise.freedoms)
     errors = np.sqrt(noise.variances * (1 + excess) / [len(sample.logs) for sample in samples])
+    return tuple(
+        LogMove(estimate.centre, error, freedom, freedom)
+        for estimate, error, freedom in zip(estimates, errors.tolist(), freedoms.tolist(), strict=True)
+    )
+
+
+def _alike(samples: Sequence[Sample]) -> list[tuple[list[int], Alike]]:
+    """The samples of each size with their places."""
+    places: dict[tuple[int, bool], list[int]] = defaultdict(list)
+    for place, sample in enumerate(samples):
+        places[len(sample.logs), sample.trimmed].append(place)
     return [
-        LogMove(estimate.centre, float(error), float(freedom), float(freedom))
-        for estimate, error, freedom in zip(estimates, errors, freedoms, strict=True)
+        (of_size, Alike(np.array([samples[place].logs for place in of_size]), trimmed))
+        for (_, trimmed), of_size in places.items()
     ]
+
+
+def _in_order(alike: Sequence[tuple[list[int], Alike]], values: Sequence[Iterable[Value]]) -> list[Value]:
+    """The values of all samples, each at its place."""
+    by_place = {
+        place: value
+        for (places, _), of_size in zip(alike, values, strict=True)
+        for place, value in zip(places, of_size, strict=True)
+    }
+    return [by_place[place] for place in range(len(by_place))]
 
 
 def _moderate(estimates: Sequence[Estimate]) -> Moderated:
@@ -180,7 +246,7 @@ def _between_jobs(samples: Sequence[Sample], estimates: Sequence[Estimate], vari
     """The mean square between jobs over that of invocations; 1 if jobs do not differ. By the method of moments, the
     excess over 1 is the jobs' own variance (Searle, Casella & McCulloch, Variance Components, section 3.6). A cell with
     two jobs hardly knows it, so it is moderated like the variances."""
-    counts = np.array([len(set(sample.jobs)) for sample in samples])
+    counts = np.array([_numbered(sample.jobs)[0] for sample in samples])
     several = (counts > 1) & (variances > 0)
     ratios, freedoms = np.ones(len(samples)), np.ones(len(samples))
     if several.any():
@@ -190,15 +256,22 @@ def _between_jobs(samples: Sequence[Sample], estimates: Sequence[Estimate], vari
     return Moderated(ratios, freedoms)
 
 
-def _between(estimate: Estimate, jobs: Sequence[str]) -> float:
+def _between(estimate: Estimate, jobs: tuple[str, ...]) -> float:
     """The mean square between jobs of the contributions to the centre, on the scale of the estimate's variance."""
-    names, job = np.unique(jobs, return_inverse=True)
+    names, job = _numbered(jobs)
     variance = float(estimate.parts.var(ddof=1))
-    if len(names) < 2 or variance == 0:
+    if names < 2 or variance == 0:
         return 0.0
     sums, counts = np.bincount(job, weights=estimate.parts), np.bincount(job)
-    square = float((sums**2 / counts).sum()) / (len(names) - 1)
+    square = float((sums**2 / counts).sum()) / (names - 1)
     return square * estimate.variance / variance
+
+
+@lru_cache(maxsize=1000)
+def _numbered(jobs: tuple[str, ...]) -> tuple[int, "np.ndarray[tuple[int], np.dtype[np.int64]]"]:
+    """How many jobs there are, and the number of each invocation's job."""
+    names, job = np.unique(jobs, return_inverse=True)
+    return len(names), job
 
 
 def _difference(before: LogMove, after: LogMove) -> LogMove:

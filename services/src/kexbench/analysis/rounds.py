@@ -24,7 +24,7 @@ def all_positive(*subjects: Batches) -> bool:
 
 
 def is_positive(values: Values) -> bool:
-    return isinstance(values, RemovedBatches) or not any(value <= 0 for value in values)
+    return isinstance(values, RemovedBatches) or min(values) > 0 or not any(value <= 0 for value in values)
 
 
 def medians(subject: Batches) -> Vector:
@@ -35,7 +35,7 @@ def medians(subject: Batches) -> Vector:
 def median_of(values: Values) -> float:
     if isinstance(values, RemovedBatches):
         return values.median
-    return median(value for value in values if not isnan(value))
+    return median([value for value in values if not isnan(value)])
 
 
 def values_of(values: Values) -> Sequence[float]:
@@ -49,7 +49,25 @@ def log_ratios(subject: Batches, against: Batches) -> Vector:
     rounds of the log ratio of the two batches. Without a common round, the log ratio of the medians. All values must be
     above 0."""
     shared = sorted(subject.keys() & against.keys())
-    return np.array([log_ratio(subject[key], against[key]) for key in shared])
+    first, second = [subject[key] for key in shared], [against[key] for key in shared]
+    logs = _alike_ratios(first, second)
+    return np.array([log_ratio(*both) for both in zip(first, second, strict=True)]) if logs is None else logs
+
+
+def _alike_ratios(subject: Sequence[Values], against: Sequence[Values]) -> "Vector | None":
+    """As `log_ratio` of each, computed together, which takes a fraction of the time. None unless all invocations have
+    the same rounds."""
+    lengths = {-1 if isinstance(values, RemovedBatches) else len(values) for values in (*subject, *against)}
+    if len(lengths) != 1 or lengths == {-1}:
+        return None
+    logs = np.log(np.array(subject)) - np.log(np.array(against))
+    if np.isnan(logs).any():
+        return None
+    count = logs.shape[1]
+    cut = cut_at_each_end(count)
+    means = np.sort(logs, axis=1)[:, cut : count - cut].mean(axis=1)
+    ratios: Vector = np.rint(means * LOG_STEPS) / LOG_STEPS + 0.0
+    return ratios
 
 
 def log_ratio(subject: Values, against: Values) -> float:

@@ -9,6 +9,7 @@ lists of deviations, the test of Brown and Forsythe (1974) for two groups.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 import scipy
@@ -70,7 +71,7 @@ def _spreads(first: Vector, second: Vector, chance: float) -> Spreads:
 
 def _deviations(subject: Batches) -> Vector:
     logs = np.log(medians(subject))
-    deviations: Vector = np.abs(logs - np.median(logs))
+    deviations: Vector = np.abs(logs - median(logs.tolist()))  # NumPy's takes ten times as long for a few values
     return deviations
 
 
