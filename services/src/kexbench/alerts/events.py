@@ -1,6 +1,6 @@
 """The only place that writes events of alerts, and their texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -62,7 +62,12 @@ def next_event(events: Sequence[AlertEvent], action: AlertAction, author: str, *
 
 def alerts_of(store: AlertStore, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
     """Alerts as they are now, in the order of their ids."""
-    by_alert = groupby(store.events_of_alerts(alert_ids), key=lambda event: event.alert_id)
+    return alerts_in(store.events_of_alerts(alert_ids), alert_ids, now)
+
+
+def alerts_in(alert_events: Iterable[AlertEvent], alert_ids: Sequence[str], now: datetime) -> list[Alert]:
+    """As `alerts_of`, from their events."""
+    by_alert = groupby(alert_events, key=lambda event: event.alert_id)
     alerts = {alert_id: alert_of(events, now) for alert_id, events in by_alert}
     return [alerts[alert_id] for alert_id in alert_ids]
 

@@ -7,11 +7,11 @@ from http import HTTPStatus
 from re import fullmatch
 from typing import Annotated, cast
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 
 from kexbench.alerts.analyst import Analyst
-from kexbench.alerts.events import add_event, alerts_of, event_words, next_event
+from kexbench.alerts.events import add_event, alerts_in, alerts_of, event_words, next_event
 from kexbench.alerts.replaying import replay
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.alert_models import (
@@ -27,8 +27,6 @@ from kexbench.api.alert_models import (
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import (
     PagesUrl,
-    TheAlertStore,
-    TheCatalogue,
     TheScreeningStore,
     TheStore,
     queueing_of,
@@ -36,17 +34,20 @@ from kexbench.api.dependencies import (
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
-from kexbench.api.upgrades import upgrade_report, upgrades
 from kexbench.api.uploading import router as uploads
+from kexbench.comparison.overview import stories_of
+from kexbench.comparison.upgrade_ends import neighbours
 from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
+from kexbench.domain.samples import Metric
 from kexbench.domain.screenings import Screening
 from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.progress import expected_end_at
-from kexbench.queue.runs import one_at_a_time
-from kexbench.store.port import AlertRow, AlertStore, Store
+from kexbench.queue.runs import one_at_a_time, open_runs
+from kexbench.store.port import AlertRow, AlertStore, Selection, Store
 
 router = api_router(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
+_kept = APIRouter(route_class=KeptRoute)
 at_root = api_router(prefix="", route_class=KeptRoute, tags=["alerts"], responses=uploads.responses)
 """The feed has the address that pages link, without the API's prefix."""
 SHORTEST_PREFIX = 4
@@ -67,15 +68,17 @@ def alerts(
     now = datetime.now(UTC)
     rows = [
         (row, status_of(row.steps, now))
-        for row in store.alert_rows()
+        for row in store.kept_until_stored("alert rows", store.alert_rows)
         if (not library or row.library in library) and kind in (None, row.kind)
     ]
     matching = [
         row for row, current in rows if (not status or current in status) and (before is None or row.raised_at < before)
     ]
     page = _page(matching, limit)
+    alert_ids = tuple(row.alert_id for row in page)
+    events = store.kept_until_stored(("events of alerts", alert_ids), lambda: store.events_of_alerts(alert_ids))
     return AlertPage(
-        alerts=[AlertSummary.of(alert) for alert in alerts_of(store, [row.alert_id for row in page], now)],
+        alerts=[AlertSummary.of(alert) for alert in alerts_in(events, alert_ids, now)],
         confirming=_under_confirmation(store, now),
         counts=dict(Counter(current for _, current in rows)),
         next_before=page[-1].raised_at if len(page) < len(matching) else None,
@@ -84,11 +87,10 @@ def alerts(
 
 def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
     """Each confirmation run once, although several screenings may wait for it."""
-    waiting = store.waiting_screenings()
+    waiting = store.kept_until_stored("waiting screenings", store.waiting_screenings)
     if not waiting:
         return []
-    rows = {row.run_id: row for row in store.open_run_rows()}
-    stored = store.progress(list(rows))
+    rows, stored = open_runs(store)
     by_run = {
         row.run_id: UnderConfirmation(
             **upgrade.model_dump(include={"library", "before", "after"}),
@@ -109,9 +111,10 @@ def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
 
 
 @router.get("/alerts/{alert_id}", operation_id="alert")
-def alert(store: TheAlertStore, alert_id: str) -> AlertDetail:
+def alert(store: TheStore, alert_id: str) -> AlertDetail:
     """One alert and all its events. A unique beginning of its id is enough."""
-    return _detail(_events(store, _whole_id(store, alert_id)))
+    key = ("events of an alert", alert_id)
+    return _detail(store.kept_until_stored(key, lambda: _events(store, _whole_id(store, alert_id))))
 
 
 @router.post("/alerts/{alert_id}/events", operation_id="change_alert", status_code=201)
@@ -139,24 +142,20 @@ def change_alert(
     response_class=Response,
     responses={200: {"content": {MEDIA_TYPE: {}}, "description": "the feed"}},
 )
-def feed(store: TheStore, catalogue: TheCatalogue, pages_url: PagesUrl) -> Response:
+def feed(store: TheStore, pages_url: PagesUrl) -> Response:
     """The newest upgrades and alerts, as an Atom feed."""
-    page = upgrades(store, limit=IN_FEED)
+    pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS)))[:IN_FEED]
+    stories = stories_of(store, [(pair.before, pair.after) for pair in pairs])
     entries = [
-        upgrade_entry(
-            each.library,
-            (each.before, each.after),
-            each.measured_at,
-            upgrade_report(store, catalogue, each.library, each.before.subject, each.after.subject).sentence,
-        )
-        for each in page.upgrades[:IN_FEED]
+        upgrade_entry(pair.library, pair.ends, pair.measured_at, stories[pair.before, pair.after].sentence)
+        for pair in pairs
     ]
     alert_ids = [row.alert_id for row in store.alert_rows()[:IN_FEED]]
     entries += map(alert_entry, alerts_of(store, alert_ids, datetime.now(UTC)))
     return Response(atom(entries, pages_url), media_type=MEDIA_TYPE)
 
 
-@router.get("/screenings", operation_id="screenings")
+@_kept.get("/screenings", operation_id="screenings")
 def screenings(
     store: TheScreeningStore, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
 ) -> ScreeningPage:
@@ -165,7 +164,7 @@ def screenings(
     return ScreeningPage(screenings=page, next_before=page[-1].at if len(page) >= limit else None)
 
 
-@router.get("/runs/{run_id}/screening", operation_id="screening")
+@_kept.get("/runs/{run_id}/screening", operation_id="screening")
 def screening(store: TheStore, run_id: str) -> Screening:
     """The screening of a run."""
     stored = store.screening(run_id)
@@ -279,3 +278,6 @@ def advance_alerts(analyst: Annotated[Analyst, Depends(_analyst)], caller: TheCa
     is already running."""
     admit(caller, "dispatcher")
     analyst.advance()
+
+
+router.include_router(_kept)

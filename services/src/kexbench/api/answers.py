@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kexbench.api.dependencies import catalogue_of, store_of
-from kexbench.api.gate import CountedRoute
+from kexbench.api.gate import CountedRoute, needs_caller
 from kexbench.api.problems import ProblemError
 from kexbench.domain.canonical import content_hash
 from kexbench.store.port import StoreError
@@ -219,7 +219,7 @@ class KeptRoute(CountedRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
-        if self.methods != {"GET"}:
+        if self.methods != {"GET"} or needs_caller(self.dependant):  # a kept answer is sent to everybody
             return handler
 
         needs_catalogue = any(child.call is catalogue_of for child in self.dependant.dependencies)

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
@@ -40,7 +41,7 @@ from kexbench.queue.runs import ask_for_end, one_at_a_time, planned_wish, record
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
-router = api_router(tags=["bisections"], responses=uploads.responses)
+router = api_router(route_class=KeptRoute, tags=["bisections"], responses=uploads.responses)
 _writing = APIRouter(route_class=CountedRoute, dependencies=[Depends(caller_of), Depends(queueing_of)])
 """Unknown callers are refused before anything else."""
 _UNUSABLE = HTTPStatus.UNPROCESSABLE_ENTITY

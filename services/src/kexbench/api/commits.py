@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from kexbench.api.access import TheCaller, admit
+from kexbench.api.answers import KeptRoute
 from kexbench.api.commit_models import (
     CommitPage,
     CommittedSpec,
@@ -19,7 +20,7 @@ from kexbench.api.commit_models import (
     NeighboursView,
 )
 from kexbench.api.dependencies import TheCommitStore, TheQueueing, TheRunStore, TheStore
-from kexbench.api.gate import CountedRoute, api_router
+from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
@@ -36,7 +37,7 @@ from kexbench.queue.runs import one_at_a_time, plan_of, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import RunStore, Store
 
-router = api_router(route_class=CountedRoute, tags=["commits"], responses=uploads.responses)
+router = api_router(route_class=KeptRoute, tags=["commits"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 _TRIGGERS = {Reason.SPEC: Trigger.COMMIT, Reason.LIBRARY: Trigger.LIBRARY}
 

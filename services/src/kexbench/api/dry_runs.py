@@ -22,7 +22,7 @@ from kexbench.planning.estimate import job_seconds
 from kexbench.planning.queue import QueuedRun, in_order
 from kexbench.queue.runs import waiting_states
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import RunStore, SampleStore, Store
+from kexbench.store.port import SampleStore, Store
 
 router = api_router(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
 
@@ -66,7 +66,7 @@ def _rounded(seconds: float) -> float:
     return round(seconds / 60, 2)
 
 
-def _ahead(store: RunStore, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
+def _ahead(store: Store, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
     """The runs that a run of this plan would wait for in one of its pools if it were queued now."""
     waits = waiting_states(measures_itself)
     entries = [entry for entry in queue(store, measures_itself).runs if not entry.superseded_by]

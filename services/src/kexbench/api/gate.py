@@ -237,10 +237,11 @@ class CountedRoute(APIRoute):
             return handler
         body_type: Any = bodies[0].field_info.annotation
         adapter: TypeAdapter[Any] = TypeAdapter(body_type)
-        needs_caller = _needs_caller(self.dependant)
+
+        for_callers = needs_caller(self.dependant)
 
         async def counting(request: Request) -> Response:
-            if needs_caller:
+            if for_callers:
                 await identify_caller(request)
             body = await request.body()
             if len(body) > LARGE_BYTES and (count := await run_in_threadpool(_faults, adapter, body)) > MOST_FAULTS:
@@ -252,8 +253,8 @@ class CountedRoute(APIRoute):
         return counting
 
 
-def _needs_caller(dependant: Dependant) -> bool:
-    return any(child.call is caller_of or _needs_caller(child) for child in dependant.dependencies)
+def needs_caller(dependant: Dependant) -> bool:
+    return any(child.call is caller_of or needs_caller(child) for child in dependant.dependencies)
 
 
 def _refuse_half_characters(body: bytes) -> None:

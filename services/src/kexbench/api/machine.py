@@ -1,51 +1,44 @@
 """Facts about machines and the measurement itself: scaling curves, qualifications and the scorecard."""
 
-from collections import defaultdict
 from collections.abc import Collection
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, cast
 
-from fastapi import Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 
 from kexbench.analysis.detectable import ALPHA, POWER
-from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.qualification import qualify_case
-from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.machine_models import (
-    CoefficientView,
     QualificationRow,
     Qualifications,
     Scaling,
-    ScalingCase,
-    ScalingLine,
-    ScalingPoint,
 )
 from kexbench.api.models import HostKind, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
-from kexbench.comparison.loads import METRICS, load_cases
+from kexbench.comparison.curves import scaling_cases
+from kexbench.comparison.loads import loads_of
 from kexbench.comparison.mixed import mixed_pool
-from kexbench.comparison.models import CaseView, Estimate
-from kexbench.comparison.order import subjects_in_order
+from kexbench.comparison.models import CaseView
+from kexbench.comparison.order import MeasuredSubject, cases_in_order, subjects_in_order
 from kexbench.comparison.qualifying import Qualifying, qualifying
-from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.samples import Metric
 from kexbench.domain.scorecard import Scorecard, from_csv
-from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
+from kexbench.store.evidence import Evidence
+from kexbench.store.port import HostKindRow, SampleStore, Selection
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
+_kept = APIRouter(route_class=KeptRoute)
 GROUP = 10
 """Invocations of a usual comparison, the default for qualifications."""
-BOOTSTRAPS = 100
-"""Enough for an interval on a page, in a tenth of a second a curve."""
 
 
-@router.get("/scaling", operation_id="scaling")
+@_kept.get("/scaling", operation_id="scaling")
 def scaling(
     store: TheSampleStore, pool: OnePool = None, cpu_model: OneCpuModel = None, library: Libraries = None
 ) -> Scaling:
@@ -54,47 +47,18 @@ def scaling(
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
         return Scaling(host_kind=None, subjects=[], cases=[], loads=[])
-    by_metric = {
-        metric: store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ())))
-        for metric in (*METRICS, Metric.ALONE_NS)
-    }
-    rows = by_metric[Metric.ELAPSED_NS]
-    alone_rates = {_place(row): 1e9 / row.level for row in by_metric[Metric.ALONE_NS]}
-    curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    bases: _Bases = defaultdict(lambda: defaultdict(dict))
-    fewest: dict[Case, Case] = {}
-    for row in rows:
-        alone, rate = _alone(row.case), 1e9 / row.level
-        curves[alone][row.subject.name][row.case.threads].append(rate)
-        if alone_rate := alone_rates.get(_place(row)):
-            bases[alone, row.subject.name][row.case.threads][f"{row.run_id}/{row.unit}"] = Together(rate, alone_rate)
-        fewest[alone] = min(fewest.get(alone, row.case), row.case, key=lambda case: case.threads)
-    for alone, lines in curves.items():  # with one thread, sharing a context or not is the same case
-        if alone.context is ContextUse.THREAD:
-            shared = curves.get(alone.model_copy(update={"context": ContextUse.SHARED}), {})
-            for subject, curve in lines.items():
-                curve[1].extend(shared.get(subject, {}).get(1, ()))
-    cases = [
-        ScalingCase(
-            case=CaseView.of(fewest[alone]),
-            title=alone.label,
-            lines=[
-                _line(name, rates, bases[alone, name])
-                for name, curve in lines.items()
-                if len(rates := _measured(curve)) > 1
-            ],
-        )
-        for alone, lines in curves.items()
-        if any(len(_measured(curve)) > 1 for curve in lines.values())
-    ]
-    loads = load_cases(by_metric)
-    shown = {line.subject for case in cases for line in case.lines}
+    here = Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(library or ()))
+    cases = cases_in_order(store.measured_cases(here))
+    curves = scaling_cases(store, here, cases)
+    loads = loads_of(store, here, cases)
+    shown = {line.subject for case in curves for line in case.lines}
     shown |= {line.subject for load in loads for line in load.lines}
-    subjects = [view for view in subjects_in_order(rows) if view.subject in shown]
-    return Scaling(host_kind=kind, subjects=subjects, cases=cases, loads=loads)
+    measured = subjects_in_order(MeasuredSubject(row.subject, row.measured_at) for row in store.measured_subjects(here))
+    subjects = [view for view in measured if view.subject in shown]
+    return Scaling(host_kind=kind, subjects=subjects, cases=curves, loads=loads)
 
 
-@router.get("/qualifications", operation_id="qualifications")
+@_kept.get("/qualifications", operation_id="qualifications")
 def qualifications(
     store: TheStore,
     pool: OnePool = None,
@@ -112,54 +76,16 @@ def qualified(
     store: SampleStore, kind: HostKind, invocations: int, libraries: Collection[str] = ()
 ) -> list[QualificationRow]:
     """One row for each library and case, for comparisons with the given number of invocations."""
-    rows: dict[tuple[str, str], QualificationRow] = {}
-    for candidate in qualifying(store, HostKindRow(kind.pool, kind.cpu_model), libraries):
-        if candidate.place not in rows and (row := _row(candidate, invocations)):
-            rows[candidate.place] = row
-    return list(rows.values())
 
+    def qualify() -> list[QualificationRow]:
+        rows: dict[tuple[str, str], QualificationRow] = {}
+        for candidate in qualifying(store, HostKindRow(kind.pool, kind.cpu_model), libraries):
+            if candidate.place not in rows and (row := _row(candidate, invocations)):
+                rows[candidate.place] = row
+        return list(rows.values())
 
-_Bases = defaultdict[tuple[Case, str], defaultdict[int, dict[str, Together]]]
-"""By case with one thread and subject, then by threads and invocation."""
-
-
-def _place(row: SampleRow) -> tuple[str, str, Case, str]:
-    """Where a row was measured. Rows of two metrics with the same place are of the same batches."""
-    return row.run_id, row.unit, row.case, row.subject.name
-
-
-def _alone(case: Case) -> Case:
-    """The case with one thread. It groups a curve; a context for each thread makes no valid case of it."""
-    return case.model_copy(update={"threads": 1})
-
-
-def _measured(curve: dict[int, list[float]]) -> dict[int, list[float]]:
-    return {threads: rates for threads, rates in curve.items() if rates}
-
-
-def _line(subject: str, rates: dict[int, list[float]], bases: dict[int, dict[str, Together]]) -> ScalingLine:
-    fit = fit_scaling(relative_rates(bases), bootstraps=BOOTSTRAPS)
-    return ScalingLine(
-        subject=subject,
-        points=[_point(threads, values, bases.get(threads, {})) for threads, values in sorted(rates.items())],
-        contention=_coefficient(fit.contention) if fit else None,
-        coherency=_coefficient(fit.coherency) if fit else None,
-        peak_threads=fit.peak_threads if fit else None,
-    )
-
-
-def _point(threads: int, rates: list[float], invocations: dict[str, Together]) -> ScalingPoint:
-    alone_rates = [each.alone_rate for each in invocations.values()]
-    return ScalingPoint(
-        threads=threads,
-        rate=Estimate(**vars(estimate_median(rates))),
-        alone=Estimate(**vars(estimate_median(alone_rates))) if alone_rates else None,
-        efficiency=_coefficient(efficiency(threads, invocations)),
-    )
-
-
-def _coefficient(estimate: Coefficient | Efficiency | None) -> CoefficientView | None:
-    return CoefficientView(**vars(estimate)) if estimate else None
+    key = ("qualified", kind.pool, kind.cpu_model, invocations, frozenset(libraries))
+    return list(store.kept_value(key, Evidence.of_copies, qualify))
 
 
 def _row(candidate: Qualifying, group: int) -> QualificationRow | None:
@@ -216,3 +142,6 @@ def _first_fault(error: OSError | ValueError) -> str:
         return str(error)
     fault = error.errors()[0]
     return f"{fault['msg']} at {'.'.join(map(str, fault['loc'])) or 'the beginning'}"
+
+
+router.include_router(_kept)

@@ -5,44 +5,13 @@ from datetime import datetime
 from pydantic import Field
 
 from kexbench.api.models import HostKind
+from kexbench.comparison.curves import ScalingCase
 from kexbench.comparison.loads import LoadCase
 from kexbench.comparison.mixed import MixedPool
-from kexbench.comparison.models import CaseView, Estimate, SubjectView
+from kexbench.comparison.models import CaseView, SubjectView
 from kexbench.comparison.security_models import HandshakeView, LevelView, ModelView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.upgrades import Side
-
-
-class CoefficientView(Frozen):
-    value: float
-    low: float | None
-    high: float | None
-
-
-class ScalingPoint(Frozen):
-    threads: int
-    rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
-    alone: Estimate | None = Field(
-        description="the base of the efficiency: handshakes per second of wall time of one thread while the others "
-        "sleep, each thread in turn on its own CPU; null for one thread, and where runners of earlier releases measured"
-    )
-    efficiency: CoefficientView | None = Field(description="rate / (threads x alone), of the same invocations")
-
-
-class ScalingLine(Frozen):
-    """One subject of one case over thread counts, with the fitted universal scalability law."""
-
-    subject: str
-    points: list[ScalingPoint] = Field(description="by thread count")
-    contention: CoefficientView | None = Field(description="share of the work that waits for others; null: no fit")
-    coherency: CoefficientView | None = Field(description="null with fewer than three thread counts")
-    peak_threads: float | None
-
-
-class ScalingCase(Frozen):
-    case: CaseView = Field(description="with the fewest threads that its curves have")
-    title: str = Field(description="of the case, whatever the threads")
-    lines: list[ScalingLine]
 
 
 class Scaling(Frozen):

@@ -14,8 +14,9 @@ from fastapi import Depends, Query, Request
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import NotificationPage, NotificationView, ToSend
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheNotificationStore, TheStore
-from kexbench.api.gate import CountedRoute, api_router
+from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
@@ -26,7 +27,7 @@ from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import NotificationStore, Store
 
-router = api_router(route_class=CountedRoute, tags=["notifications"], responses=uploads.responses)
+router = api_router(route_class=KeptRoute, tags=["notifications"], responses=uploads.responses)
 LASTING = timedelta(days=3)
 """Older events are no longer notified. A new channel receives nothing older either."""
 _SCREENINGS = 200

@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from kexbench.alerts.events import alerts_of
 from kexbench.api.answers import KeptRoute
-from kexbench.api.dependencies import MaybeSupplies, MeasuresItself, TheCatalogue, TheRunStore, TheStore
+from kexbench.api.dependencies import MaybeSupplies, MeasuresItself, TheCatalogue, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, newest_event
@@ -30,7 +30,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Run
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.progress import expected_end_at, jobs_progress, left_s
-from kexbench.queue.runs import as_queued, waiting_states
+from kexbench.queue.runs import as_queued, open_runs, waiting_states
 from kexbench.queue.streams import News, Read, Streams, TooManyStreams, Topic
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunStore, Store
@@ -92,16 +92,15 @@ def search(
 
 
 @router.get("/queue", operation_id="queue")
-def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
+def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     """Runs that have not ended: the current runs, then the waiting runs in the order they will begin if no other run is
     queued."""
-    rows = {row.run_id: row for row in store.open_run_rows()}
-    last_begun = store.last_begun()
     waits = waiting_states(measures_itself)
+    rows, stored = open_runs(store)
+    last_begun = store.kept_until_stored("last begun", store.last_begun)
     runs = [as_queued(row, waits) for row in rows.values()]
     waiting, newer = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
-    stored = store.progress([*begun, *waiting])
     entries, before_s, now = [], 0.0, datetime.now(UTC)
     for run_id in [*begun, *waiting]:
         row, done = rows[run_id], stored[run_id].invocations_stored
@@ -136,9 +135,15 @@ def run_progress(store: TheStore, supplies: MaybeSupplies, run_id: str) -> RunPr
 
 
 def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: Run) -> RunProgressView:
-    progress = store.progress([run.run_id]).get(run.run_id)
+    progress, stored, attempts = store.kept_until_stored(
+        ("progress", run.run_id),
+        lambda: (
+            store.progress([run.run_id]).get(run.run_id),
+            store.stored_by_job(run.run_id),
+            store.attempts(run.run_id),
+        ),
+    )
     event, namespace = newest_event(run, progress), supplies.namespace if isinstance(supplies, Supplies) else ""
-    stored, attempts = store.stored_by_job(run.run_id), store.attempts(run.run_id)
     done = sum(stored.values())
     return RunProgressView(
         run_id=run.run_id,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, Swap, measured_ratios, measured_rows, swaps
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import (
@@ -34,7 +35,7 @@ from kexbench.store.port import SampleStore, Selection, Store
 _RUNS_TRIED = 20
 """The newest runs of a spec among which a finished one is looked for."""
 
-router = api_router(tags=["reading"])
+router = api_router(route_class=KeptRoute, tags=["reading"])
 
 _Levels = dict[str, dict[str, list[float]]]
 """The level of each invocation, by subject and case id."""
@@ -65,6 +66,14 @@ def _article_run(store: Store, run: Run) -> ArticleRun | None:
     if not kinds:
         return None
     kind = HostKind(**vars(kinds[0]))
+    return store.kept_value(
+        ("article's run", run.run_id, kinds[0]),
+        lambda evidence: evidence.of_run(run.run_id),
+        lambda: _article_run_on(store, run, kind),
+    )
+
+
+def _article_run_on(store: Store, run: Run, kind: HostKind) -> ArticleRun | None:
     samples = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run.run_id))
     if not samples:
         return None

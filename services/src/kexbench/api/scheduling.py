@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
+from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheQueueing, TheScheduleStore, TheStore
-from kexbench.api.gate import CountedRoute, api_router
+from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.api.uploading import router as uploads
@@ -18,7 +19,7 @@ from kexbench.planning.schedule import read_schedule
 from kexbench.queue.runs import one_at_a_time, planned
 from kexbench.queue.schedules import begin_run, changed_after, newest_schedule, unknown_schedule
 
-router = api_router(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
+router = api_router(route_class=KeptRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 ScheduledTime = Annotated[
     str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the scheduled time")

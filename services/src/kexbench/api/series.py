@@ -152,7 +152,11 @@ def distribution(
 ) -> Distribution:
     """The batches behind one number by invocation, with their quantiles. Batches that another program interrupted have
     no value in most metrics."""
-    cell = batches_of_cell(store, metric, subject, case_id, (pool, cpu_model), run_id)
+    cell = store.kept_value(
+        ("distribution", metric, subject, case_id, pool, cpu_model, run_id),
+        lambda evidence: evidence.of_case(case_id),
+        lambda: batches_of_cell(store, metric, subject, case_id, (pool, cpu_model), run_id),
+    )
     if cell is None:
         where = ", ".join(filter(None, (pool, cpu_model, run_id))) or "any machine"
         detail = f"there are no batches of {subject} in case {case_id} on {where}"
@@ -196,8 +200,12 @@ def security(
         detail = f"nothing of subject {subject} was measured here"
         raise ProblemError(HTTPStatus.NOT_FOUND, detail, "choose one of the answer without a subject")
     chosen = subject or (newest.subject.name if newest else None)
-    rows = store.samples(replace(here, subjects=(chosen,))) if kind and chosen else []
-    levels, unranked = handshakes_of(rows, model)
+    shown = replace(here, subjects=(chosen,) if chosen else ())
+    levels, unranked = store.kept_value(
+        ("handshakes", shown, model),
+        lambda evidence: evidence.of_subjects(shown.subjects),
+        lambda: handshakes_of(store.samples(shown) if kind and chosen else [], model),
+    )
     return SecurityView(
         model=next(view for view in model_views() if view.model is model),
         models=model_views(),

@@ -242,14 +242,14 @@ def upgrade_why_profile(
     response_class=Response,
     responses={200: {"content": {SVG: {}}, "description": "the badge"}},
 )
-def badge(store: TheSampleStore, catalogue: TheCatalogue, library: Library, line: VersionLine) -> Response:
+def badge(store: TheSampleStore, library: Library, line: VersionLine) -> Response:
     """The verdict on the newest upgrade of a version line, such as 3.5, as a small picture."""
     pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,))))
     pair = newest_of_line(pairs, line)
     if pair is None:
         return Response(empty_badge(f"{LIBRARIES[library].title} {line}"), media_type=SVG)
-    report = upgrade_report(store, catalogue, library, pair.before.name, pair.after.name)
-    return Response(upgrade_badge(report), media_type=SVG)
+    step = (pair.before.name, pair.after.name)
+    return Response(upgrade_badge(pair.ends, judged_steps(store, [step])[step].judged), media_type=SVG)
 
 
 def version_of(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> SubjectRow:

@@ -1,12 +1,12 @@
 """A badge: the verdict on the newest upgrade of a version line, as a small picture for README files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from kexbench.analysis.sentences import verdict_in_brief
 from kexbench.comparison.order import version_order
 from kexbench.comparison.upgrade_ends import Neighbours
-from kexbench.domain.upgrades import UpgradeReport
+from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 
 _SLOWER, _FASTER, _OTHER = "#8f4300", "#0b5394", "#5f6670"
 """White text is readable on each. The text says the same as the colour."""
@@ -21,10 +21,10 @@ def newest_of_line(upgrades: Iterable[Neighbours], line: str) -> Neighbours | No
     return max(of_line, key=lambda pair: version_order(pair.after), default=None)
 
 
-def upgrade_badge(report: UpgradeReport) -> str:
-    slower, faster = report.count("more"), report.count("less")
-    colour = _SLOWER if slower else _FASTER if faster else _OTHER
-    return _svg(f"{report.before.label} → {report.after.version}", verdict_in_brief(report.cells), colour)
+def upgrade_badge(ends: tuple[UpgradeEnd, UpgradeEnd], cells: Sequence[UpgradeCell]) -> str:
+    verdicts, (before, after) = {cell.verdict for cell in cells}, ends
+    colour = _SLOWER if "more" in verdicts else _FASTER if "less" in verdicts else _OTHER
+    return _svg(f"{before.label} → {after.version}", verdict_in_brief(cells), colour)
 
 
 def empty_badge(title: str) -> str:

@@ -16,7 +16,8 @@ from kexbench.comparison.cells import Gathered, change_of, gather
 from kexbench.comparison.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
 from kexbench.comparison.models import Change, Estimate, Ratio, SubjectView
 from kexbench.comparison.order import subject_view, version_order
-from kexbench.comparison.upgrade_data import judged_steps
+from kexbench.comparison.upgrade_data import Step, judged_steps
+from kexbench.comparison.upgrade_ends import Ends
 from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, kind_of
@@ -69,10 +70,26 @@ class _OnKind:
 
 def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKindRow) -> list[CpuRow]:
     """By library, then the host kinds in the order of the store."""
+    placed = store.kept_value(
+        ("cpus", metric, case_id, libraries, base),
+        lambda evidence: (evidence.of_case(case_id), tuple(evidence.host_kinds())),
+        lambda: _placed(store, metric, case_id, libraries, base),
+    )
+    judged = judged_steps(store, {step for _, step, _ in placed if step}, metrics={"both": metric})
+    rows = []
+    for row, step, ends in placed:
+        cell = judged[step].of(case_id, HostKindRow(row.pool, row.cpu_model)) if step else None
+        rows.append(row.model_copy(update={"change": change_of(ends, *cell)}) if ends and cell else row)
+    return rows
+
+
+def _placed(
+    store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKindRow
+) -> list[tuple[CpuRow, Step | None, Ends | None]]:
+    """The rows without their changes, each with the step that its change is of, and both of its ends."""
     places = [_OnKind(kind, _cells(store, metric, case_id, libraries, kind)) for kind in store.host_kinds()]
     on_base = next((place for place in places if place.kind == base), None)
     rows = [(place, cell) for place in places for cell in place.newest()]
-    judged = judged_steps(store, {cell.step for _, cell in rows if cell.step}, metrics={"both": metric})
     run_ids = {cell.run_id for place in places for cell in place.cells}
     numbers = _Numbers(store.harness_versions(run_ids), {}) if run_ids else _Numbers({}, {})
     if any(cell.case.leaves_a_choice for _, cell in rows):
@@ -82,24 +99,22 @@ def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, .
     for place, cell in sorted(rows, key=lambda row: row[1].subject.library):
         assert cell.measured_at is not None
         relation, relative, cautions = _relation(place, cell, on_base, numbers)
-        step = judged[cell.step].of(case_id, place.kind) if cell.step else None
         host = facts.of(cell.run_id, place.kind)
-        result.append(
-            CpuRow(
-                pool=place.kind.pool,
-                cpu_model=place.kind.cpu_model,
-                subject=subject_view(cell.subject),
-                estimate=Estimate(**vars(estimate_median(cell.levels))),
-                run_id=cell.run_id,
-                measured_at=cell.measured_at,
-                relation=relation,
-                relative=relative,
-                cautions=cautions,
-                change=change_of(cell.ends, *step) if cell.ends and step else None,
-                cpu_features=accelerating(host.cpu_flags) if host else [],
-                used_features=facts.reported(cell, place.kind),
-            )
+        row = CpuRow(
+            pool=place.kind.pool,
+            cpu_model=place.kind.cpu_model,
+            subject=subject_view(cell.subject),
+            estimate=Estimate(**vars(estimate_median(cell.levels))),
+            run_id=cell.run_id,
+            measured_at=cell.measured_at,
+            relation=relation,
+            relative=relative,
+            cautions=cautions,
+            change=None,
+            cpu_features=accelerating(host.cpu_flags) if host else [],
+            used_features=facts.reported(cell, place.kind),
         )
+        result.append((row, cell.step, cell.ends))
     return result
 
 

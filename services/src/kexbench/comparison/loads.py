@@ -1,7 +1,8 @@
 """The most connections a second that a web server made, over the numbers of connections at once."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.possible import USUAL_CONCURRENCY
 from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleRow
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 METRICS = (Metric.ELAPSED_NS, Metric.SERVER_CPU_NS, Metric.CLIENT_CPU_NS)
 SATURATED = 0.9
@@ -39,6 +40,21 @@ class LoadCase(Frozen):
     case: CaseView = Field(description="with the fewest connections at once that its curves have")
     title: str = Field(description="of the case, whatever the connections at once")
     lines: list[LoadLine]
+
+
+def loads_of(store: SampleStore, selection: Selection, cases: Iterable[Case]) -> list[LoadCase]:
+    """Those of the web servers among some cases, kept as long as their results are the same. `selection`: one host
+    kind."""
+    here = replace(selection, case_ids=tuple(case.case_id for case in cases if case.has_server))
+    if not here.case_ids:
+        return []
+    return list(
+        store.kept_value(
+            ("loads", here),
+            lambda evidence: tuple(map(evidence.of_case, here.case_ids)),
+            lambda: load_cases({metric: store.samples(replace(here, metric=metric)) for metric in METRICS}),
+        )
+    )
 
 
 def load_cases(rows: Mapping[Metric, Sequence[SampleRow]]) -> list[LoadCase]:

@@ -39,5 +39,11 @@ def cases_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredCaseRow]) -> 
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
 
 
+def row_order(row: SampleRow) -> tuple[str, ...]:
+    """The order of rows in the store."""
+    library, version_key, build_profile, source = version_order(row.subject)
+    return library, version_key, source, build_profile, row.case.case_id, row.unit
+
+
 def version_order(subject: SubjectRow) -> tuple[str, ...]:
     return (subject.library, subject.version_key, subject.build_profile, subject.source)

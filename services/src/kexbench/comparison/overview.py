@@ -11,7 +11,7 @@ from pydantic import Field
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
 from kexbench.comparison.order import version_order
-from kexbench.comparison.upgrade_data import JudgedCells, judged_steps
+from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps, token_of
 from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
@@ -21,7 +21,7 @@ from kexbench.domain.verdicts import RELEVANT
 from kexbench.domain.versions import version_key
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,38 @@ def story_of(before: SubjectRow, after: SubjectRow, cells: JudgedCells, relevant
     """The only place that words an upgrade, so that all pages say the same."""
     factors = attribute(cells.data, cells.judged, relevant)
     return UpgradeStory(factors, sentence(end_of(before), end_of(after), cells.judged, factors))
+
+
+def stories_of(
+    store: SampleStore, ends: Collection[tuple[SubjectRow, SubjectRow]], relevant: float = RELEVANT
+) -> dict[tuple[SubjectRow, SubjectRow], UpgradeStory]:
+    """Those of whole upgrades, kept as long as their results are the same. Missing ones are computed together."""
+    kinds = store.host_kinds()
+
+    def tell(keys: Sequence[_StoryKey]) -> dict[_StoryKey, UpgradeStory]:
+        judged = judged_steps(store, {key.step for key in keys}, relevant)
+        return {key: story_of(key.before, key.after, judged[key.step].ordered(kinds), relevant) for key in keys}
+
+    kept = store.kept(
+        [_StoryKey(before, after, relevant, tuple(kinds)) for before, after in ends],
+        lambda evidence, key: token_of(evidence, key.step),
+        tell,
+    )
+    return {(key.before, key.after): story for key, story in kept.items()}
+
+
+@dataclass(frozen=True)
+class _StoryKey:
+    """What the story of an upgrade is kept by: among others, the order of host kinds."""
+
+    before: SubjectRow
+    after: SubjectRow
+    relevant: float
+    kinds: tuple[HostKindRow, ...]
+
+    @property
+    def step(self) -> Step:
+        return self.before.name, self.after.name
 
 
 class UpgradeSummary(Frozen):
@@ -64,12 +96,13 @@ def library_states(store: SampleStore, catalogue: Catalogue) -> list[LibraryStat
     upgrades = {library: _newest_upgrade(neighbours(rows[library])) for library in rows}
     steps = {library: (pair.before.name, pair.after.name) for library, pair in upgrades.items() if pair}
     judged = judged_steps(store, list(steps.values()))
+    stories = stories_of(store, [(pair.before, pair.after) for pair in upgrades.values() if pair])
     return [
         LibraryState(
             library=cast(Library, library),
             newest=end_of(max((row.subject for row in rows[library]), key=version_order)),
             measured_at=max(row.measured_at for row in rows[library]),
-            upgrade=_summary(pair, judged[steps[library]]) if pair else None,
+            upgrade=_summary(pair, judged[steps[library]], stories[pair.before, pair.after]) if pair else None,
             unmeasured=_unmeasured(catalogue, library, [row.subject for row in rows[library]]),
         )
         for library, pair in sorted(upgrades.items())
@@ -82,7 +115,7 @@ def _newest_upgrade(pairs: Sequence[Neighbours]) -> Neighbours | None:
     return next((pair for pair in pairs if pair.after.version_key == newest), None)
 
 
-def _summary(pair: Neighbours, cells: JudgedCells) -> UpgradeSummary:
+def _summary(pair: Neighbours, cells: JudgedCells, story: UpgradeStory) -> UpgradeSummary:
     before, after = pair.ends
     counts: dict[CellVerdict, int] = defaultdict(int)
     for cell in cells.judged:
@@ -91,7 +124,7 @@ def _summary(pair: Neighbours, cells: JudgedCells) -> UpgradeSummary:
         before=before,
         after=after,
         measured_at=pair.measured_at,
-        sentence=story_of(pair.before, pair.after, cells, RELEVANT).sentence,
+        sentence=story.sentence,
         counts=dict(counts),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from kexbench.analysis.changepoints import ChangePoint as Found
 from kexbench.comparison.levels import Changes, changes_of, lines_of
 from kexbench.comparison.models import ChangePoint
+from kexbench.comparison.order import row_order
 from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps
 from kexbench.comparison.upgrade_ends import end_of
 from kexbench.domain.samples import Metric
@@ -44,6 +45,18 @@ class _Line:
         before, after = self.subjects[index - 1 : index + 1]
         return before.name, after.name
 
+    @property
+    def first(self) -> SampleRow:
+        return self.rows[self.subjects[0].name][0]
+
+
+@dataclass(frozen=True)
+class _LinesKey:
+    """What the lines of a case are kept by."""
+
+    selection: Selection
+    case_id: str
+
 
 def trend_lines(store: SampleStore, selections: Iterable[Selection], case_ids: Collection[str]) -> list[TrendLine]:
     """The lines of some host kinds and metrics, in the order of the selections, then of the rows in the store.
@@ -63,13 +76,20 @@ def trend_lines(store: SampleStore, selections: Iterable[Selection], case_ids: C
 
 
 def _lines(store: SampleStore, selection: Selection, case_ids: Collection[str]) -> list[_Line]:
-    """Kept as long as the results of the cases are the same."""
-    here = replace(selection, case_ids=tuple(sorted(case_ids)))
-    return store.kept_value(
-        ("lines", here),
-        lambda evidence: tuple(evidence.of_case(case_id) for case_id in here.case_ids),
-        lambda: _lines_anew(store, here),
+    """In the order of the rows in the store. Those of a case are kept as long as its results are the same."""
+
+    def compute(keys: Sequence[_LinesKey]) -> dict[_LinesKey, list[_Line]]:
+        lines: dict[_LinesKey, list[_Line]] = {key: [] for key in keys}
+        for line in _lines_anew(store, replace(selection, case_ids=tuple(sorted(key.case_id for key in keys)))):
+            lines[_LinesKey(selection, line.case_id)].append(line)
+        return lines
+
+    kept = store.kept(
+        [_LinesKey(selection, case_id) for case_id in case_ids],
+        lambda evidence, key: evidence.of_case(key.case_id),
+        compute,
     )
+    return sorted((line for lines in kept.values() for line in lines), key=lambda line: row_order(line.first))
 
 
 def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:

@@ -12,13 +12,23 @@ from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import OpenRunRow, RunStore
+from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
 one_at_a_time = Lock()
 """Checking the existence or state of a run and adding to it are two steps."""
 stirred = Event()
 """Set when a run changes its state here. So the executor in this process need not poll, which would disturb
 measurements."""
+
+
+def open_runs(store: Store) -> tuple[dict[str, OpenRunRow], dict[str, RunProgress]]:
+    """The runs that have not ended, and how far they are, kept until something is stored."""
+
+    def read() -> tuple[dict[str, OpenRunRow], dict[str, RunProgress]]:
+        rows = {row.run_id: row for row in store.open_run_rows()}
+        return rows, store.progress(list(rows))
+
+    return store.kept_until_stored("open runs", read)
 
 
 def plan_of(

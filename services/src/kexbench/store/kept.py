@@ -86,10 +86,22 @@ class KeptTables(SummaryTables):
         token_of: Callable[[Evidence, Key], Token],
         compute: Callable[[list[Key]], Mapping[Key, Value]],
     ) -> dict[Key, Value]:
-        if not keys:
-            return {}
-        evidence = self.evidence()
-        tokens = {key: token_of(evidence, key) for key in keys}
+        def tokens() -> dict[Key, Token]:
+            evidence = self.evidence()
+            return {key: token_of(evidence, key) for key in keys}
+
+        return self._kept_by(tokens, compute) if keys else {}
+
+    def kept_value(self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]) -> Value:
+        return self.kept([key], lambda evidence, _: token_of(evidence), lambda _: {key: compute()})[key]
+
+    def kept_until_stored(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        return self._kept_by(lambda: {key: ("content", self.content_version())}, lambda _: {key: compute()})[key]
+
+    def _kept_by(
+        self, newest_tokens: Callable[[], Mapping[Key, Token]], compute: Callable[[list[Key]], Mapping[Key, Value]]
+    ) -> dict[Key, Value]:
+        tokens = newest_tokens()
         with self._keeping:
             found = {
                 key: entry[1] for key, token in tokens.items() if (entry := self._kept.get(key)) and entry[0] == token
@@ -100,15 +112,12 @@ class KeptTables(SummaryTables):
         if not missing:
             return found
         computed = compute(missing)
-        later = self.evidence()
+        later = newest_tokens()
         with self._keeping:
             for key in missing:
-                if token_of(later, key) == tokens[key]:  # otherwise it may be partly of the one, partly of the other
+                if later[key] == tokens[key]:  # otherwise it may be partly of the one, partly of the other
                     self._keep(key, tokens[key], computed[key])
         return {key: found[key] if key in found else computed[key] for key in tokens}
-
-    def kept_value(self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]) -> Value:
-        return self.kept([key], lambda evidence, _: token_of(evidence), lambda _: {key: compute()})[key]
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         return [HostKindRow(*kind) for kind in self.evidence().host_kinds(run_id)]

@@ -25,7 +25,7 @@ from kexbench.domain.samples import (
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.columns import sample_columns
-from kexbench.store.evidence import RunCase
+from kexbench.store.evidence import Evidence, RunCase
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.kept import KeptTables
 from kexbench.store.port import (
@@ -164,6 +164,9 @@ class MeasuredTables(HostTables, KeptTables):
         return {row["job_id"]: int(row["stored"]) for row in selected}
 
     def subjects(self) -> list[SubjectRow]:
+        return list(self.kept_value("subjects", Evidence.of_all, self._subjects))
+
+    def _subjects(self) -> list[SubjectRow]:
         selected = self._query_summaries(
             f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
             f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"

@@ -646,12 +646,17 @@ class SampleStore(Protocol):
         compute: Callable[[list[Key]], Mapping[Key, Value]],
     ) -> dict[Key, Value]:
         """A value for each key, computed only if its token changed. A key names everything else that its value depends
-        on; the token must change with all results that it is computed from."""
+        on, and what the value is: named tuples of two classes are equal if their fields are. The token must change with
+        all results that the value is computed from."""
         ...
 
     def kept_value(
         self, key: Hashable, token_of: Callable[[Evidence], Token], compute: Callable[[], Value]
     ) -> Value: ...
+
+    def kept_until_stored(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """As `kept_value`, for what is read from other tables than results: until anything is stored."""
+        ...
 
     def subjects(self) -> list[SubjectRow]: ...
     def libraries(self) -> set[str]:

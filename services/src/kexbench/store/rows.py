@@ -150,8 +150,15 @@ def host_row(host: HostFacts, host_id: str | None = None) -> Row:
 
 
 def subject_of(row: Row) -> SubjectRow:
-    commit = LibraryCommit.model_validate_json(row["commit"]) if row["commit"] else None
-    return SubjectRow(**{column: row[column] for column in SUBJECT_COLUMNS} | {"commit": commit})
+    return _subject(*(row[column] for column in SUBJECT_COLUMNS))
+
+
+@lru_cache(maxsize=4096)
+def _subject(*columns: str) -> SubjectRow:
+    """Cached, because most rows are of few subjects."""
+    written = dict(zip(SUBJECT_COLUMNS, columns, strict=True))
+    commit = written.pop("commit")
+    return SubjectRow(**written, commit=LibraryCommit.model_validate_json(commit) if commit else None)
 
 
 def case_of(row: Row) -> Case:

@@ -1,0 +1,170 @@
+"""Throughput over thread counts: the curves of all cases with more than one."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import Field
+
+from kexbench.analysis.estimates import estimate_median
+from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
+from kexbench.comparison.models import CaseView, Estimate
+from kexbench.comparison.order import row_order
+from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import ContextUse
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.samples import Metric
+from kexbench.store.port import SampleRow, SampleStore, Selection
+
+BOOTSTRAPS = 100
+"""Enough for an interval on a page, in a tenth of a second a curve."""
+
+
+class CoefficientView(Frozen):
+    value: float
+    low: float | None
+    high: float | None
+
+
+class ScalingPoint(Frozen):
+    threads: int
+    rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
+    alone: Estimate | None = Field(
+        description="the base of the efficiency: handshakes per second of wall time of one thread while the others "
+        "sleep, each thread in turn on its own CPU; null for one thread, and where runners of earlier releases measured"
+    )
+    efficiency: CoefficientView | None = Field(description="rate / (threads x alone), of the same invocations")
+
+
+class ScalingLine(Frozen):
+    """One subject of one case over thread counts, with the fitted universal scalability law."""
+
+    subject: str
+    points: list[ScalingPoint] = Field(description="by thread count")
+    contention: CoefficientView | None = Field(description="share of the work that waits for others; null: no fit")
+    coherency: CoefficientView | None = Field(description="null with fewer than three thread counts")
+    peak_threads: float | None
+
+
+class ScalingCase(Frozen):
+    case: CaseView = Field(description="with the fewest threads that its curves have")
+    title: str = Field(description="of the case, whatever the threads")
+    lines: list[ScalingLine]
+
+
+@dataclass(frozen=True)
+class _CurvesKey:
+    """What the curves of some cases are kept by: those that differ in threads, and in whether these share a context."""
+
+    selection: Selection
+    case_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """The curves of a case, whatever its threads."""
+
+    view: ScalingCase
+    place: tuple[str, ...]
+    """Of its first row in the store."""
+
+
+def scaling_cases(store: SampleStore, selection: Selection, cases: Iterable[Case]) -> list[ScalingCase]:
+    """In the order of the store. `selection`: the elapsed time on one host kind, measured in `cases`."""
+    groups: dict[Case, list[Case]] = defaultdict(list)
+    for case in cases:
+        groups[_alone(case).model_copy(update={"context": ContextUse.SHARED})].append(case)
+    keys = [
+        _CurvesKey(selection, tuple(sorted(case.case_id for case in group)))
+        for group in groups.values()
+        if len({case.threads for case in group}) > 1
+    ]
+
+    def compute(missing: Sequence[_CurvesKey]) -> dict[_CurvesKey, tuple[_Curves, ...]]:
+        wanted = tuple(sorted(case_id for key in missing for case_id in key.case_ids))
+        here = replace(selection, case_ids=wanted)
+        rows: dict[str, list[SampleRow]] = defaultdict(list)
+        for row in store.samples(here):
+            rows[row.case.case_id].append(row)
+        alone = {_place(row): 1e9 / row.level for row in store.samples(replace(here, metric=Metric.ALONE_NS))}
+        return {key: _curves_of((row for case_id in key.case_ids for row in rows[case_id]), alone) for key in missing}
+
+    kept = store.kept(keys, lambda evidence, key: tuple(map(evidence.of_case, key.case_ids)), compute)
+    curves = sorted((curve for of_group in kept.values() for curve in of_group), key=lambda curve: curve.place)
+    return [curve.view for curve in curves]
+
+
+_Place = tuple[str, str, Case, str]
+"""Where a row was measured. Rows of two metrics with the same place are of the same batches."""
+_Bases = defaultdict[tuple[Case, str], defaultdict[int, dict[str, Together]]]
+"""By case with one thread and subject, then by threads and invocation."""
+
+
+def _place(row: SampleRow) -> _Place:
+    return row.run_id, row.unit, row.case, row.subject.name
+
+
+def _curves_of(rows: Iterable[SampleRow], alone_rates: Mapping[_Place, float]) -> tuple[_Curves, ...]:
+    curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    bases: _Bases = defaultdict(lambda: defaultdict(dict))
+    fewest: dict[Case, Case] = {}
+    places: dict[Case, tuple[str, ...]] = {}
+    for row in sorted(rows, key=row_order):
+        alone, rate = _alone(row.case), 1e9 / row.level
+        curves[alone][row.subject.name][row.case.threads].append(rate)
+        if alone_rate := alone_rates.get(_place(row)):
+            bases[alone, row.subject.name][row.case.threads][f"{row.run_id}/{row.unit}"] = Together(rate, alone_rate)
+        fewest[alone] = min(fewest.get(alone, row.case), row.case, key=lambda case: case.threads)
+        places.setdefault(alone, row_order(row))
+    for alone, lines in curves.items():  # with one thread, sharing a context or not is the same case
+        if alone.context is ContextUse.THREAD:
+            shared = curves.get(alone.model_copy(update={"context": ContextUse.SHARED}), {})
+            for subject, curve in lines.items():
+                curve[1].extend(shared.get(subject, {}).get(1, ()))
+    views = {
+        alone: ScalingCase(
+            case=CaseView.of(fewest[alone]),
+            title=alone.label,
+            lines=[
+                _line(name, rates, bases[alone, name])
+                for name, curve in lines.items()
+                if len(rates := _measured(curve)) > 1
+            ],
+        )
+        for alone, lines in curves.items()
+    }
+    return tuple(_Curves(view, places[alone]) for alone, view in views.items() if view.lines)
+
+
+def _alone(case: Case) -> Case:
+    """The case with one thread. It groups a curve; a context for each thread makes no valid case of it."""
+    return case.model_copy(update={"threads": 1})
+
+
+def _measured(curve: dict[int, list[float]]) -> dict[int, list[float]]:
+    return {threads: rates for threads, rates in curve.items() if rates}
+
+
+def _line(subject: str, rates: dict[int, list[float]], bases: dict[int, dict[str, Together]]) -> ScalingLine:
+    fit = fit_scaling(relative_rates(bases), bootstraps=BOOTSTRAPS)
+    return ScalingLine(
+        subject=subject,
+        points=[_point(threads, values, bases.get(threads, {})) for threads, values in sorted(rates.items())],
+        contention=_coefficient(fit.contention) if fit else None,
+        coherency=_coefficient(fit.coherency) if fit else None,
+        peak_threads=fit.peak_threads if fit else None,
+    )
+
+
+def _point(threads: int, rates: list[float], invocations: dict[str, Together]) -> ScalingPoint:
+    alone_rates = [each.alone_rate for each in invocations.values()]
+    return ScalingPoint(
+        threads=threads,
+        rate=Estimate(**vars(estimate_median(rates))),
+        alone=Estimate(**vars(estimate_median(alone_rates))) if alone_rates else None,
+        efficiency=_coefficient(efficiency(threads, invocations)),
+    )
+
+
+def _coefficient(estimate: Coefficient | Efficiency | None) -> CoefficientView | None:
+    return CoefficientView(**vars(estimate)) if estimate else None
