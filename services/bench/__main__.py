@@ -41,6 +41,7 @@ from bench.overhead import Overhead, measure_overhead
 from bench.pages import PageFigures, measure_pages
 from bench.pages_report import SCRIPT_KB, USEFUL_S, pages_text
 from bench.peers import Peer, compare_with_plain_loop
+from bench.questions import LEFT_OUT
 from bench.scale import Scaled, measure_scale
 from bench.texts import (
     ANSWERS,
@@ -230,6 +231,10 @@ def _detections(machine: Machine, scale: Scale) -> Iterator[str]:
                 _log(f"detection: {case.label}, {progress} of {scale.pool} invocations of each pair")
 
 
+def _left_out() -> str:
+    return "; ".join(f"`{operation}`: {reason}" for operation, reason in LEFT_OUT.items())
+
+
 def _answers(scale: Scale) -> Iterator[Answers]:
     for millions in scale.stored_millions:
         _log(f"answers: a store of {millions} million values")
@@ -287,7 +292,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         lambda machine, scale, _: "\n\n".join(_detections(machine, scale)),
     ),
     "commits": (COMMITS, lambda _machine, scale, _: report.commits_table(measure_commits(scale.pushes))),
-    "answers": (ANSWERS, lambda _machine, scale, _: answers_text(list(_answers(scale)))),
+    "answers": (ANSWERS.format(left_out=_left_out()), lambda _machine, scale, _: answers_text(list(_answers(scale)))),
     "load": (LOAD, lambda machine, scale, _: loads_text(list(_loads(machine, scale)))),
     "pages": (
         PAGES.format(useful_s=USEFUL_S, script_kb=SCRIPT_KB),

@@ -2,15 +2,21 @@
 embedded store in it, and its memory."""
 
 import asyncio
+import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx
 
+from bench.furnishing import furnish
 from bench.large_store import (
     EXTENTS,
     Extent,
@@ -22,14 +28,22 @@ from bench.large_store import (
     run_of,
     values_of,
 )
+from bench.machine import BenchError
+from bench.questions import Asked, Question, questions
 from bench.sample_rows import SampleRows, measure_sample_rows
 from bench.transfers import SECRET, Transfers, measure_transfers
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.api.calling import sign_role_token
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import RunEvent, RunState
+from kexbench.queue.supplies import LocalSupplies
+from kexbench.store.clickhouse import ClickHouseStore
 
-REPETITIONS = 5
+REPETITIONS = 3
+WAITING = 20
+"""Runs in the queue."""
 MOST_ROWS_MILLIONS = 20
 """Larger tables with a row for each sample take SQLite more than a few minutes."""
 
@@ -39,7 +53,7 @@ class Answer:
     """CPU time of one request. All but the first are medians."""
 
     first_s: float
-    """The first request of its kind after the store was opened."""
+    """The first request after the store was opened."""
     changed_s: float
     """After an invocation was stored that the answer is about."""
     fresh_s: float
@@ -79,6 +93,7 @@ def measure_answers(millions: int) -> Answers:
 def _make(folder: Path, extent: Extent) -> int:
     store = make_large_store(folder, extent)
     values = values_of(store)
+    furnish(store, extent)
     store.close()
     return values
 
@@ -89,69 +104,94 @@ def measure(folder: Path, extent: Extent) -> tuple[float, dict[str, Answer], int
 
 
 async def _measure(folder: Path, extent: Extent) -> tuple[float, dict[str, Answer], int]:
-    began = time.perf_counter()
+    opened_s, first = 0.0, {}
+    asked = Asked(extent, run_of(extent, extent.hosts - 1, extent.runs))
+    with _opened(folder) as service:
+        service.begin(asked)
+        service.queue_runs(asked)
+    for question in questions(asked):
+        began = time.perf_counter()
+        with _opened(folder) as service:
+            opened_s = opened_s or time.perf_counter() - began
+            first[question.name] = await service.cpu_s(question)
+    with _opened(folder) as service:
+        changed = {name: await _changed_s(service, extent, place) for place, name in enumerate(first)}
+        fresh, again = {}, {}
+        for question in questions(asked):
+            await service.cpu_s(question)
+            fresh[question.name] = await service.median_s(question, lambda: service.store_something(asked))
+            again[question.name] = await service.median_s(question, lambda: None)
+    answers = {name: Answer(first[name], changed[name], fresh[name], again[name]) for name in first}
+    return opened_s, answers, peak_bytes()
+
+
+async def _changed_s(service: "_Service", extent: Extent, place: int) -> float:
+    """Of a question by its place among all. Each has a run of its own, since a run has few invocations of a case."""
+    asked = Asked(extent, run_of(extent, extent.hosts - 1, extent.runs + 1 + place))
+    question = questions(asked)[place]
+    deliveries = service.begin(asked)
+    await service.cpu_s(question)
+    return await service.median_s(question, lambda: next(deliveries))
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator["_Service"]:
+    """A service that has just been started: it keeps no answers."""
     store = open_large_store(folder)
-    opened_s = time.perf_counter() - began
-    run = run_of(extent, extent.hosts - 1, extent.runs)
-    invocations = invocations_of(run)
-    store.add_run(run)
-
-    def something_else() -> None:
-        store.add_event(RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING))
-
-    def next_invocation() -> None:
-        store.add_invocations(run, [next(invocations)])
-
-    next_invocation()
-    transport = httpx.ASGITransport(create_app(store, LocalGatekeeper(SECRET), None))
-    async with httpx.AsyncClient(transport=transport, base_url=f"http://localhost{API_PREFIX}") as client:
-        asked = [_Asked(client, name, *request) for name, request in requests(run, extent).items()]
-        first = {each.name: await each.cpu_s() for each in asked}
-        changed = {each.name: await each.median_s(next_invocation) for each in asked}
-        fresh = {each.name: await each.median_s(something_else) for each in asked}
-        again = {each.name: await each.median_s(lambda: None) for each in asked}
-    store.close()
-    return (
-        opened_s,
-        {name: Answer(first[name], changed[name], fresh[name], again[name]) for name in first},
-        peak_bytes(),
-    )
+    try:
+        yield _Service(store)
+    finally:
+        store.close()
 
 
-def requests(run: Run, extent: Extent) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """The path and the parameters of each answer, which has the first case of a run in it."""
-    assert run.host is not None
-    host_kind = {"pool": run.plan.pools[0], "cpu_model": run.host.cpu_model}
-    before, after = (f"3.{version}.0" for version in (extent.versions - 2, extent.versions - 1))
-    return {
-        "filters": ("/filters", {}),
-        "matrix of one CPU": ("/matrix", host_kind),
-        "series": ("/series", {"case_id": run.plan.cases[0].case_id, **host_kind}),
-        "list of upgrades": ("/upgrades", {}),
-        "upgrade report": ("/upgrades/report", {"library": "openssl", "before": before, "after": after}),
-        "comparison of two versions": ("/compare", {}),
-        "run": (f"/runs/{run.run_id}", {}),
-        "list of runs": ("/runs", {}),
-    }
+class _Service:
+    def __init__(self, store: ClickHouseStore) -> None:
+        self._store = store
+        app = create_app(store, LocalGatekeeper(SECRET), None, LocalSupplies(_no_plan))
+        transport = httpx.ASGITransport(app)
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+        token = sign_role_token("bench", "dispatcher", SECRET, now=datetime.now(UTC))
+        self._token = {"Authorization": f"Bearer {token}"}
 
-
-@dataclass(frozen=True)
-class _Asked:
-    client: httpx.AsyncClient
-    name: str
-    path: str
-    parameters: Mapping[str, str]
-
-    async def cpu_s(self) -> float:
+    async def cpu_s(self, question: Question) -> float:
+        """CPU time of an answer."""
+        headers = self._token if question.needs_token else {}
+        gc.collect()
         began = time.process_time()
-        response = await self.client.get(self.path, params=self.parameters)
+        response = await self._client.get(question.path, params=question.parameters, headers=headers)
         spent_s = time.process_time() - began
-        response.raise_for_status()
+        if response.is_error:
+            raise BenchError(f"{question.name} was answered with {response.status_code}: {response.text}")
         return spent_s
 
-    async def median_s(self, before: Callable[[], None]) -> float:
+    async def median_s(self, question: Question, before: Callable[[], None]) -> float:
         spent_s = []
         for _ in range(REPETITIONS):
             before()
-            spent_s.append(await self.cpu_s())
+            spent_s.append(await self.cpu_s(question))
         return statistics.median(spent_s)
+
+    def begin(self, asked: Asked) -> Iterator[None]:
+        """Begins a run with as many invocations as a comparison needs. Each step delivers one more."""
+        run = asked.run
+        self._store.add_run(run)
+        self.store_something(asked)
+        first = (each for each in invocations_of(run) if each.case_id == run.plan.cases[0].case_id)
+        of_block = (each for each in first if {sample.subject for sample in each.samples} >= set(asked.block))
+        self._store.add_invocations(run, list(islice(of_block, MIN_COMPARED_INVOCATIONS)))
+        return map(partial(self._store.add_invocation, run), of_block)
+
+    def store_something(self, asked: Asked) -> None:
+        """Something that few answers are about."""
+        self._store.add_event(RunEvent(run_id=asked.run.run_id, at=asked.run.created_at, state=RunState.RUNNING))
+
+    def queue_runs(self, asked: Asked) -> None:
+        """Runs that wait."""
+        for number in range(WAITING):
+            run = asked.run.model_copy(update={"run_id": f"waiting-{number}", "kits": {}, "host": None, "material": {}})
+            self._store.add_run(run)
+            self._store.add_event(RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.QUEUED))
+
+
+def _no_plan(*_: object, **__: object) -> Plan:
+    raise AssertionError("nothing is planned here")

@@ -23,6 +23,7 @@ from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Sample
+from kexbench.domain.variants import split_variant
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
 from kexbench.service.serving import let_readers_in
@@ -144,7 +145,25 @@ def _copy(store: ClickHouseStore, run: Run, copied: Run) -> None:
 
 def run_of(extent: Extent, host: int, number: int) -> Run:
     """Every host measures once a week."""
-    sources = [f"debian/v{version}" for version in range(extent.versions)]
+    spec = _SPEC.format(
+        sources=", ".join(sources_of(extent)),
+        key_exchanges=", ".join(["ECDHE-ECDSA", *(["ECDHE-RSA"] if extent.rsa_bits else [])]),
+        curves=", ".join(extent.curves),
+        rsa_bits=", ".join(map(str, extent.rsa_bits or (2048,))),
+        groups=", ".join(_GROUPS[: extent.groups]),
+        invocations=INVOCATIONS,
+        batches=extent.batches,
+    )
+    return run_of_spec(spec, extent, host, FIRST_RUN + timedelta(weeks=number, hours=host))
+
+
+def sources_of(extent: Extent) -> list[str]:
+    return [f"debian/v{version}" for version in range(extent.versions)]
+
+
+def run_of_spec(spec: str, extent: Extent, host: int, created_at: datetime) -> Run:
+    """A run of some versions of an extent."""
+    sources = sources_of(extent)
     catalogue = Catalogue.model_validate(
         {
             "apiVersion": "kexbench.dev/v1",
@@ -153,26 +172,16 @@ def run_of(extent: Extent, host: int, number: int) -> Run:
             "libraries": {"openssl": [{"source": source} for source in sources]},
         }
     )
-    spec = _SPEC.format(
-        sources=", ".join(sources),
-        key_exchanges=", ".join(["ECDHE-ECDSA", *(["ECDHE-RSA"] if extent.rsa_bits else [])]),
-        curves=", ".join(extent.curves),
-        rsa_bits=", ".join(map(str, extent.rsa_bits or (2048,))),
-        groups=", ".join(_GROUPS[: extent.groups]),
-        invocations=INVOCATIONS,
-        batches=extent.batches,
-    )
     plan = make_plan(spec, "large.yaml", catalogue)
-    created_at = FIRST_RUN + timedelta(weeks=number, hours=host)
     files = MaterialFiles(key=f"{'4' * 64}.pem", certificate=f"{'5' * 64}.pem", dh_parameters="-")
-    kits = {f"openssl@{source}": _kit(source, f"3.{version}.0") for version, source in enumerate(sources)}
+    kits = {subject.reference: _kit(subject.source) for subject in plan.subjects}
     return Run(
         run_id=f"{created_at:%Y%m%d-%H%M%S}-{host:08d}",
         created_at=created_at,
         trigger=Trigger.SCHEDULE,
         spec_text=spec,
         plan=plan,
-        kits={SENTINEL: kits[f"openssl@{sources[0]}"], **kits},
+        kits={SENTINEL: _kit(sources[0]), **kits},
         host=_host(host),
         material={case.case_id: files for case in plan.cases},
     )
@@ -184,7 +193,8 @@ def _host(number: int) -> HostFacts:
     )
 
 
-def _kit(source: str, version: str) -> KitManifest:
+def _kit(source: str) -> KitManifest:
+    version = f"3.{split_variant(source)[0].removeprefix('debian/v')}.0"
     return KitManifest.sealed(
         library="openssl",
         version=version,
@@ -199,7 +209,7 @@ def _kit(source: str, version: str) -> KitManifest:
     )
 
 
-def invocations_of(run: Run) -> Iterator[Invocation]:
+def invocations_of(run: Run, metrics: Sequence[Metric] = METRICS) -> Iterator[Invocation]:
     """All invocations of a run. A case has a base cost, and a newer version costs a little more."""
     random = np.random.default_rng(0)
     assert run.host is not None
@@ -220,18 +230,20 @@ def invocations_of(run: Run) -> Iterator[Invocation]:
                     host_load=HostLoad(load_average_1m=0.1, steal_share=0.0, busy_share=0.5),
                     started_at=started.isoformat(timespec="milliseconds"),
                     negotiated={},
-                    samples=tuple(_samples(block, base_ns, run, random)),
+                    samples=tuple(_samples(block, metrics, base_ns, run, random)),
                     outcomes=(),
                 )
 
 
-def _samples(block: Sequence[str], base_ns: float, run: Run, random: np.random.Generator) -> Iterator[Sample]:
-    references, shape = list(run.kits), (len(METRICS), run.plan.measure.batches)
+def _samples(
+    block: Sequence[str], metrics: Sequence[Metric], base_ns: float, run: Run, random: np.random.Generator
+) -> Iterator[Sample]:
+    references, shape = list(run.kits), (len(metrics), run.plan.measure.batches)
     together = random.normal(1, 0.01)
     for reference in block:
         cost_ns = base_ns * together * (1 + 0.002 * references.index(reference))
         values = np.round(cost_ns * random.normal(1, 0.005, shape))
-        for metric, batches in zip(METRICS, values, strict=True):
+        for metric, batches in zip(metrics, values, strict=True):
             yield Sample(
                 subject=reference, metric=metric, values=tuple(map(float, batches)), level=float(batches.mean())
             )

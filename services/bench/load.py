@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,10 +20,12 @@ from typing import Any
 import httpx
 import numpy as np
 
+from bench.furnishing import furnish
 from bench.large_store import EXTENTS, Extent, in_a_process, invocations_of, make_large_store, run_of, runs_of
 from bench.machine import BenchError
+from bench.questions import Asked, Question, questions
 from kexbench.api.calling import API_PREFIX
-from kexbench.client import ApiClient
+from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunReason, RunState
 from kexbench.queue.runs import run_event
 from kexbench.settings import Settings
@@ -41,8 +42,6 @@ CONNECTIONS = 100
 PATIENCE_S = 30
 VEGETA = "github.com/tsenart/vegeta/v12@v12.13.0"
 _START_S = 60
-Request = tuple[str, str, Mapping[str, str]]
-"""The name of the answer, and its path and parameters."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,9 @@ def serving_large_store(extent: Extent) -> Iterator[ServiceAddress]:
 
 
 def _make(folder: Path, extent: Extent) -> None:
-    make_large_store(folder, extent).close()
+    store = make_large_store(folder, extent)
+    furnish(store, extent)
+    store.close()
 
 
 @contextmanager
@@ -110,15 +111,16 @@ def _serving(home: Path) -> Iterator[ServiceAddress]:
 def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
     """Requests begin at their times, whether or not earlier ones were answered."""
     random, ended = np.random.default_rng(1), threading.Event()
-    choices = {_url(address, path, parameters): name for name, path, parameters in _choices(extent)}
-    with httpx.Client(timeout=60, trust_env=False) as client:
+    choices = {_url(address, question): question.name for question in _choices(extent)}
+    token = {"Authorization": f"Bearer {token_for(address, 'dispatcher')()}"}
+    with httpx.Client(timeout=60, trust_env=False, headers=token) as client:
         for url in choices:  # a service that has just been started computes what pages share
             client.get(url).raise_for_status()
     targets = random.choice(list(choices), int(seconds * RATE))
     with ThreadPoolExecutor() as pool:
         delivered = pool.submit(_deliver, address, extent, ended)
         try:
-            asked = _attack(targets, seconds)
+            asked = _attack(targets, READER | {name: [value] for name, value in token.items()}, seconds)
         finally:
             ended.set()
         waits: dict[str, list[float]] = defaultdict(list)
@@ -134,9 +136,9 @@ def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
         )
 
 
-def _attack(urls: Iterable[str], seconds: float) -> list[dict[str, Any]]:
+def _attack(urls: Iterable[str], header: Mapping[str, list[str]], seconds: float) -> list[dict[str, Any]]:
     """Vegeta's records of the requests. It keeps their rate whatever the service does, and needs little of the CPU."""
-    targets = "".join(json.dumps({"method": "GET", "url": url, "header": READER}) + "\n" for url in urls)
+    targets = "".join(json.dumps({"method": "GET", "url": url, "header": header}) + "\n" for url in urls)
     rate = ("-rate", str(RATE), "-duration", f"{seconds}s", "-timeout", f"{PATIENCE_S}s")
     bounds = ("-max-connections", str(CONNECTIONS), "-max-body", "0")
     with TemporaryDirectory() as folder:
@@ -162,8 +164,8 @@ def _vegeta() -> Path:
     return program
 
 
-def _url(address: ServiceAddress, path: str, parameters: Mapping[str, str]) -> str:
-    return str(httpx.URL(f"{address.url}{API_PREFIX}{path}", params=parameters))
+def _url(address: ServiceAddress, question: Question) -> str:
+    return str(httpx.URL(f"{address.url}{question.path}", params=question.parameters))
 
 
 def _deliver(address: ServiceAddress, extent: Extent, ended: threading.Event) -> int:
@@ -181,19 +183,16 @@ def _deliver(address: ServiceAddress, extent: Extent, ended: threading.Event) ->
     return delivered
 
 
-def _choices(extent: Extent) -> list[Request]:
-    """What readers look at: pages of all hosts, several cases, versions and runs."""
-    runs = runs_of(extent)[-10:]
-    hosts = [run.host.cpu for run in runs_of(extent)[: extent.hosts] if run.host]
-    kinds = [{"pool": runs[0].plan.pools[0], "cpu_model": cpu_model} for cpu_model in hosts]
-    versions = [f"3.{version}.0" for version in range(extent.versions)]
-    pairs = list(pairwise(versions))[-10:]
+def _choices(extent: Extent) -> list[Question]:
+    """Everything that pages and pollers ask, about all hosts; also the series of several cases, and several runs."""
+    runs = runs_of(extent)
     return [
-        *5 * [("filters", "/filters", {}), ("overview", "/overview", {}), ("list of runs", "/runs", {})],
-        *(("matrix", "/matrix", kind) for kind in kinds),
-        *(("series", "/series", {"case_id": case.case_id, **kinds[0]}) for case in runs[0].plan.cases[:10]),
-        *(("upgrade report", "/upgrades/report", {"library": "openssl", "before": a, "after": b}) for a, b in pairs),
-        *(("run", f"/runs/{run.run_id}", {}) for run in runs),
+        *(question for run in runs[: extent.hosts] for question in questions(Asked(extent, run))),
+        *(
+            Question("series", f"{API_PREFIX}/series", {"case_id": case.case_id, **Asked(extent, runs[-1]).where})
+            for case in runs[-1].plan.cases[:10]
+        ),
+        *(Question("run", f"{API_PREFIX}/runs/{run.run_id}") for run in runs[-10:]),
     ]
 
 

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import httpx
 import numpy as np
 from pydantic import BaseModel
 
-from bench.answers import requests
 from bench.large_store import Extent, run_of
 from bench.load import serving_large_store
 from bench.machine import BenchError
+from bench.questions import Asked
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import Trends
 
@@ -103,13 +103,17 @@ def in_a_browser(plan: PagesPlan, folder: Path) -> PageFigures:
 
 def pages_of(extent: Extent, trends: Trends) -> list[Page]:
     run = run_of(extent, extent.hosts - 1, extent.runs - 1)
-    _, upgrade = requests(run, extent)["upgrade report"]
+    before, after = Asked(extent, run).step
     cases = [choice.id for choice in trends.choices]
     return [
         Page(name="home", path="/", useful="table.heatmap td a"),
         Page(name="series", path=f"/series?{urlencode({'case': cases[0]})}", useful=CHART),
         Page(name="trends of all cases", path=f"/trends?{urlencode({'case': cases}, doseq=True)}", useful=CHART),
-        Page(name="upgrade", path="/upgrades/{library}/{before}/{after}".format(**upgrade), useful=".tally li"),
+        Page(
+            name="upgrade",
+            path=f"/upgrades/openssl/{quote(before, safe='')}/{quote(after, safe='')}",
+            useful=".tally li",
+        ),
         Page(name="compare", path="/compare", useful="table.compare tbody td"),
         Page(name="run", path=f"/runs/{run.run_id}", useful="table.heatmap td a"),
     ]
