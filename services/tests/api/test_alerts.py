@@ -51,7 +51,7 @@ def listed(client: httpx.Client, **asked: Any) -> list[str]:
 
 
 def test_without_alerts_there_is_an_empty_page(client: httpx.Client) -> None:
-    assert client.get("/alerts").json() == {"alerts": [], "counts": {}, "next_before": None}
+    assert client.get("/alerts").json() == {"alerts": [], "confirming": [], "counts": {}, "next_before": None}
     assert_problem(client.get("/alerts/0123456789abcdef"), 404, "there is no alert 0123456789abcdef")
 
 
