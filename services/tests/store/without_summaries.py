@@ -1,6 +1,6 @@
 """The queries from before summaries: every question is answered from the samples of all counted invocations."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -105,7 +105,10 @@ class StoreWithoutSummaries(ClickHouseStore):
         token_of: Callable[[Evidence, Key], Token],
         compute: Callable[[list[Key]], Mapping[Key, Value]],
     ) -> dict[Key, Value]:
-        return dict(compute(list(keys)))
+        return dict(compute(list(keys))) if keys else {}
+
+    def kept_until_stored(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        return compute()
 
     def libraries(self) -> set[str]:
         return {subject.library for subject in self.subjects()}
