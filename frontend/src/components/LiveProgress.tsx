@@ -3,11 +3,11 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { JobProgress, RunProgressView, RunUnderWay } from "@/api/generated";
-import { count, dateTimeSeconds } from "@/format";
+import { dateTimeSeconds } from "@/format";
 import { paths } from "@/paths";
 import { Code } from "@/ui/Code";
 import { Frame } from "@/ui/Frame";
-import { jobsText, leftText, shareOf } from "./live-model";
+import { doneText, jobsText, leftText, shareOf } from "./live-model";
 import { isOpen } from "./RunState";
 
 const TICK_MS = 1000;
@@ -29,7 +29,7 @@ export function ProgressBar({ run }: { run: RunProgressView | RunUnderWay }) {
     <span className="progress">
       <progress value={shareOf(run, now)} max={1} aria-label="Progress" />
       <span>
-        {run.invocations_stored} of {count(run.invocations_planned, "invocation")} stored
+        {doneText(run)}
         {left && `, ${left}`}
       </span>
     </span>

@@ -19,6 +19,13 @@ export function shareOf(run: Timed, now: number): number {
   return elapsed < 1 ? Math.max(stored, elapsed, 0) : stored;
 }
 
+/** "25 of 50 invocations measured", or stored where it is not known what is measured. */
+export function doneText(run: RunProgressView | RunUnderWay): string {
+  const planned = count(run.invocations_planned, "invocation");
+  if ("invocations_measured" in run) return `${run.invocations_measured} of ${planned} measured`;
+  return `${run.invocations_stored} of ${planned} stored`;
+}
+
 /** "about 3 min left", or nothing while there is no estimate. */
 export function leftText({ expected_end_at }: Timed, now: number): string {
   if (!expected_end_at) return "";

@@ -141,7 +141,11 @@ class Installation:
         from kexbench.queue.supplies import LocalSupplies, Supplies
 
         if self.settings.access == "local":
-            return LocalSupplies(partial(self._planned_here, store), lambda run_id: self.run_folder(run_id).log_tail())
+            return LocalSupplies(
+                partial(self._planned_here, store),
+                lambda run_id: self.run_folder(run_id).log_tail(),
+                lambda run_id: self.run_folder(run_id).measured(),
+            )
         self.pools()  # reports faults of the pools when the service starts
         shared_store = SharedKitStore(
             self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256()

@@ -1,7 +1,7 @@
 """The overview: what is new of each library, and which runs measure. The search. The queue: running and waiting runs,
 in the order in which they will run. How far a run is. What is measured now, as streams."""
 
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Hashable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
@@ -27,7 +27,7 @@ from kexbench.api.run_models import (
 from kexbench.comparison.overview import library_states
 from kexbench.comparison.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.runs import Run
+from kexbench.domain.runs import Run, RunState
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.progress import expected_end_at, jobs_progress, left_s
 from kexbench.queue.runs import as_queued, open_runs, waiting_states
@@ -144,18 +144,30 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
         ),
     )
     event, namespace = newest_event(run, progress), supplies.namespace if isinstance(supplies, Supplies) else ""
-    done = sum(stored.values())
+    done, since = sum(stored.values()), None
+    if isinstance(supplies, LocalSupplies) and event.state is RunState.RUNNING:
+        done = _measured(supplies, run.run_id, stored)
+        since = done - sum(store.stored_by_job(run.run_id, event.at).values())
     return RunProgressView(
         run_id=run.run_id,
         state=event.state,
         state_at=event.at,
         detail=event.detail,
         invocations_planned=run.plan.invocations,
-        invocations_stored=done,
+        invocations_stored=sum(stored.values()),
+        invocations_measured=done,
         log=_log_of(supplies, run.run_id),
-        expected_end_at=expected_end_at(event, run.plan.estimated_s, run.plan.invocations, done, datetime.now(UTC)),
+        expected_end_at=expected_end_at(
+            event, run.plan.estimated_s, run.plan.invocations, done, datetime.now(UTC), since
+        ),
         **dict(jobs_progress(run.plan, event.state, stored, attempts, namespace)),
     )
+
+
+def _measured(supplies: LocalSupplies, run_id: str, stored: Mapping[str, int]) -> int:
+    """The invocations of a run, also those on this machine's disk that are not stored yet."""
+    here = supplies.measured(run_id)
+    return sum(max(stored.get(job_id, 0), here.get(job_id, 0)) for job_id in stored.keys() | here.keys())
 
 
 def _log_of(supplies: Supplies | LocalSupplies | None, run_id: str) -> list[str]:
@@ -163,7 +175,7 @@ def _log_of(supplies: Supplies | LocalSupplies | None, run_id: str) -> list[str]
 
 
 class _RunNews:
-    """The news of a run. Its log grows while nothing is stored."""
+    """The news of a run. Its log grows, and with it what is measured, while nothing is stored."""
 
     def __init__(self, store: Store, supplies: Supplies | LocalSupplies | None, run_id: str) -> None:
         self._store = store
@@ -173,12 +185,9 @@ class _RunNews:
 
     def __call__(self, changed: bool) -> News | None:
         """Raises a 404 problem."""
-        if changed or self._view is None:
-            self._view = _progress_of(self._store, self._supplies, known_run(self._store, self._run_id))
-        elif (log := _log_of(self._supplies, self._run_id)) != self._view.log:
-            self._view = self._view.model_copy(update={"log": log})
-        else:
+        if not changed and self._view and self._view.log == _log_of(self._supplies, self._run_id):
             return None
+        self._view = _progress_of(self._store, self._supplies, known_run(self._store, self._run_id))
         return _news(self._view, is_last=not self._view.state.is_open)
 
 

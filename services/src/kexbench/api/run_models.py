@@ -182,7 +182,10 @@ class RunProgressView(JobsProgress):
     detail: str
     invocations_planned: int
     invocations_stored: int
-    expected_end_at: datetime | None = Field(description="estimated; null unless it is being measured")
+    invocations_measured: int = Field(description="also those that the measuring machine has not stored yet")
+    expected_end_at: datetime | None = Field(
+        description="by the pace of the run, or as planned until it has one; null unless it is being measured"
+    )
     log: list[str] = Field(description="the last lines of its log, on the machine that measures it")
 
 

@@ -4,15 +4,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kexbench.api.run_models import RunDetail, RunSummary, RunWanted
+from kexbench.api.run_models import RunDetail, RunProgressView, RunSummary, RunWanted
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api
+from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunState
 from kexbench.execution.measuring import INTERRUPTED
@@ -138,12 +140,13 @@ def _print(
 def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
     """Waits until the run has ended, or does not if nothing serves the queue. Ctrl-C only stops following it."""
     try:
-        return follow(
+        follow(
             api,
-            lambda: api.get(RunDetail, f"/runs/{run_id}").summary,
-            lambda summary: [_progress(summary)],
-            lambda summary: not (summary.state.is_open and seen_to),
+            lambda: api.get(RunProgressView, f"/runs/{run_id}/progress"),
+            _Progress(),
+            lambda progress: not (progress.state.is_open and seen_to),
         )
+        return api.get(RunDetail, f"/runs/{run_id}").summary
     except KeyboardInterrupt:
         if api.page is None:
             raise
@@ -151,10 +154,23 @@ def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _progress(summary: RunSummary) -> str:
-    """Callers print the detail of the end themselves."""
-    stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
-    return f"{summary.state}: {stored} {summary.detail if summary.state.is_open else ''}".rstrip()
+class _Progress:
+    """The line about a run's progress, which changes with its state and with each tenth of its invocations."""
+
+    def __init__(self) -> None:
+        self._key: tuple[RunState, str, int] | None = None
+        self._lines: list[str] = []
+
+    def __call__(self, run: RunProgressView) -> list[str]:
+        """Callers print the detail of the end themselves."""
+        key = run.state, run.detail, 10 * run.invocations_measured // max(1, run.invocations_planned)
+        if key != self._key:
+            self._key = key
+            measured = f"{run.invocations_measured} of {run.invocations_planned} invocations"
+            left_s = (run.expected_end_at - datetime.now(UTC)).total_seconds() if run.expected_end_at else 0.0
+            left = f", about {duration_words(left_s)} left" if left_s > 0 else ""
+            self._lines = [f"{run.state}: {measured}{left} {run.detail if run.state.is_open else ''}".rstrip()]
+        return self._lines
 
 
 def token() -> None:

@@ -83,6 +83,12 @@ class RunFolder:
                 invocations.append(invocation)
         return invocations
 
+    def measured(self) -> dict[str, int]:
+        """How many invocations of each job are on the disk, also of the job under way."""
+        ending = f".{ATTEMPT}.ndjson"
+        files = (self.path / "results").glob(f"*{ending}")
+        return {path.name.removesuffix(ending): path.read_bytes().count(b"\n") for path in files}
+
     def add_event(self, event: RunEvent) -> None:
         append_line(self.path / "events.ndjson", event.model_dump_json().encode())
 

@@ -92,16 +92,27 @@ def _with_local_job(jobs: list[JobProgress]) -> list[JobProgress]:
     return [*jobs[:place], current, *jobs[place + 1 :]]
 
 
-def left_s(event: RunEvent, estimated_s: float, planned: int, stored: int, now: datetime) -> float:
-    """The estimated time to measure the rest of a run, by its newest event. A single machine stores a job only when it
-    is done. Until then the elapsed time estimates better."""
-    elapsed_s = (now - event.at).total_seconds() if event.state is RunState.RUNNING else 0.0
-    remaining_s = min(estimated_s * (1 - stored / planned), estimated_s - elapsed_s)
-    return round(max(0.0, remaining_s), 1)
+def left_s(
+    event: RunEvent, estimated_s: float, planned: int, done: int, now: datetime, since: int | None = None
+) -> float:
+    """The time to measure the rest of a run, by its newest event. `since`: the invocations measured since then, if each
+    is counted at once; their pace decides. Otherwise only whole jobs are counted, and the plan's estimate decides until
+    it has passed."""
+    rest_s = estimated_s * (1 - done / planned)
+    if event.state is not RunState.RUNNING:
+        return round(max(0.0, rest_s), 1)
+    elapsed_s = max(0.0, (now - event.at).total_seconds())
+    expected_s = min(rest_s, estimated_s - elapsed_s)
+    if expected_s > 0 and not since:
+        return round(expected_s, 1)
+    counted = done if since is None else since
+    return round(elapsed_s * (planned - done) / counted if counted else elapsed_s, 1)
 
 
-def expected_end_at(event: RunEvent, estimated_s: float, planned: int, stored: int, now: datetime) -> datetime | None:
+def expected_end_at(
+    event: RunEvent, estimated_s: float, planned: int, done: int, now: datetime, since: int | None = None
+) -> datetime | None:
     """None unless the run is being measured."""
     if event.state is not RunState.RUNNING:
         return None
-    return now + timedelta(seconds=left_s(event, estimated_s, planned, stored, now))
+    return now + timedelta(seconds=left_s(event, estimated_s, planned, done, now, since))

@@ -1,6 +1,6 @@
 """What queued runs are supplied with."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,7 +43,8 @@ class Supplies:
 @dataclass(frozen=True)
 class LocalSupplies:
     """What a service supplies to the queued runs of its own machine: a plan, made as Supplies makes it. `log_tail`
-    returns the last lines of a run's log."""
+    returns the last lines of a run's log, `measured` how many invocations of each job are on the disk, by its id."""
 
     plan: Planner
     log_tail: Callable[[str], list[str]] = lambda _: []
+    measured: Callable[[str], Mapping[str, int]] = lambda _: {}

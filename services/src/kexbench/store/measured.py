@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from pydantic import TypeAdapter
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter
 from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 from kexbench.domain.cases import FIRST_FIELDS
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     HELD_METRICS,
@@ -155,11 +157,11 @@ class MeasuredTables(HostTables, KeptTables):
         )
         return {InvocationKey(**row) for row in selected}
 
-    def stored_by_job(self, run_id: str) -> dict[str, int]:
+    def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
         selected = self._query(
             "SELECT job_id, uniqExact(case_id, invocation) AS stored FROM invocations WHERE run_id = {run_id:String}"
-            " GROUP BY job_id",
-            {"run_id": run_id},
+            " AND measured_at < {before:DateTime64(3, 'UTC')} GROUP BY job_id",
+            {"run_id": run_id, "before": before or LATEST},
         )
         return {row["job_id"]: int(row["stored"]) for row in selected}
 

@@ -480,8 +480,9 @@ class ResultStore(Protocol):
         """The invocations of a job, or of the whole run."""
         ...
 
-    def stored_by_job(self, run_id: str) -> dict[str, int]:
-        """The number of stored invocations by job, over all attempts. Jobs without any are missing."""
+    def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
+        """The number of stored invocations by job, over all attempts; of those that began `before` a time, or of all.
+        Jobs without any are missing."""
         ...
 
 
