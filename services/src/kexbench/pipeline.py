@@ -363,7 +363,8 @@ def _end_of(run: Run, count: int, *, is_out_of_time: bool) -> tuple[RunState, st
     measured = f"{count} of {run.plan.invocations} invocations"
     if count >= run.plan.invocations:
         return RunState.FINISHED, "", None
-    detail = _stopped(run, measured) if is_out_of_time else f"{measured}; {cancelled[1]}"
+    more = f"{measured}; continue with kexbench run --resume {run.run_id}"
+    detail = _stopped(run, measured) if is_out_of_time else more
     return RunState.INCOMPLETE, detail, RunReason.OUT_OF_TIME if is_out_of_time else None
 
 
