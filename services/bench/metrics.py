@@ -111,12 +111,14 @@ _HARDWARE = (
     Metric.CLIENT_CACHE_MISSES,
     Metric.SERVER_CACHE_MISSES,
 )
+OF_THREADS = "only cases of several threads have it; the section on threads has plain_threads.c beside their rates"
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
     **dict.fromkeys((*_COUNTED, Metric.COUNTED_INSTRUCTIONS), Program.CALLGRIND),
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
+    Metric.ALONE_NS: OF_THREADS,
 }
 """The program that each metric is compared with, or why there is none."""
 

@@ -40,7 +40,8 @@ def a_batch(*, handshake_ns: int = 300_000, objects_ns: int = 8_000, switches: i
             "client_bytes": 0,
             "server_bytes": 0,
             "involuntary_switches": switches,
-            **dict.fromkeys([*unknown, *later]),
+            "others_ns": 4_000_000 if switches else 0,
+            **dict.fromkeys([*unknown, *later, "alone_handshakes", "alone_elapsed_ns"]),
             **(sides if split else dict.fromkeys(sides)),
         }
     )
