@@ -121,7 +121,7 @@ def test_a_person_may_compare_repositories_that_no_catalogue_has(cli: Cli) -> No
         (("openssl@9.9.9", ONE), "unknown version '9.9.9' of openssl; the catalogue has"),
         ((ONE, EQUAL, "--case", "*nothing*"), "no case matches *nothing*"),
         ((ONE, EQUAL, "--invocations", "2"), "Input should be greater than or equal to 3"),
-        ((ONE,), "Missing argument"),
+        ((ONE,), "name a second build"),
     ],
 )
 def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[str, ...], says: str, cli: Cli) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import re
+from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -72,7 +73,8 @@ def words_of(error: Exception) -> list[str] | None:
 
 def _lacking(error: Exception) -> list[str] | None:
     """What the system refuses, with the remedy."""
-    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+    is_bug = isinstance(error, FileNotFoundError) and not Path(error.filename or "").is_absolute()
+    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM and not is_bug:
         where = f"{error.filename}: " if error.filename else ""
         return [f"{where}{error.strerror}", f"  remedy: {_OF_THE_SYSTEM[error.errno]}"]
     of_python = str(error) if isinstance(error, ImportError | RuntimeError) else ""  # these have no number
