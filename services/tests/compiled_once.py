@@ -16,7 +16,7 @@ class CompiledOnce(WorkerSource):
     def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
         if ref.library != "fake":
             return super().compile(ref, attempt, materials)
-        kept = attempt.scratch.parents[1] / ".compiled"
+        kept = attempt.scratch.parents[1] / f".compiled-{self.sha256()[:16]}"  # it may be a folder of the system's
         with locked(kept.with_suffix(".lock"), attempt.note, attempt.go_on):
             if not kept.is_dir():
                 made = super().compile(ref, attempt, materials)
