@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 from io import StringIO
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
@@ -10,7 +11,15 @@ from rich.console import Console
 from kexbench.api.models import HostKind
 from kexbench.api.reading import summary
 from kexbench.api.run_models import RunDetail, SiblingView, StealView
-from kexbench.cli.step_tables import NO_SIDES, STEP_LEGEND, level_table, move_text, step_lines, step_tables
+from kexbench.cli.step_tables import (
+    NO_SIDES,
+    level_legend,
+    level_table,
+    move_text,
+    step_legend,
+    step_lines,
+    step_tables,
+)
 from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
@@ -41,6 +50,7 @@ SIDES = {
     "server": SideMove(ratio=1.0012, low=0.9991, high=1.0033, verdict="same"),
 }
 WIDTHS = (60, 80, 120)
+UNRESOLVED = "Unresolved: not significant, or smaller than the resolution."
 
 
 def a_subject(version: str, library: str = "gnutls") -> SubjectView:
@@ -188,7 +198,19 @@ def test_an_unresolved_change_has_its_resolution_and_the_legend_explains_it() ->
     lines = rendered(a_detail(cells, [BEFORE, AFTER]), 80)
     (place,) = (place for place, line in enumerate(lines) if "(resolution 2.0%)" in line)
     assert "unresolved" in lines[place - 1]
-    assert STEP_LEGEND.endswith("\nUnresolved: not significant, or smaller than the resolution.")
+    assert step_legend(a_detail(cells, [BEFORE, AFTER])).endswith(f"\n{UNRESOLVED}")
+
+
+def test_a_legend_explains_only_signs_that_its_table_has() -> None:
+    same = SIDES["server"]
+    resolved = CHANGE.model_copy(update={"client": same})
+    cells = [a_cell(CASES[0], BEFORE, 500_000), a_cell(CASES[0], AFTER, 440_600, resolved)]
+    assert UNRESOLVED not in step_legend(a_detail(cells, [BEFORE, AFTER]))
+    assert UNRESOLVED in step_legend(STEP)
+    few = Estimate(value=500_000, low=None, high=None, invocations=3)
+    level = a_cell(CASES[0], BEFORE, 500_000)
+    assert "±" in level_legend(a_detail([level], [BEFORE]))
+    assert "±" not in level_legend(a_detail([level.model_copy(update={"estimate": few})], [BEFORE]))
 
 
 def test_why_two_are_not_quite_alike_is_told_below() -> None:
@@ -221,6 +243,49 @@ def test_cases_of_one_reason_share_a_line() -> None:
     assert outcome_lines(a_detail(cells, [AFTER])) == [
         f"gnutls 3.8.9: unsupported: no such group: {CASES[0].title}; {CASES[1].title}"
     ]
+
+
+def test_many_cells_of_one_reason_are_one_line_with_their_number_and_where_the_rest_is() -> None:
+    versions = [a_subject(f"3.8.{number}") for number in range(15)]
+    spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=6)
+    cells = [
+        a_cell(case, version, 440_600).model_copy(update={"sides_outcome": spoilt})
+        for version in versions
+        for case in CASES
+    ]
+    line, rest = outcome_lines(a_detail(cells, versions))
+    assert line.startswith(
+        "30 cells, client and server apart: disturbed: other programs ran: "
+        f"gnutls 3.8.0, {CASES[0].title} (in 6 of 10 invocations); gnutls 3.8.0, {CASES[1].title}"
+    )
+    assert line.endswith("; and 25 more")
+    assert rest == f"Every cell with its reasons: kexbench runs show {RUN.run_id} --json"
+
+
+def test_cells_that_differ_in_the_detail_alone_share_a_line_that_says_so() -> None:
+    versions = [a_subject("3.8.1"), a_subject("3.8.2")]
+    cells = [
+        a_cell(CASES[0], version, None).model_copy(
+            update={"outcome": OutcomeView(kind="crashed", reason="signal 11", detail=version.version, invocations=1)}
+        )
+        for version in versions
+    ]
+    line, _ = outcome_lines(a_detail(cells, versions))
+    title = CASES[0].title
+    assert line == (
+        f"2 cells: crashed: signal 11: 3.8.1; and 1 other detail: gnutls 3.8.1, {title}; gnutls 3.8.2, {title}"
+    )
+
+
+def test_a_warning_of_many_steps_is_one_line() -> None:
+    versions = [a_subject(f"3.8.{number}") for number in range(9)]
+    changes = [
+        CHANGE.model_copy(update={"before": an_end(before), "after": an_end(after)})
+        for before, after in pairwise(versions)
+    ]
+    cells = [a_cell(CASES[0], versions[0], 1.0)]
+    cells += [a_cell(CASES[0], after, 1.0, change) for after, change in zip(versions[1:], changes, strict=True)]
+    assert step_lines(a_detail(cells, versions))[0] == "8 cells: different build profile: all cases"
 
 
 def test_what_ran_beside_is_told_where_it_was_much() -> None:

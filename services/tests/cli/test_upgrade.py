@@ -8,7 +8,15 @@ import typer
 from rich.console import Console
 
 from kexbench.cli.upgrade import share
-from kexbench.cli.upgrade_words import DISTURBED_SIDES, cores, report_lines, report_tables, verdict_text
+from kexbench.cli.upgrade_words import (
+    CORES_LEGEND,
+    DISTURBED_SIDES,
+    cores,
+    legend,
+    report_lines,
+    report_tables,
+    verdict_text,
+)
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.upgrades import MissingCell, Move, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
 from tests.cli.conftest import Cli
@@ -144,6 +152,22 @@ def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
         "changed default, 1.1: one more group",
         "security fix, 1.1: CVE-1",
     ]
+
+
+def test_the_legend_explains_only_what_the_tables_have() -> None:
+    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
+
+    def of(cell: UpgradeCell) -> str:
+        fields = {"library": "fake", "before": end, "after": end, "relevant": 0.005, "sentence": "", "cells": (cell,)}
+        return legend(
+            UpgradeReport.model_validate(fields | dict.fromkeys(("factors", "missing", "defaults", "security"), ()))
+        )
+
+    assert "Unresolved: " in of(a_cell("A"))
+    assert "Unresolved: " not in of(a_cell("A", verdict="same"))
+    assert CORES_LEGEND not in of(a_cell("A"))
+    assert CORES_LEGEND in of(a_cell("A", server_before_ns=1e5, server_after_ns=2e5))
+    assert "95% interval" not in of(a_cell("A", verdict="unlike", move=None))
 
 
 def test_sides_that_preemption_spoilt_are_told_in_their_cells_and_below() -> None:

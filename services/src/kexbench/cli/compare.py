@@ -206,15 +206,28 @@ def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> N
     out.print(f"{measure} of {pair[1]} compared with {pair[0]}{along_text(_along(detail, pair))}", markup=False)
     out.print(_profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
     _print(cells)
-    count = max((cell.invocations for cell in cells), default=0)
-    out.print(
-        f"\nTrimmed mean of paired ratios over {count} invocations of fresh processes, 95% confidence interval. "
-        f"Resolution: a smaller change would probably be missed (power 80%, p < 0.01). {UNRESOLVED_LEGEND}",
-        style="dim",
-    )
+    if words := compare_legend(cells):
+        out.print(f"\n{words}", style="dim")
     for line in outcome_lines(detail):
         out.print(line, markup=False, soft_wrap=True)
     err.print(f"run {detail.summary.run_id}", markup=False)
+
+
+def compare_legend(cells: Sequence[UpgradeCell]) -> str:
+    """What the numbers mean; nothing of what no case has."""
+    judged = [cell for cell in cells if _is_judged(cell)]
+    shown = [move for cell in judged for move in (cell, cell.client, cell.server) if move]
+    lines = []
+    if any(cell.move for cell in judged):
+        count = max(cell.invocations for cell in judged)
+        lines.append(
+            f"Trimmed mean of paired ratios over {count} invocations of fresh processes, 95% confidence interval."
+        )
+    if any(cell.resolves for cell in judged):
+        lines.append("Resolution: a smaller change would probably be missed (power 80%, p < 0.01).")
+    if any(move.verdict == "unresolved" for move in shown):
+        lines.append(UNRESOLVED_LEGEND)
+    return " ".join(lines)
 
 
 def _print(cells: Sequence[UpgradeCell]) -> None:

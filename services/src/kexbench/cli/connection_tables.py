@@ -5,16 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.run_models import ConnectionCosts, PartCost, PartView, RunDetail
-from kexbench.cli.step_tables import NO_RESULT
+from kexbench.cli.step_tables import NO_RESULT, has_reach
 from kexbench.cli.tables import groups_of
 from kexbench.comparison.models import Estimate
 from kexbench.domain.library_commits import version_text
 
-CONNECTION_LEGEND = (
-    "µs of CPU time; of a transfer, MB per CPU-second. ± is half the 95% interval; n=2: too few invocations for one. "
-    "Verification, tickets, context and trust anchors are differences between two cases; each connection's context "
-    "is loaded from files. Wall: time per handshake, all threads together."
-)
+_DIFFERENCES = ("verification", "tickets", "context", "trust anchors")
 SIDES = ("client", "server")
 LABEL_WIDTH, COST_WIDTH = 52, 12
 """Widths of the widest content, in characters."""
@@ -32,6 +28,32 @@ def connection_tables(detail: RunDetail, width: int) -> list[Table]:
     ]
 
 
+def connection_legend(detail: RunDetail) -> str:
+    """What the numbers and rows of the tables mean; nothing of what they do not have."""
+    assert detail.connection is not None
+    parts = [part for connection in detail.connection.connections for part in connection.parts]
+    kinds = {part.kind for part in parts}
+    costs = [
+        getattr(cost, side) for part in parts for cost in part.costs for side in _sides_of(part) if getattr(cost, side)
+    ]
+    lines = ["µs of CPU time; of a transfer, MB per CPU-second." if "transfer" in kinds else "µs of CPU time."]
+    if any(map(has_reach, costs)):
+        lines.append("± is half the 95% interval.")
+    if not all(map(has_reach, costs)):
+        lines.append("n: the number of invocations, too few for an interval.")
+    if differences := [kind for kind in _DIFFERENCES if kind in kinds]:
+        lines.append(f"Differences between two cases: {', '.join(differences)}.")
+    if "context" in kinds:
+        lines.append("Each connection's context is loaded from files.")
+    if any("wall" in _sides_of(part) for part in parts):
+        lines.append("Wall: time per handshake, all threads together.")
+    return " ".join(lines)
+
+
+def _sides_of(part: PartView) -> tuple[str, ...]:
+    return (*SIDES, "wall") if part.kind in ("handshake", "threads") else SIDES
+
+
 def _table(connection: ConnectionCosts, names: dict[str, str]) -> Table:
     table = Table(
         title=Text(f"What a connection costs: {connection.title}"),
@@ -46,7 +68,7 @@ def _table(connection: ConnectionCosts, names: dict[str, str]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for part in connection.parts:
         costs = {cost.subject: cost for cost in part.costs}
-        for side in SIDES if part.kind not in ("handshake", "threads") else (*SIDES, "wall"):
+        for side in _sides_of(part):
             label = _label(part) if side == "client" else ""
             table.add_row(label, side, *(_cost_text(part, costs.get(subject), side) for subject in names))
     return table

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from kexbench.api.models import metric_view
 from kexbench.api.run_models import RunDetail
-from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, move_text
+from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
 from kexbench.comparison.models import Cell, Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import Instrument
@@ -31,7 +31,10 @@ def metric_table(detail: RunDetail) -> Table:
 
 def metric_legend(detail: RunDetail) -> str:
     """What the numbers and signs of the table mean."""
-    lines = ["Medians of the invocations, per handshake unless the title says otherwise; ± is their 95% interval."]
+    reach = (
+        "; ± is their 95% interval" if any(cell.estimate and has_reach(cell.estimate) for cell in detail.cells) else ""
+    )
+    lines = [f"Medians of the invocations, per handshake unless the title says otherwise{reach}."]
     if any(cell.change for cell in detail.cells):
         lines.append(CHANGE_LEGEND)
     if detail.measure.instrument is Instrument.INSTRUCTIONS:

@@ -3,10 +3,10 @@
 from urllib.parse import quote
 
 from kexbench.api.run_models import RunDetail
-from kexbench.cli.connection_tables import CONNECTION_LEGEND, connection_tables
+from kexbench.cli.connection_tables import connection_legend, connection_tables
 from kexbench.cli.console import err, out
 from kexbench.cli.metric_table import metric_legend, metric_table
-from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
+from kexbench.cli.step_tables import level_legend, level_table, step_legend, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.plans import Instrument
@@ -45,15 +45,15 @@ def _print_times(detail: RunDetail) -> None:
     for table in [*steps, *([levels] if levels else [])]:
         out.print(table)
         out.print()
-    for legend in ([STEP_LEGEND] if steps else []) + ([LEVEL_LEGEND] if levels else []):
+    for legend in ([step_legend(detail)] if steps else []) + ([level_legend(detail)] if levels else []):
         out.print(legend, style="dim")
-    for line in step_lines(detail) + outcome_lines(detail) + disturbance_lines(detail):
+    for line in dict.fromkeys(step_lines(detail) + outcome_lines(detail) + disturbance_lines(detail)):
         out.print(line, markup=False, soft_wrap=True)
     if detail.connection:
         for table in connection_tables(detail, out.width):
             out.print()
             out.print(table)
-        out.print(CONNECTION_LEGEND, style="dim")
+        out.print(connection_legend(detail), style="dim")
     if detail.reference:
         _print_reference(detail)
     if detail.discarded_batches or detail.preempted_batches:

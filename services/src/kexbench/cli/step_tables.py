@@ -11,19 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.run_models import RunDetail
-from kexbench.cli.words import cases_text, rate_text
-from kexbench.comparison.models import Cell, Change, SubjectView
+from kexbench.cli.words import are_cut, rate_text, shared_line
+from kexbench.comparison.models import Cell, Change, Estimate, SubjectView
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.upgrades import CellVerdict, SpreadMove
+from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove
 
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
 STEP_LEGEND = (
     "Change of the CPU time of a handshake, or of a connection that goes beyond it, with its 95% interval: both sides "
-    "together, then each side. Below each case: handshakes per CPU-second, both sides together, before and after.\n"
-    f"{UNRESOLVED_LEGEND}"
+    "together, then each side. Below each case: handshakes per CPU-second, both sides together, before and after."
 )
-LEVEL_LEGEND = "Handshakes per CPU-second, client and server together; ± is the 95% interval of the median."
+LEVEL_LEGEND = "Handshakes per CPU-second, client and server together"
+REACH_LEGEND = "; ± is the 95% interval of the median"
 VERDICTS: Mapping[CellVerdict, str] = {
     "more": "slower",
     "less": "faster",
@@ -88,9 +88,17 @@ def move_text(move: HasMove | None, verdict: str) -> str:
 
 def spread_text(spread: SpreadMove | None) -> str:
     """`costs vary more from invocation to invocation: 1.2% → 4.1%`; empty if that did not change."""
-    if spread is None or spread.verdict == "unresolved":
-        return ""
-    return f"costs vary {spread.verdict} from invocation to invocation: {spread.before:.1%} → {spread.after:.1%}"
+    words = spread_words(spread) if spread else ""
+    return f"{words}: {_spread_sizes(spread)}" if spread and words else ""
+
+
+def spread_words(spread: SpreadMove) -> str:
+    """`costs vary more from invocation to invocation`; empty if that did not change."""
+    return "" if spread.verdict == "unresolved" else f"costs vary {spread.verdict} from invocation to invocation"
+
+
+def _spread_sizes(spread: SpreadMove) -> str:
+    return f"{spread.before:.1%} → {spread.after:.1%}"
 
 
 def step_tables(detail: RunDetail) -> list[Table]:
@@ -186,6 +194,27 @@ def level_table(detail: RunDetail) -> Table | None:
     return table
 
 
+def step_legend(detail: RunDetail) -> str:
+    """What the tables of steps show. It explains `unresolved` if they have it."""
+    changes = [cell.change for cell in detail.cells if cell.change]
+    moves = [move for change in changes for move in (change, change.client, change.server) if move]
+    return "\n".join(
+        [STEP_LEGEND] + ([UNRESOLVED_LEGEND] if any(each.verdict == "unresolved" for each in moves) else [])
+    )
+
+
+def level_legend(detail: RunDetail) -> str:
+    """What the table of levels shows. It explains ± if a level has it."""
+    compared = {name for step in steps_of(detail) for name in step}
+    shown = [cell.estimate for cell in detail.cells if cell.estimate and cell.subject not in compared]
+    return f"{LEVEL_LEGEND}{REACH_LEGEND if any(map(has_reach, shown)) else ''}."
+
+
+def has_reach(estimate: Estimate) -> bool:
+    """Whether ± is shown beside it."""
+    return estimate.low is not None and estimate.high is not None
+
+
 def _level_text(cell: Cell | None) -> str:
     """`1,361 ±0.6%`, or the kind of outcome if there is no result."""
     if cell is None:
@@ -196,22 +225,36 @@ def _level_text(cell: Cell | None) -> str:
 
 
 def step_lines(detail: RunDetail) -> list[str]:
-    """Warnings about comparisons, each with its cases."""
+    """Warnings about comparisons, one line each, with the number of its cells and the first of them."""
     titles = {case.id: case.title for case in detail.cases}
     names = {subject.subject: subject for subject in detail.subjects}
     disturbed = {(cell.case_id, cell.subject) for cell in detail.cells if cell.sides_outcome}
-    lines = []
+    spreads: dict[str, list[tuple[str, str]]] = {}
+    by_warning: dict[str, list[tuple[str, str]]] = {}
+    sizes: dict[str, int] = {}
     for before, after in steps_of(detail):
         changes = _changes(detail, before, after)
         step = step_text(names[before], names[after]) if before in names else after
-        by_warning: dict[str, list[str]] = {}
+        sizes[step] = len(changes)
         for case_id, change in changes:
+            if change.spread and (words := spread_words(change.spread)):
+                spreads.setdefault(words, []).append((step, f"{titles[case_id]}, {_spread_sizes(change.spread)}"))
             is_unexplained = None in (change.client, change.server) and (case_id, after) not in disturbed
             for warning in change.warnings + ([NO_SIDES] if is_unexplained else []):
-                by_warning.setdefault(warning, []).append(titles[case_id])
-        lines += [f"{step}: {titles[key]}: {words}" for key, change in changes if (words := spread_text(change.spread))]
-        lines += [f"{step}: {warning}: {cases_text(own, len(changes))}" for warning, own in by_warning.items()]
-    return lines
+                by_warning.setdefault(warning, []).append((step, titles[case_id]))
+    lines = [shared_line(words, cells, 0) for words, cells in spreads.items()]
+    for warning, cells in by_warning.items():
+        steps = {step for step, _ in cells}
+        lines.append(shared_line(warning, cells, sizes[steps.pop()] if len(steps) == 1 else sum(sizes.values())))
+    is_cut = any(are_cut(cells) for cells in (*spreads.values(), *by_warning.values()))
+    return lines + (rest_lines(detail) if is_cut else [])
+
+
+def rest_lines(detail: RunDetail) -> list[str]:
+    """Where to read of every cell what lines above leave out."""
+    is_usual = detail.metric == SIDES_OF[detail.measure.instrument]["both"]
+    metric = "" if is_usual else f" --metric {detail.metric}"
+    return [f"Every cell with its reasons: kexbench runs show {detail.summary.run_id}{metric} --json"]
 
 
 def _changes(detail: RunDetail, before: str, after: str) -> list[tuple[str, Change]]:

@@ -9,10 +9,11 @@ from rich.table import Table
 from kexbench.analysis.reference import RatioOrder
 from kexbench.api.models import ReferenceRatioView, ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
-from kexbench.cli.step_tables import NO_RESULT, case_table, case_text
-from kexbench.cli.words import by_library, cases_text
+from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
+from kexbench.cli.words import are_cut, by_library, shared_line
 from kexbench.comparison.models import Cell, OutcomeView
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.numbers import counted
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
 """Widths of the widest content, in characters."""
@@ -25,7 +26,7 @@ _Item = TypeVar("_Item")
 
 
 def outcome_lines(detail: RunDetail) -> list[str]:
-    """Why cells have no result: one line for each subject and reason, with its cases."""
+    """Why cells have no result: one line for each reason, with the number of its cells and the first of them."""
     titles = {case.id: case.title for case in detail.cases}
     versions = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
     counts = Counter(versions.values())
@@ -33,14 +34,23 @@ def outcome_lines(detail: RunDetail) -> list[str]:
         each.subject: version if counts[version := versions[each.subject]] == 1 else f"{version} ({each.source})"
         for each in detail.subjects
     }
-    places: dict[tuple[str, ...], list[str]] = {}
+    places: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    details: dict[tuple[str, str, str], list[str]] = {}
     for cell in detail.cells:
-        name = names[cell.subject]
-        for what, outcome in ((name, cell.outcome), (f"{name}, client and server apart", cell.sides_outcome)):
+        for about, outcome in (("", cell.outcome), (", client and server apart", cell.sides_outcome)):
             if outcome:
-                why = (what, str(outcome.kind), outcome.reason, outcome.detail or "")
-                places.setdefault(why, []).append(titles[cell.case_id] + _times_text(outcome, cell))
-    return [": ".join(filter(None, (*why, cases_text(cases)))) for why, cases in places.items()]
+                why = (about, str(outcome.kind), outcome.reason)
+                title = titles[cell.case_id] + _times_text(outcome, cell)
+                places.setdefault(why, []).append((names[cell.subject], title))
+                details.setdefault(why, []).append(outcome.detail or "")
+    lines = []
+    for (about, kind, reason), cells in places.items():
+        own = list(dict.fromkeys(filter(None, details[about, kind, reason])))
+        more = [f"and {counted(len(own) - 1, 'other detail')}"] if len(own) > 1 else []
+        text = ": ".join([kind, reason, *(["; ".join(own[:1] + more)] if own else [])])
+        lines.append(shared_line(text, cells, 0, about))
+    is_cut = any(are_cut(cells) for cells in places.values()) or any(len(set(own)) > 1 for own in details.values())
+    return lines + (rest_lines(detail) if is_cut else [])
 
 
 def _times_text(outcome: OutcomeView, cell: Cell) -> str:

@@ -9,7 +9,7 @@ from kexbench.api.models import Filters, UpgradePage
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
-from kexbench.cli.upgrade_words import LEGEND, report_lines, report_tables, upgrades_table
+from kexbench.cli.upgrade_words import legend, report_lines, report_tables, upgrades_table
 from kexbench.cli.words import aside_lines
 from kexbench.domain.upgrades import UpgradeReport
 
@@ -86,8 +86,8 @@ def _print(report: UpgradeReport) -> None:
     out.print(report.sentence, markup=False, soft_wrap=True)
     for table in report_tables(report):
         out.print(table)
-    if report.cells:
-        out.print(LEGEND, style="dim")
+    if words := legend(report):
+        out.print(words, style="dim")
     for line in report_lines(report):
         out.print(line, markup=False, soft_wrap=True)
 

@@ -23,10 +23,8 @@ from kexbench.domain.samples import TOO_FEW_BATCHES
 from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
 
 CONNECTIONS = 10_000
-LEGEND = (
-    "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side. Cores: what a "
-    f"server needs for 10,000 connections a second, before and after.\n{UNRESOLVED_LEGEND}"
-)
+LEGEND = "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side."
+CORES_LEGEND = "Cores: what a server needs for 10,000 connections a second, before and after."
 DISTURBED_SIDES = f"some invocations have no separate numbers of the client and the server: {TOO_FEW_BATCHES}"
 
 
@@ -42,6 +40,19 @@ def report_tables(report: UpgradeReport) -> list[Table]:
         _table(pool, cpu_model, [cell for cell in report.cells if (cell.pool, cell.cpu_model) == (pool, cpu_model)])
         for pool, cpu_model in kinds
     ]
+
+
+def legend(report: UpgradeReport) -> str:
+    """What the tables show; nothing of what no cell has."""
+    lines = []
+    if any(cell.move or cell.client or cell.server for cell in report.cells):
+        lines.append(LEGEND)
+    if any(map(cores_text, report.cells)):
+        lines.append(CORES_LEGEND)
+    shown = [move for cell in report.cells for move in (cell, cell.client, cell.server) if move]
+    if any(move.verdict == "unresolved" for move in shown):
+        lines.append(UNRESOLVED_LEGEND)
+    return "\n".join(lines)
 
 
 def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:

@@ -37,6 +37,23 @@ def cases_text(titles: Sequence[str], of_all: int | None = None) -> str:
     return "; ".join(different[:NAMED_CASES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
+def shared_line(why: str, cells: Sequence[tuple[str, str]], of_all: int, about: str = "") -> str:
+    """One line for a reason that several cells share, each a version or step and the title of its case: of one version
+    `openssl 3.5.1: why: case; case`, of several `12 cells: why: openssl 3.5.1, case; ...; and 7 more`. `of_all`: how
+    many cells could have the reason; `about`: what of these cells."""
+    names = list(dict.fromkeys(name for name, _ in cells))
+    if len(names) > 1:
+        text = cases_text([f"{name}, {title}" for name, title in cells], of_all)
+        return f"{len(cells):,} cells{about}: {why}: {text}"
+    count = f", {len(cells):,} cases" if are_cut(cells) else ""
+    return f"{names[0]}{count}{about}: {why}: {cases_text([title for _, title in cells], of_all)}"
+
+
+def are_cut(cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether a line names the first of the cells alone."""
+    return len(set(cells)) > NAMED_CASES
+
+
 def aside_lines(aside: RunsAside) -> list[str]:
     """Which runs are not part of the history: shown because no other run has results, or left out."""
     newest = ", ".join(f"{look.run_id} ({look.spec_name})" for look in aside.newest)
