@@ -8,6 +8,12 @@
 #include "faults.h"
 #include "matrix.h"
 
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char *material;
 
 static bool ready(struct prepared *p, const struct tls_case *c, struct negotiated *seen,
@@ -195,6 +201,66 @@ static void set_up_again(void) {
     }
 }
 
+/* The first CPUs of those that this program may use; at most `most`. */
+static unsigned first_cpus(unsigned most, cpu_set_t *out) {
+    cpu_set_t allowed;
+    unsigned count = 0;
+    CPU_ZERO(out);
+    CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && count < most; cpu++) {
+        if (CPU_ISSET(cpu, &allowed)) {
+            CPU_SET(cpu, out);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Another program that never rests, on one CPU, until it is killed or this program ends. */
+static pid_t start_busy_program(void) {
+    cpu_set_t one;
+    pid_t parent = getpid(), child;
+    first_cpus(1, &one);
+    child = fork();
+    if (child != 0)
+        return child;
+    if (sched_setaffinity(0, sizeof one, &one) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
+        getppid() != parent)
+        _exit(1);
+    for (volatile unsigned long turns = 0;; turns++)
+        ;
+}
+
+/* With a busy program on the first of the threads' CPUs, two threads lose a quarter of their time, one
+ * thread half of it. */
+static void others_take(unsigned threads) {
+    struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", ""};
+    struct tls_case c = case_of(&row);
+    struct negotiated seen = {0};
+    struct limits limits = {1, 200000000, 1000000, true};
+    struct fault fault;
+    struct batch batch = {0};
+    struct prepared p;
+    cpu_set_t before, cpus;
+    CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+    c.threads = first_cpus(threads, &cpus);
+    CHECK(sched_setaffinity(0, sizeof cpus, &cpus) == 0);
+    pid_t busy = start_busy_program();
+    CHECK(busy > 0);
+    if (CHECK(ready(&p, &c, &seen, &fault))) {
+        CHECK(measure(&p, &limits, &batch, &fault));
+        CHECK(batch.others_ns > batch.thread_cpu_ns / 10);
+        release(&p);
+    }
+    CHECK(busy > 0 && kill(busy, SIGKILL) == 0 && waitpid(busy, NULL, 0) == busy);
+    CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+
+static void others_are_seen(void) {
+    others_take(1);
+    others_take(2);
+}
+
 /* What the bytes of a handshake are: round trips and records by the standard, not by a library. */
 static void examines(void) {
     static const struct {
@@ -336,6 +402,8 @@ int main(int argc, char **argv) {
     sentence("each fault of the material is told with its reason", faults_are_told);
     sentence("a chain is verified to its trust anchor, for its host", verifies);
     sentence("a server issues two tickets by default", issues_tickets);
+    sentence("the CPU time that a busy program takes from one thread, or from one of two, is told",
+             others_are_seen);
     sentence("a certificate on another curve of the same size is refused", another_curve);
     return check_failures != 0;
 }
