@@ -212,6 +212,8 @@ def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_fa
     verdict = judged(9, 0, list(map(moved, changes)))
     status = status_of(a_check(state, detail), {"run-1": verdict}, PAGES)
     assert (status.state, detail in status.description, verdict.sentence in status.description) == (shown, True, True)
+    ends = [f"; largest: {cell.before} → {cell.after}" for cell in verdict.largest[:1]]
+    assert status.description.endswith(ends[0] if ends else verdict.sentence)
 
 
 def test_a_run_that_compared_nothing_is_no_success_and_its_pull_request_says_why() -> None:

@@ -29,7 +29,7 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.cli.tables import outcome_lines
-from kexbench.cli.two_cases import compare_with
+from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
 from kexbench.comparison.comparing import DIFFERENT_PROFILE
 from kexbench.comparison.models import CaseView
@@ -40,8 +40,6 @@ from kexbench.domain.upgrades import SIDES_OF, Side, SideMove, UpgradeCell
 from kexbench.planning.compose import JOBS_OF_A_VERDICT, USUAL, Wish, affordable_invocations
 from kexbench.wiring import Installation
 
-SECONDS = 90
-"""Measuring time. With building and starting, a comparison takes about two minutes."""
 Cases = Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id matches.")]
 SpecMatrix = Annotated[Path | None, typer.Option("--spec", help="Use the cases of this spec.", show_default=False)]
 StoredRun = Annotated[
@@ -126,7 +124,7 @@ def _wish(pair: Pair, case: list[str] | None, spec: Path | None, invocations: in
         subjects=pair,
         cases=cases,
         invocations=invocations
-        or (MIN_COMPARED_INVOCATIONS if count else affordable_invocations(cases, 2, SECONDS, jobs=jobs)),
+        or (MIN_COMPARED_INVOCATIONS if count else affordable_invocations(cases, 2, MEASURING_S, jobs=jobs)),
         instrument=instrument_of(count),
         jobs=jobs,
     )

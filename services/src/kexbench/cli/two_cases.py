@@ -24,8 +24,8 @@ from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
 from kexbench.wiring import Installation
 
-SECONDS = 90
-"""Measuring time."""
+MEASURING_S = 90
+"""Of a comparison whose invocations are not given. With building and starting it takes about two minutes."""
 
 
 def changed(case: Case, changes: Sequence[str]) -> Case:
@@ -67,7 +67,7 @@ def compare_with(
         description=f"{references[1]} with {', '.join(changes)} compared with {references[0]}",
         subjects=subjects,
         cases=measured,
-        invocations=invocations or affordable_invocations(measured, len(subjects), SECONDS, jobs=JOBS_PER_CELL),
+        invocations=invocations or affordable_invocations(measured, len(subjects), MEASURING_S, jobs=JOBS_PER_CELL),
     )
     done = run_wish(installation, wish)
     run_id = stored_run(done, f"kexbench compare --with {changes[0]}")

@@ -46,9 +46,9 @@ def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitSta
         is_whole = state is RunState.FINISHED and not verdict.trouble
         shown = "failure" if verdict.more else "success" if verdict.compared and is_whole else "error"
     if verdict and state is RunState.FINISHED:
-        words = verdict.sentence
+        words = _verdict_words(verdict)
     elif verdict and verdict.compared:
-        words = f"{words}; {verdict.sentence}"
+        words = f"{words}; {_verdict_words(verdict)}"
     return CommitStatus(context, shown, words, _page(check.run_id, pages_url))
 
 
@@ -71,6 +71,12 @@ def comment_of(commit: str, checks: Sequence[CheckView], verdicts: Verdicts, pag
     if not is_news and any(check.run_id is not None and check.run_id not in verdicts for check in checks):
         return None
     return Comment(pull_request_comment(dry, finished), is_news)
+
+
+def _verdict_words(verdict: RunVerdict) -> str:
+    """The sentence, with the two ends of the largest change."""
+    ends = [f"; largest: {cell.before} → {cell.after}" for cell in verdict.largest[:1]]
+    return "".join([verdict.sentence, *ends])
 
 
 def _page(run_id: str, pages_url: str) -> str:
