@@ -181,6 +181,17 @@ def test_a_spec_is_a_file_and_not_what_never_ends(tmp_path: Path) -> None:
     os.close(reading)
 
 
+def test_a_home_with_letters_outside_ascii_is_one_folder_in_every_locale(cli: Cli, tmp_path: Path) -> None:
+    home = tmp_path / "höme"
+    home.mkdir()
+    locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    command = [cli.command()[0], "runs", "list"]
+    environment = {**cli.environment, **locale, "KEXBENCH_HOME": str(home)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (home / "store").is_dir()
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_takes_no_file_and_ends_nothing(closed: str, cli: Cli) -> None:
     """What is opened next would have its number, and get what is printed."""

@@ -96,6 +96,7 @@ def _root(
 
 def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
+    _use_utf8()
     _open_streams()
     first = next(iter(sys.argv[1:]), "")
     if logging.lastResort is not None:  # writes to standard error if logging is not set up
@@ -115,6 +116,14 @@ def main() -> None:
         if lines is None:
             raise
         _fail(*lines)
+
+
+def _use_utf8() -> None:
+    """Begin again in Python's UTF-8 mode where the locale has another encoding: Python and the embedded ClickHouse
+    would name two folders by one path that is not ASCII."""
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.ignore_environment:
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (this program, with its own arguments)
 
 
 def _open_streams() -> None:
