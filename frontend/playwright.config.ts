@@ -12,6 +12,8 @@ export default defineConfig({
   use: {
     baseURL: process.env.KEXBENCH_URL ?? "http://127.0.0.1:8350",
     trace: "off",
+    // A link that is not there, or that nobody can reach, fails long before the test does.
+    actionTimeout: 15_000,
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: [

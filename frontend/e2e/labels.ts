@@ -1,6 +1,7 @@
 // The texts of the pages that browser tests use. A wording that changes in the source is changed here, and nowhere else in e2e/.
 export const LABELS = {
   pages: "Pages",
+  menu: /^Pages: /,
   commitsPage: "Commits",
   noResults: "No results yet",
   progress: "Progress",

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { LABELS } from "./labels";
+import { openByMenu } from "./menu";
 import { downloaded, expectPictures } from "./pictures";
 
 const WIDTHS = [375, 900, 1440];
@@ -33,7 +34,7 @@ async function openTrend(page: Page) {
 
 async function openUpgrade(page: Page) {
   await page.goto("./");
-  await page.getByRole("link", { name: LABELS.upgrades }).click();
+  await openByMenu(page, LABELS.upgrades);
   await page.getByRole("link", { name: "fake 1.0 → 1.1" }).click();
   await expect(page.locator(".answer")).toBeVisible();
 }
