@@ -124,7 +124,7 @@ def main(arguments: Sequence[str]) -> int:
             continue
         sections[part] = f"{heading}{about}\n\n{figures}"
         print(f"\n{sections[part]}", flush=True)
-    if not options.quick:
+    if sections and not options.quick:
         existing = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
         headings = {part: heading.partition("\n")[0] for part, (heading, _) in PARTS.items()}
         write_whole(REPORT, report.document(existing, HEAD, headings, sections).encode())
