@@ -138,8 +138,10 @@ def test_a_run_has_as_many_pods_at_once_as_its_pool_has_nodes() -> None:
 
 def test_only_who_holds_the_lease_acts_and_another_goes_on_when_it_is_gone() -> None:
     stage = Stage()
+    stage.control.kits = {KITS[0]: None}
     stage.tick()
-    assert stage.state() is RunState.RUNNING
+    (kits,) = stage.open_workflows()
+    stage.end(kits, well=True)
     stage.control.answers_left = 0
     assert stage.other.once(), "who has no lease asks for nothing"
     stage.control.answers_left = None
@@ -225,6 +227,7 @@ def test_it_does_not_begin_once_it_is_to_end() -> None:
 @pytest.mark.parametrize("away", [False, True])
 def test_one_that_ends_lets_another_go_on_at_once_unless_kubernetes_is_away(away: bool) -> None:
     stage = Stage()
+    stage.control.kits = {KITS[0]: None}
 
     class Ending(Event):
         def wait(self, timeout: float | None = None) -> bool:
@@ -234,9 +237,10 @@ def test_one_that_ends_lets_another_go_on_at_once_unless_kubernetes_is_away(away
 
     stage.dispatcher.run(Ending())
     stage.cluster.away = False
-    before = len(stage.open_workflows())
+    (kits,) = stage.open_workflows()
+    stage.end(kits, well=True)
     assert stage.other.once()
-    assert (len(stage.open_workflows()) > before) is not away
+    assert bool(stage.open_workflows()) is not away
 
 
 def test_every_schedule_has_a_cron_workflow_as_long_as_it_is_there() -> None:
@@ -304,6 +308,66 @@ def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when
     stage.tick(2)
     assert stage.state() is RunState.FINISHED
     assert stage.control.view("second").state is RunState.RUNNING
+
+
+def _fail(stage: Stage) -> None:
+    for name in stage.open_workflows():
+        stage.end(name, well=False)
+
+
+def _finish(stage: Stage) -> None:
+    for name in stage.open_workflows():
+        stage.end(name, well=True)
+
+
+def _cancel_unseen(stage: Stage) -> None:
+    """Its workflows are stopped before Argo has processed them."""
+    _cancel(stage)
+    stage.tick()
+
+
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [(_finish, RunState.FINISHED), (_fail, RunState.FAILED), (_cancel_unseen, RunState.CANCELLED)],
+)
+def test_the_round_that_sees_the_end_of_a_run_submits_the_jobs_of_the_next_one(
+    end: Callable[[Stage], None], state: RunState
+) -> None:
+    stage = Stage()
+    stage.tick(2)
+    stage.control.queue(a_cluster_run("second"))
+    stage.tick()
+    end(stage)
+    stage.tick()
+    assert stage.state() is state
+    submitted = stage.control.view("second")
+    assert (submitted.state, submitted.newest.reason) == (RunState.RUNNING, RunReason.SUBMITTED)
+    assert sorted(name for name in stage.cluster.found if "second" in name) == [
+        "kexbench-run-second-1-0",
+        "kexbench-run-second-1-1",
+    ]
+
+
+def test_a_run_is_started_and_submitted_in_one_round() -> None:
+    stage = Stage()
+    stage.tick()
+    assert stage.details == ["", "", "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1"]
+    assert len(stage.open_workflows()) == 2
+
+
+def test_a_run_that_is_cancelled_while_it_is_looked_at_is_not_submitted() -> None:
+    stage = Stage()
+    ask = stage.control.stored_invocations
+
+    def meanwhile(run_id: str) -> object:
+        stage.control.become(run_id, RunState.CANCELLING)
+        stage.control.stored_invocations = ask  # type: ignore[method-assign]
+        return ask(run_id)
+
+    stage.control.stored_invocations = meanwhile  # type: ignore[method-assign,assignment]
+    stage.tick()
+    assert stage.cluster.submitted == []
+    assert stage.state() is RunState.CANCELLED
 
 
 def test_runs_begin_in_the_order_of_the_queue() -> None:

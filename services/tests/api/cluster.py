@@ -84,7 +84,7 @@ class ClusterApi:
     def started(self, spec: str = CLUSTER_SPEC) -> Run:
         run = self.queued(spec)
         self.deliver_kits(run)
-        assert self.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+        assert self.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 200
         return self.stored(run.run_id)
 
     def deliver_kits(self, run: Run) -> None:

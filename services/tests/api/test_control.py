@@ -101,7 +101,7 @@ def test_a_run_starts_once_its_kits_are_there(api: ClusterApi) -> None:
     api.deliver_kits(run)
     assert None not in api.ask("dispatcher", "GET", f"{path}/kits").json()["kits"].values()
     for _ in range(2):
-        assert api.ask("dispatcher", "POST", f"{path}/start").status_code == 204
+        assert api.ask("dispatcher", "POST", f"{path}/start").status_code == 200
     started = api.stored(run.run_id)
     assert (sorted(started.kits), started.host) == (["fake@1.0", "fake@1.1"], None)
     assert sorted(started.material) == sorted(case.case_id for case in run.plan.cases)
@@ -137,7 +137,7 @@ def test_the_dispatcher_reads_a_run_whole_before_and_after_its_start(api: Cluste
     path = f"/open-runs/{run.run_id}"
     assert Run.model_validate(api.ask("dispatcher", "GET", path).json()) == run
     api.deliver_kits(run)
-    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 200
     assert Run.model_validate(api.ask("dispatcher", "GET", path).json()) == api.stored(run.run_id)
     assert [one["is_started"] for one in api.ask("dispatcher", "GET", "/open-runs").json()] == [True]
 
@@ -160,7 +160,7 @@ def test_a_run_that_ended_early_is_queued_again_as_another_series(api: ClusterAp
     assert (resumed.status_code, resumed.json()["state"]) == (202, "queued")
     (seen,) = api.ask("dispatcher", "GET", "/open-runs").json()
     assert [event["state"] for event in seen["events"]] == ["queued", "running", "failed", "queued"]
-    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 200
     assert states(api, run.run_id)[-1] is RunState.RUNNING
 
 

@@ -16,7 +16,7 @@ from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import KnownKits, OpenRun, RunSummary, RunWanted
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.runs import Purpose, Run, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
 from kexbench.queue.controls import Control, refusal
 from kexbench.queue.runs import (
     ask_for_end,
@@ -112,9 +112,10 @@ def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run
     return KnownKits(architecture=architecture, kits={name: kit.kit_id if kit else None for name, kit in kits.items()})
 
 
-@router.post("/runs/{run_id}/start", operation_id="start_run", status_code=204)
-def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
-    """Give a run its kits and key material; its state becomes `running`. Repeating it changes nothing."""
+@router.post("/runs/{run_id}/start", operation_id="start_run")
+def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> RunEvent:
+    """Give a run its kits and key material; its state becomes `running`. Repeating it changes nothing. Returns the
+    run's newest event, which is another one if the run was cancelled meanwhile."""
     admit(caller, "dispatcher")
     with one_at_a_time:
         run = known_run(store, run_id)
@@ -122,6 +123,7 @@ def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_
             store.add_run(supplied(supplies, run))
         if state_of(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
             record(store, run_id, RunState.RUNNING, "")
+        return store.progress([run_id])[run_id].event
 
 
 def _controllable(store: RunStore, run_id: str, control: Control) -> tuple[Run, RunProgress]:

@@ -36,8 +36,9 @@ class Control(Protocol):
         """Every kit that a run needs, for every architecture of its pools, with its id, or None if it is missing."""
         ...
 
-    def start(self, run_id: str) -> None:
-        """Give the run its kits and material; its state becomes `running`."""
+    def start(self, run_id: str) -> RunEvent:
+        """Give the run its kits and material; its state becomes `running`. Returns its newest event, which is another
+        one if somebody cancelled it meanwhile."""
         ...
 
     def record(self, event: RunEvent) -> None: ...
@@ -84,8 +85,8 @@ class ApiControl:
         architecture = next(name for name in get_args(Architecture) if name == answer.architecture)
         return {WantedKit(reference, architecture): kit_id for reference, kit_id in answer.kits.items()}
 
-    def start(self, run_id: str) -> None:
-        self._api.send("POST", f"/runs/{run_id}/start")
+    def start(self, run_id: str) -> RunEvent:
+        return self._api.post(RunEvent, f"/runs/{run_id}/start")
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         return self._api.get(dict[str, int], f"/runs/{run_id}/stored-by-job")

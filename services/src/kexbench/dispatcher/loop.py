@@ -4,7 +4,7 @@ It has no state: every action follows from the API and Kubernetes, so it may res
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from threading import Event
@@ -15,7 +15,7 @@ from kexbench.dispatcher.health import Health
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.numbers import counted
 from kexbench.domain.pools import Pool
-from kexbench.domain.runs import RunEvent, RunState
+from kexbench.domain.runs import RunEvent
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
@@ -88,42 +88,51 @@ class Dispatcher:
             for part in _parts(run_id):
                 self._troubles.forget(part)
         self._open_runs = open_runs
-        # A run that cannot be processed now does not hold up the others.
-        seen = self._seen(runs, queue, pods)
-        answered = [self._process(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
-        kept = [self._keep_schedules(), self._keep_bisections(), self._keep_alerts()]
-        return all([len(seen) == len(runs), *answered, *kept])
-
-    def _seen(
-        self, runs: Sequence[RunView], queue: Sequence[QueuePosition], pods: Sequence[PodView]
-    ) -> dict[str, Seen]:
-        """The observed state of each readable run, with the run it waits for. `runs` are in the order of the queue."""
-        attempts = {view.run.run_id: self._try_to_see(view, pods) for view in runs}
-        readable = {run_id: seen for run_id, seen in attempts.items() if seen is not None}
-        nodes = {pool: len(ready) for seen in readable.values() for pool, ready in seen.nodes.items()}
-        waits = waiting_for(runs, {run_id: seen.stored for run_id, seen in readable.items()}, nodes)
-        newer = {position.run_id: position.superseded_by for position in queue}
-        return {
-            run_id: replace(seen, waits_for=waits.get(run_id), superseded_by=newer.get(run_id))
-            for run_id, seen in readable.items()
+        # A run that cannot be processed now does not hold up the others. Those that have begun come first: where one
+        # ends, its nodes are free for the next run in the same round.
+        seen = {view.run.run_id: state for view in runs if (state := self._try_to_see(view, pods))}
+        begun = {
+            view.run.run_id: self._process(view, seen[view.run.run_id])
+            for view in runs
+            if not view.waits and view.run.run_id in seen
         }
+        waits = self._waits([begun.get(view.run.run_id) or view for view in runs], seen)
+        newer = {position.run_id: position.superseded_by for position in queue}
+        waiting = [
+            self._process(view, replace(seen[run_id], waits_for=waits.get(run_id), superseded_by=newer.get(run_id)))
+            for view in runs
+            if view.waits and (run_id := view.run.run_id) in seen
+        ]
+        kept = [self._keep_schedules(), self._keep_bisections(), self._keep_alerts()]
+        return all([len(seen) == len(runs), *begun.values(), *waiting, *kept])
+
+    def _waits(self, runs: Sequence[RunView], seen: Mapping[str, Seen]) -> dict[str, str]:
+        """The run that each waiting run waits for. `runs` are in the order of the queue."""
+        nodes = {pool: len(ready) for state in seen.values() for pool, ready in state.nodes.items()}
+        stored = {run_id: state.stored for run_id, state in seen.items()}
+        return waiting_for([view for view in runs if view.state.is_open], stored, nodes)
 
     def _try_to_see(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
         with self._troubles.guard(_parts(view.run.run_id)[0]):
             return self._see(view, pods)
         return None
 
-    def _process(self, view: RunView, seen: Seen) -> bool:
+    def _process(self, view: RunView, seen: Seen) -> RunView | None:
+        """The run after what was done; None if that failed."""
         run_id = view.run.run_id
         with self._troubles.guard(_parts(run_id)[1]):
-            for action in decide(view, seen, self._clock(), self._settings.site.pending_seconds):
-                # A slow action may outlast the lease: its new holder then acts instead.
-                if not self._holds_lease():
-                    return True
-                _log.info("run %s: %s", run_id, _summary(action))
-                self._act(view, seen, action)
-            return True
-        return False
+            while actions := decide(view, seen, self._clock(), self._settings.site.pending_seconds):
+                for action in actions:
+                    # A slow action may outlast the lease: its new holder then acts instead.
+                    if not self._holds_lease():
+                        return view
+                    _log.info("run %s: %s", run_id, _summary(action))
+                    if event := self._act(view, seen, action):
+                        view = view.after(event)
+                if actions != (StartRun(),):  # what was started has its jobs submitted in the same round
+                    break
+            return view
+        return None
 
     def _keep_bisections(self) -> bool:
         with self._troubles.guard("bisections"):
@@ -178,10 +187,9 @@ class Dispatcher:
         run = view.run
         labels = names.labels_of(run.run_id, view.series)
         workflows = self._cluster.workflows(labels)
-        waits = view.state in (RunState.QUEUED, RunState.BUILDING)
         ours = [pod for pod in pods if labels.items() <= pod.labels.items()]
         return Seen(
-            kits=self._control.known_kits(run.run_id) if waits else {},
+            kits=self._control.known_kits(run.run_id) if view.waits else {},
             workflows=workflows,
             pending=tuple(pod for pod in ours if pod.is_pending),
             disrupted=tuple(pod for pod in ours if pod.disruption),
@@ -194,14 +202,15 @@ class Dispatcher:
             stored=self._control.stored_invocations(run.run_id),
         )
 
-    def _act(self, view: RunView, seen: Seen, action: Action) -> None:
+    def _act(self, view: RunView, seen: Seen, action: Action) -> RunEvent | None:
+        """Returns the event that the action added to the run, if any."""
         run = view.run
         match action:
             case BuildKits(kits):
                 pools = {pool: self._pools[pool] for pool in run.plan.pools}
                 self._cluster.submit(kits_workflow(run.run_id, view.series, kits, pools, self._settings))
             case StartRun():
-                self._control.start(run.run_id)
+                return self._control.start(run.run_id)
             case SubmitJobs(jobs):
                 nodes = {pool: len(ready) for pool, ready in seen.nodes.items()}
                 for manifest in run_workflows(run, view.series, jobs, self._pools, self._settings, nodes):
@@ -211,6 +220,8 @@ class Dispatcher:
             case Record():
                 event = RunEvent(run_id=run.run_id, at=self._clock(), **vars(action))
                 self._control.record(event)
+                return event
+        return None
 
 
 def _parts(run_id: str) -> tuple[str, str]:

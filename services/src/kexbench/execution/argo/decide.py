@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -40,6 +40,15 @@ class RunView:
         """The newest event's state, except for an event that crossed a cancellation."""
         cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
         return RunState.CANCELLING if cancelled else self.newest.state
+
+    @property
+    def waits(self) -> bool:
+        """Whether none of its jobs is submitted yet."""
+        return self.state in (RunState.QUEUED, RunState.BUILDING)
+
+    def after(self, event: RunEvent) -> "RunView":
+        """The run once this event is recorded too."""
+        return replace(self, events=(*self.events, event))
 
     def has_been(self, state: RunState) -> bool:
         return any(event.state is state for event in self.events)

@@ -3,10 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from kexbench.domain.runs import RunState
 from kexbench.execution.argo.decide import RunView
-
-_WAITS = (RunState.QUEUED, RunState.BUILDING)
 
 
 def waiting_for(
@@ -22,11 +19,11 @@ def waiting_for(
     taken: dict[str, int] = defaultdict(int)
     holders: dict[str, str] = {}
     waiting = {}
-    begun_first = sorted(views, key=lambda view: view.state in _WAITS)
+    begun_first = sorted(views, key=lambda view: view.waits)
     for view in begun_first:
         run = view.run
         full = [pool for pool in run.plan.pools if 0 < taken[pool] >= nodes.get(pool, 0)]
-        if view.state in _WAITS and full:
+        if view.waits and full:
             waiting[run.run_id] = holders[full[0]]
         for pool in _outstanding(view, stored.get(run.run_id, {})):
             taken[pool] += 1
