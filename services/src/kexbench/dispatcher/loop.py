@@ -129,7 +129,7 @@ class Dispatcher:
                     _log.info("run %s: %s", run_id, _summary(action))
                     if event := self._act(view, seen, action):
                         view = view.after(event)
-                if actions != (StartRun(),):  # what was started has its jobs submitted in the same round
+                if StartRun() not in actions:  # what was started has its jobs submitted in the same round
                     break
             return view
         return None

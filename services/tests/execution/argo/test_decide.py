@@ -458,6 +458,66 @@ def test_a_lost_pod_is_told_with_what_its_number_means(message: str, meaning: st
     assert f"was lost ({meaning}: {message}) and is retried" in world.told(STARTED)[1]
 
 
+def _lost_and_back(phase: Phase, message: str = "pod deleted", retries: int = 1) -> tuple[WorkflowView, ...]:
+    """The first job's pod was lost; the retry and all other jobs are in one phase."""
+    amd, arm = of_jobs(phase)
+    first = replace(amd.tasks[0], message=message, retries=retries)
+    return replace(amd, tasks=(first, *amd.tasks[1:])), arm
+
+
+LOST_ONCE = (
+    f"{ON_AMD[0].job_id} was lost (its pod was deleted, or its node is gone: pod deleted) and was retried (1 of 2)"
+)
+
+
+def test_a_pod_that_was_lost_while_nobody_looked_is_told_before_the_run_finishes() -> None:
+    world = World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL)
+    lost = Record(RUNNING, LOST_ONCE, RunReason.TROUBLED, (f"lost {ON_AMD[0].job_id}:1",))
+    assert world.decide(STARTED) == (lost, Record(RunState.FINISHED, ""))
+    told = Told.of(lost.state, lost.detail, lost.reason, *lost.about)
+    assert world.decide([*STARTED, told]) == (Record(RunState.FINISHED, ""),), "a dispatcher that was killed in between"
+
+
+def test_a_pod_that_was_lost_while_nobody_looked_is_told_once_while_other_jobs_run() -> None:
+    amd, arm = _lost_and_back(Phase.RUNNING)
+    ended = replace(amd.tasks[0], phase=Phase.SUCCEEDED)
+    world = World(workflows=(replace(amd, tasks=(ended, *amd.tasks[1:])), arm))
+    told = world.told(STARTED)
+    assert told == (RUNNING, LOST_ONCE)
+    assert world.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
+    assert world.decide([*STARTED, told, GOES_ON]) == ()
+
+
+def test_a_pod_whose_loss_was_seen_is_not_told_again_when_its_retry_has_ended() -> None:
+    told = World(workflows=_lost_and_back(Phase.RUNNING)).told(STARTED)
+    assert told[1].endswith("and is retried (1 of 2)")
+    assert World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL).decide([*STARTED, told]) == (
+        Record(RunState.FINISHED, ""),
+    )
+    again = World(workflows=_lost_and_back(Phase.SUCCEEDED, retries=2), stored=ALL).decide([*STARTED, told])
+    assert [(action.state, action.about) for action in again if isinstance(action, Record)] == [
+        (RUNNING, (f"lost {ON_AMD[0].job_id}:2",)),
+        (RunState.FINISHED, ()),
+    ]
+
+
+def test_a_lost_pod_of_a_run_that_was_cancelled_meanwhile_is_told() -> None:
+    world = World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL)
+    lost, cancelled = world.decide([*STARTED, (CANCELLING, "")])
+    assert isinstance(lost, Record)
+    assert (lost.state, lost.detail) == (CANCELLING, LOST_ONCE)
+    assert isinstance(cancelled, Record)
+    assert cancelled.state is RunState.CANCELLED
+
+
+def test_a_lost_pod_that_built_a_kit_is_told_before_the_run_starts() -> None:
+    task = TaskView("fake@1.1", Phase.SUCCEEDED, "pod deleted", "amd-epyc-1", retries=1)
+    world = World(workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED, task),))
+    lost, started = world.decide([(QUEUED, ""), BUILDS])
+    assert isinstance(lost, Record)
+    assert (lost.state, lost.about, started) == (BUILDING, ("lost fake@1.1:1",), StartRun())
+
+
 def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
     why = "EvictionByEvictionAPI: Eviction API: evicting"
     pods = tuple(PodView(f"pod-{number}", {}, NOON, "node-1", is_pending=False, disruption=why) for number in (1, 2))
@@ -484,6 +544,33 @@ def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does(
     assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
     back = World(workflows=of_jobs(Phase.RUNNING))
     assert back.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
+
+
+def test_jobs_of_a_pool_that_was_removed_are_not_said_to_be_on_a_node_that_is_not_ready() -> None:
+    world = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-1",)})
+    told = world.told(STARTED)
+    running = ", ".join(job.job_id for job in ON_ARM)
+    assert told == (
+        RUNNING,
+        (
+            f"there is no pool arm.n1 on this cluster any more, but {running} still run on its nodes: "
+            "restore the pool, or let them end"
+        ),
+    )
+    assert world.decide([*STARTED, told]) == ()
+
+
+def test_a_pod_of_a_pool_that_was_removed_does_not_wait_for_a_node_with_the_pools_labels() -> None:
+    world = World(
+        workflows=of_jobs(Phase.PENDING)[1:],
+        pending=(waiting("arm.n1", NO_FIT),),
+        nodes={"amd-epyc": ("amd-epyc-1",)},
+        stored={job.job_id: job.count for job in ON_AMD},
+    )
+    told = world.told(STARTED)
+    assert told[1].startswith("there is no pool arm.n1 on this cluster any more")
+    assert "labels" not in told[1]
+    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
 
 
 def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> None:

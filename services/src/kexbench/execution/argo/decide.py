@@ -110,10 +110,14 @@ class Record:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """Something that holds up a run. The key identifies the same trouble over time."""
+    """Something that holds up a run. The keys identify the same trouble over time."""
 
-    key: str
+    keys: tuple[str, ...]
     text: str
+
+    @classmethod
+    def lost(cls, tasks: Sequence[TaskView]) -> "_Trouble":
+        return cls(tuple(map(_loss, tasks)), words.tried_again(tasks))
 
 
 Action = BuildKits | StartRun | SubmitJobs | Stop | Record
@@ -142,6 +146,11 @@ class _Situation:
         """Workflows that have not ended."""
         return tuple(workflow for workflow in self.seen.workflows if not workflow.phase.has_ended)
 
+    @property
+    def removed_pools(self) -> tuple[str, ...]:
+        """Pools of the plan that the configuration no longer has."""
+        return tuple(pool for pool in self.view.run.plan.pools if pool not in self.seen.nodes)
+
     def is_long_ago(self, moment: datetime) -> bool:
         return (self.now - moment).total_seconds() >= self.pending_after_s
 
@@ -155,7 +164,28 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
         RunState.CANCELLING: _cancelling,
     }
     rule = rules.get(view.state)
-    return rule(_Situation(view, seen, now, pending_after_s)) if rule else ()
+    if rule is None:
+        return ()
+    situation = _Situation(view, seen, now, pending_after_s)
+    actions = rule(situation)
+    return (*_unseen_losses(situation, actions), *actions)
+
+
+def _unseen_losses(situation: _Situation, actions: Iterable[Action]) -> Iterator[Record]:
+    """Pods that were lost and replaced between two rounds, for example while no dispatcher ran. A task that failed in
+    the end is explained by the end of the run."""
+    records = [action for action in actions if isinstance(action, Record)]
+    abouts = [event.about for event in situation.view.events] + [record.about for record in records]
+    reported = {key for about in abouts for key in about}
+    tasks = [task for workflow in situation.seen.workflows for task in workflow.tasks if task.retries]
+    failed = _failed(tasks)
+    if lost := [task for task in tasks if task not in failed and _loss(task) not in reported]:
+        trouble = _Trouble.lost(lost)
+        yield Record(situation.view.state, trouble.text, RunReason.TROUBLED, trouble.keys)
+
+
+def _loss(task: TaskView) -> str:
+    return f"lost {task.of}:{task.retries}"
 
 
 def _waiting(situation: _Situation) -> tuple[Action, ...]:
@@ -197,7 +227,7 @@ def _running(situation: _Situation) -> tuple[Action, ...]:
         return _without_pools(situation) or (SubmitJobs(incomplete), submitted)
     gone = _gone(situation)
     if situation.open:
-        lost = [_Trouble(f"gone {' '.join(job.job_id for job in gone)}", words.lost(gone))] if gone else []
+        lost = [_Trouble((f"gone {' '.join(job.job_id for job in gone)}",), words.lost(gone))] if gone else []
         return _watching(situation, lost, Record(RunState.RUNNING, words.GOES_ON, RunReason.GOES_ON))
     tasks = {task.of: task for workflow in situation.seen.workflows for task in workflow.tasks}
     if not incomplete:
@@ -221,10 +251,10 @@ def _cancelling(situation: _Situation) -> tuple[Action, ...]:
 
 def _without_pools(situation: _Situation) -> tuple[Action, ...]:
     """Ends a run if the cluster no longer has its pools."""
-    unknown = [pool for pool in situation.view.run.plan.pools if pool not in situation.seen.nodes]
-    if not unknown:
+    removed = situation.removed_pools
+    if not removed:
         return ()
-    ended = Record(RunState.FAILED, words.unknown_pools(unknown), RunReason.NO_POOL, tuple(unknown))
+    ended = Record(RunState.FAILED, words.unknown_pools(removed), RunReason.NO_POOL, removed)
     return (*_stops(situation.open), ended)
 
 
@@ -237,14 +267,18 @@ def _watching(situation: _Situation, troubles: list[_Trouble], quiet: Record) ->
     goes_on = runs or len(waiting) < len(situation.seen.pending)
     if waits and not goes_on and _has_lasted(situation, waiting, waits):
         detail = words.given_up([wait.text for wait in waits], situation.pending_after_s, *situation.progress)
-        ended = Record(RunState.FAILED, detail, RunReason.GIVEN_UP, tuple(wait.key for wait in waits))
+        ended = Record(RunState.FAILED, detail, RunReason.GIVEN_UP, _keys(waits))
         return (*_stops(situation.open), ended)
     if current := [*troubles, *waits, *_other_troubles(situation)]:
-        detail, keys = "; ".join(trouble.text for trouble in current), tuple(trouble.key for trouble in current)
-        return _note(view, Record(quiet.state, detail, RunReason.TROUBLED, keys))
+        detail = "; ".join(trouble.text for trouble in current)
+        return _note(view, Record(quiet.state, detail, RunReason.TROUBLED, _keys(current)))
     # After trouble, the next event follows when something runs; without trouble, only builds have news.
     has_news = quiet.state is RunState.BUILDING if _is_quiet(view.newest) else goes_on
     return _note(view, quiet) if has_news else ()
+
+
+def _keys(troubles: Iterable[_Trouble]) -> tuple[str, ...]:
+    return tuple(key for trouble in troubles for key in trouble.keys)
 
 
 def _is_quiet(event: RunEvent | Record) -> bool:
@@ -258,7 +292,7 @@ def _has_lasted(situation: _Situation, waiting: Sequence[PodView], waits: Sequen
     for event in situation.view.events:
         if _is_quiet(event):
             since = None
-        elif since is None and any(wait.key in event.about for wait in waits):
+        elif since is None and not set(_keys(waits)).isdisjoint(event.about):
             since = event.at
     return since is not None and situation.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
 
@@ -268,29 +302,36 @@ def _waits(situation: _Situation, waiting: Sequence[PodView]) -> Iterator[_Troub
     news = [pod for pod in waiting if pod.reason or situation.is_long_ago(pod.created_at)]
     by_pool = sorted(news, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
     for pool, group in groupby(by_pool, key=lambda pod: pod.labels.get(names.POOL, "")):
+        if pool in situation.removed_pools:
+            yield _Trouble((f"no pool {pool}",), words.unknown_pools([pool]))
+            continue
         if not situation.seen.nodes.get(pool):
-            yield _Trouble(f"no node {pool}", words.no_node(pool))
+            yield _Trouble((f"no node {pool}",), words.no_node(pool))
             continue
         for reason, alike in groupby(group, key=lambda pod: pod.reason):
             pods = list(alike)
-            yield _Trouble(f"waits {pool} {reason} {len(pods)} {pods[0].message}", words.waits(pods, pool))
+            yield _Trouble((f"waits {pool} {reason} {len(pods)} {pods[0].message}",), words.waits(pods, pool))
 
 
 def _other_troubles(situation: _Situation) -> Iterator[_Trouble]:
     for workflow in situation.open:
         if workflow.phase is Phase.UNSEEN and situation.is_long_ago(workflow.created_at):
-            yield _Trouble(f"unseen {workflow.name}", words.unseen(workflow))
+            yield _Trouble((f"unseen {workflow.name}",), words.unseen(workflow))
     if pods := situation.seen.disrupted:
-        yield _Trouble(f"disrupted {' '.join(pod.name for pod in pods)}", words.disrupted(pods))
+        yield _Trouble((f"disrupted {' '.join(pod.name for pod in pods)}",), words.disrupted(pods))
     tasks = [task for workflow in situation.open for task in workflow.tasks]
     if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
-        keys = " ".join(f"{task.of}:{task.retries}" for task in retried)
-        yield _Trouble(f"lost {keys}", words.tried_again(retried))
+        yield _Trouble.lost(retried)
+    running = [task for task in tasks if task.phase is Phase.RUNNING and task.node]
+    pools = {job.job_id: job.pool for job in situation.view.run.plan.jobs}
+    removed = [task for task in running if pools.get(task.of) in situation.removed_pools]
+    if removed:
+        gone = sorted({pools[task.of] for task in removed})
+        yield _Trouble((f"removed {' '.join(gone)}",), words.unknown_pools(gone, [task.of for task in removed]))
     ready = {node for nodes in situation.seen.nodes.values() for node in nodes}
-    stranded = [task for task in tasks if task.phase is Phase.RUNNING and task.node and task.node not in ready]
-    if stranded:
+    if stranded := [task for task in running if task.node not in ready and task not in removed]:
         nodes = sorted({task.node for task in stranded})
-        yield _Trouble(f"away {' '.join(nodes)}", words.nodes_away(nodes, [task.of for task in stranded]))
+        yield _Trouble((f"away {' '.join(nodes)}",), words.nodes_away(nodes, [task.of for task in stranded]))
 
 
 def _gone(situation: _Situation) -> list[Job]:

@@ -84,11 +84,13 @@ def submitted(jobs: Sequence[Job]) -> str:
     return "jobs submitted: " + ", ".join(f"{len(list(own))} to pool {pool}" for pool, own in by_pool)
 
 
-def unknown_pools(pools: Sequence[str]) -> str:
-    return (
-        f"there is no pool {' and no pool '.join(pools)} on this cluster any more: "
-        "restore the pool and resume the run, or name another pool in the spec"
-    )
+def unknown_pools(pools: Sequence[str], running: Sequence[str] = ()) -> str:
+    """`running`: the jobs that still run on nodes of these pools."""
+    gone = f"there is no pool {' and no pool '.join(pools)} on this cluster any more"
+    if running:
+        run = "runs" if len(running) == 1 else "run"
+        return f"{gone}, but {_some(running)} still {run} on its nodes: restore the pool, or let them end"
+    return f"{gone}: restore the pool and resume the run, or name another pool in the spec"
 
 
 def no_node(pool: str) -> str:
@@ -115,11 +117,14 @@ def _why_lost(message: str) -> str:
 
 
 def tried_again(tasks: Sequence[TaskView]) -> str:
-    """For one or more tasks that are retried."""
+    """For one or more tasks that are retried, or were, if their retries have ended."""
+    ended = all(task.phase.has_ended for task in tasks)
     if len(tasks) > 1:
-        return f"{_some(task.of for task in tasks)} were lost ({_why_lost(tasks[0].message)}) and are retried"
+        named, why = _some(task.of for task in tasks), _why_lost(tasks[0].message)
+        return f"{named} were lost ({why}) and {'were' if ended else 'are'} retried"
     (task,) = tasks
-    return f"{task.of} was lost ({_why_lost(task.message)}) and is retried ({task.retries} of {RETRIES})"
+    retried = f"{'was' if ended else 'is'} retried ({task.retries} of {RETRIES})"
+    return f"{task.of} was lost ({_why_lost(task.message)}) and {retried}"
 
 
 def disrupted(pods: Sequence[PodView]) -> str:
