@@ -21,11 +21,11 @@ from kexbench.cli.references import typed_reference
 from kexbench.cli.report import run_detail
 from kexbench.cli.step_tables import (
     NO_RESULT,
-    UNRESOLVED_LEGEND,
     VERDICTS,
     along_text,
     move_text,
     spread_text,
+    unresolved_legend,
     verdict_words,
 )
 from kexbench.cli.tables import outcome_lines
@@ -214,7 +214,6 @@ def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> N
 def compare_legend(cells: Sequence[UpgradeCell]) -> str:
     """What the numbers mean; nothing of what no case has."""
     judged = [cell for cell in cells if _is_judged(cell)]
-    shown = [move for cell in judged for move in (cell, cell.client, cell.server) if move]
     lines = []
     if any(cell.move for cell in judged):
         count = max(cell.invocations for cell in judged)
@@ -223,9 +222,7 @@ def compare_legend(cells: Sequence[UpgradeCell]) -> str:
         )
     if any(cell.resolves for cell in judged):
         lines.append("Resolution: a smaller change would probably be missed (power 80%, p < 0.01).")
-    if any(move.verdict == "unresolved" for move in shown):
-        lines.append(UNRESOLVED_LEGEND)
-    return " ".join(lines)
+    return " ".join([*lines, *unresolved_legend(judged)])
 
 
 def _print(cells: Sequence[UpgradeCell]) -> None:

@@ -15,7 +15,7 @@ from kexbench.cli.words import are_cut, rate_text, shared_line
 from kexbench.comparison.models import Cell, Change, Estimate, SubjectView
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove
+from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeCell
 
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
 STEP_LEGEND = (
@@ -196,11 +196,13 @@ def level_table(detail: RunDetail) -> Table | None:
 
 def step_legend(detail: RunDetail) -> str:
     """What the tables of steps show. It explains `unresolved` if they have it."""
-    changes = [cell.change for cell in detail.cells if cell.change]
-    moves = [move for change in changes for move in (change, change.client, change.server) if move]
-    return "\n".join(
-        [STEP_LEGEND] + ([UNRESOLVED_LEGEND] if any(each.verdict == "unresolved" for each in moves) else [])
-    )
+    return "\n".join([STEP_LEGEND, *unresolved_legend([cell.change for cell in detail.cells if cell.change])])
+
+
+def unresolved_legend(changes: Sequence[Change] | Sequence[UpgradeCell]) -> list[str]:
+    """What `unresolved` means, if a change or one of its sides is."""
+    judged = [each for change in changes for each in (change, change.client, change.server) if each]
+    return [UNRESOLVED_LEGEND] if any(each.verdict == "unresolved" for each in judged) else []
 
 
 def level_legend(detail: RunDetail) -> str:
@@ -242,7 +244,7 @@ def step_lines(detail: RunDetail) -> list[str]:
             is_unexplained = None in (change.client, change.server) and (case_id, after) not in disturbed
             for warning in change.warnings + ([NO_SIDES] if is_unexplained else []):
                 by_warning.setdefault(warning, []).append((step, titles[case_id]))
-    lines = [shared_line(words, cells, 0) for words, cells in spreads.items()]
+    lines = [shared_line(words, cells) for words, cells in spreads.items()]
     for warning, cells in by_warning.items():
         steps = {step for step, _ in cells}
         lines.append(shared_line(warning, cells, sizes[steps.pop()] if len(steps) == 1 else sum(sizes.values())))

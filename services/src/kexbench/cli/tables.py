@@ -48,7 +48,7 @@ def outcome_lines(detail: RunDetail) -> list[str]:
         own = list(dict.fromkeys(filter(None, details[about, kind, reason])))
         more = [f"and {counted(len(own) - 1, 'other detail')}"] if len(own) > 1 else []
         text = ": ".join([kind, reason, *(["; ".join(own[:1] + more)] if own else [])])
-        lines.append(shared_line(text, cells, 0, about))
+        lines.append(shared_line(text, cells, about=about))
     is_cut = any(are_cut(cells) for cells in places.values()) or any(len(set(own)) > 1 for own in details.values())
     return lines + (rest_lines(detail) if is_cut else [])
 

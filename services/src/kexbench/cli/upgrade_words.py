@@ -9,13 +9,13 @@ from kexbench.api.models import UpgradeView
 from kexbench.cli.step_tables import (
     NO_RESULT,
     SIDE_COLUMNS,
-    UNRESOLVED_LEGEND,
     VERDICTS,
     along_text,
     case_table,
     case_text,
     move_text,
     spread_text,
+    unresolved_legend,
     verdict_words,
 )
 from kexbench.cli.words import NS_PER_SECOND, cases_text
@@ -49,10 +49,7 @@ def legend(report: UpgradeReport) -> str:
         lines.append(LEGEND)
     if any(map(cores_text, report.cells)):
         lines.append(CORES_LEGEND)
-    shown = [move for cell in report.cells for move in (cell, cell.client, cell.server) if move]
-    if any(move.verdict == "unresolved" for move in shown):
-        lines.append(UNRESOLVED_LEGEND)
-    return "\n".join(lines)
+    return "\n".join([*lines, *unresolved_legend(report.cells)])
 
 
 def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:

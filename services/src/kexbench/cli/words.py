@@ -37,7 +37,7 @@ def cases_text(titles: Sequence[str], of_all: int | None = None) -> str:
     return "; ".join(different[:NAMED_CASES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
-def shared_line(why: str, cells: Sequence[tuple[str, str]], of_all: int, about: str = "") -> str:
+def shared_line(why: str, cells: Sequence[tuple[str, str]], of_all: int | None = None, about: str = "") -> str:
     """One line for a reason that several cells share, each a version or step and the title of its case: of one version
     `openssl 3.5.1: why: case; case`, of several `12 cells: why: openssl 3.5.1, case; ...; and 7 more`. `of_all`: how
     many cells could have the reason; `about`: what of these cells."""

@@ -56,6 +56,8 @@ class FakeControl:
     def start(self, run_id: str) -> RunEvent:
         self._ask()
         if self.view(run_id).state in (RunState.QUEUED, RunState.BUILDING):
+            if None in self.kits.values():
+                raise ApiError(f"run {run_id} can't start: a kit is not built yet")
             self.become(run_id, RunState.RUNNING)
         return self.events[run_id][-1]
 
