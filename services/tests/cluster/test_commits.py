@@ -25,14 +25,17 @@ class NoneYet(Exception):
     """Nothing is told of the commit so far."""
 
 
-@pytest.fixture
-def shared(devcluster: Cluster, kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path) -> Iterator[Shared]:
-    """The repository that the chart has watched, served to pods by git itself."""
-    shared = Shared(tmp_path)
+@pytest.fixture(scope="module")
+def shared(
+    devcluster: Cluster, kexbench: Kexbench, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shared]:
+    """The repository that the chart has watched, served to pods by git itself. One for all tests: of a repository that
+    replaced another, only what is pushed after the watcher saw it is measured."""
+    folder = tmp_path_factory.mktemp("watched")
+    shared = Shared(folder)
     address = urlsplit(yaml.safe_load(VALUES.read_text())["repositories"][0]["url"])
     assert address.hostname == HOST
-    words = ["git", "daemon", f"--base-path={tmp_path}", "--export-all", f"--listen={HOST}", "--informative-errors"]
-    words += ["--reuseaddr"]  # the next test listens where this one did
+    words = ["git", "daemon", f"--base-path={folder}", "--export-all", f"--listen={HOST}", "--informative-errors"]
     with subprocess.Popen(devcluster.inside(words)) as daemon:
         try:
             _wait_until_watched(kubectl)
@@ -42,7 +45,7 @@ def shared(devcluster: Cluster, kexbench: Kexbench, kubectl: Kubectl, tmp_path: 
 
 
 def _wait_until_watched(kubectl: Kubectl) -> None:
-    """Until the watcher, which nobody answered before, has looked at it: what is pushed from then on is news."""
+    """Until the watcher, which nobody answered before, has looked at it: what is pushed from then on is measured."""
     for attempt in _trying():
         with attempt:
             said = kubectl("logs", "deployment/kexbench-dispatcher", "--namespace", NAMESPACE, "--tail=-1")
