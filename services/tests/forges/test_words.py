@@ -102,7 +102,8 @@ def test_a_finished_run_names_what_moved_the_furthest_first_and_where_the_rest_i
     lines = finished_comment(ended(judged(120, 0, moved))).splitlines()
     rows = [line for line in lines if line.startswith("| `case")]
     assert [row.split("`")[1] for row in rows] == [f"case {n}" for n in range(LARGEST + 3, 3, -1)]
-    assert rows[0] == "| `case 23` | `pool-a` | `openssl 3.0.2` | `openssl 3.5.5` | -23.0% | +2.2% to +4.0% |"
+    change = "\N{MINUS SIGN}23.0% | +2.2% to +4.0%"
+    assert rows[0] == f"| `case 23` | `pool-a` | `openssl 3.0.2` | `openssl 3.5.5` | {change} |"
     assert "and 3 more" in lines
     assert lines[-1].endswith("](<https://kexbench/runs/1>)")
 

@@ -8,7 +8,7 @@ from kexbench.analysis.detectable import POWER, pair_sd_of, smallest_detectable_
 from kexbench.analysis.estimates import trimmed_interval
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, End, ToldCommit
 from kexbench.domain.cases import Case
-from kexbench.domain.verdicts import RELEVANT
+from kexbench.domain.verdicts import RELEVANT, signed_words
 
 
 def answer(
@@ -55,9 +55,10 @@ def _sentences(
     if result.why == "split":
         main = _main_step(steps)
         parts = _parts(notes, main, result.first, result.last)
+        between = f"{signed_words(parts.between)} of {signed_words(main.ratio - 1)}"
         sentences = [
             f"No single commit accounts for more than {MAIN_SHARE:.0%} of the change.",
-            f"{_hash(notes, result.last)} accounts for {parts.between:+.1%} of {main.ratio - 1:+.1%}.",
+            f"{_hash(notes, result.last)} accounts for {between}.",
             *_other_parts(notes, names, parts),
         ]
         return " ".join([*sentences, "Bisect each of these ranges separately."])
@@ -83,11 +84,11 @@ def _shares(notes: Notes, steps: tuple[CaseStep, ...], names: tuple[str, str], r
     parts = _parts(notes, main, result.first, result.last)
     subject = "It accounts" if result.first == result.last else "Together they account"
     return [
-        f"{subject} for {parts.between:+.1%} of {main.ratio - 1:+.1%}.",
+        f"{subject} for {signed_words(parts.between)} of {signed_words(main.ratio - 1)}.",
         *_other_parts(notes, names, parts),
         *(f"{_hash(notes, commit)} does not fit: the cost went up and down." for commit in result.against),
         *(
-            f"In {step.title}, {subject.lower()} for {step.added:+.1%} of {step.ratio - 1:+.1%}. "
+            f"In {step.title}, {subject.lower()} for {signed_words(step.added)} of {signed_words(step.ratio - 1)}. "
             "Bisect this case separately."
             for step in steps
             if step.changed and step.added is not None and step.added / (step.ratio - 1) <= MAIN_SHARE
@@ -101,7 +102,11 @@ def _other_parts(notes: Notes, names: tuple[str, str], parts: Parts) -> list[str
         (parts.before, names[0], _hash(notes, parts.below)),
         (parts.behind, _hash(notes, parts.above), names[1]),
     ]
-    return [f"Another {part:+.1%} lies between {start} and {end}." for part, start, end in ranges if abs(part) >= 5e-4]
+    return [
+        f"Another {signed_words(part)} lies between {start} and {end}."
+        for part, start, end in ranges
+        if abs(part) >= 5e-4
+    ]
 
 
 def _parts(notes: Notes, step: CaseStep, first: int, last: int) -> Parts:

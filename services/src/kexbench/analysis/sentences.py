@@ -8,7 +8,7 @@ from kexbench.analysis.verdict import moved_side
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
-from kexbench.domain.verdicts import share_words
+from kexbench.domain.verdicts import share_words, signed_words
 
 SIMILAR = 2
 _SIDE_TEXT: dict[Side, str] = {"both": "", "client": "client CPU time ", "server": "server CPU time "}
@@ -92,7 +92,7 @@ def _sizes(cells: Sequence[UpgradeCell]) -> str:
     """The case and its change, or the range of several changes."""
     changes = sorted((cell.move.ratio - 1 for cell in cells if cell.move is not None), key=abs)
     if len(cells) == 1:
-        return f": {cells[0].title} {changes[0]:+.1%}"
+        return f": {cells[0].title} {signed_words(changes[0])}"
     low, high = f"{abs(changes[0]):.1%}", f"{abs(changes[-1]):.1%}"
     return f", by {low}" if low == high else f", by {low} to {high}"
 
@@ -123,7 +123,8 @@ def _is_similar(judged: Sequence[UpgradeCell]) -> bool:
 
 def _factor(factor: Factor) -> str:
     also = f", which here always occurs with {' and '.join(factor.alike)}" if factor.alike else ""
-    change = f"{factor.ratio - 1:+.1%} [{factor.low - 1:.1%}, {factor.high - 1:.1%}]"
+    ratio, low, high = (signed_words(each - 1) for each in (factor.ratio, factor.low, factor.high))
+    change = f"{ratio} [{low}, {high}]"
     return f"{factor.words or f'{factor.dimension} {factor.value}'}{also} ({_SIDE_TEXT[factor.side]}{change})"
 
 

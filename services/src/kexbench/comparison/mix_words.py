@@ -3,6 +3,7 @@
 from kexbench.comparison.mix_models import Amount, Machines, MixChange, MixNeed, VersionNeed
 from kexbench.domain.numbers import counted
 from kexbench.domain.upgrades import CellVerdict, Move, UpgradeEnd
+from kexbench.domain.verdicts import signed_words
 
 _NOT_COMPARED: dict[CellVerdict, str] = {
     "unlike": "not comparable, since the versions did different work",
@@ -48,7 +49,8 @@ def change_words(change: MixChange) -> str:
 
 
 def _signed(move: Move) -> str:
-    return f"{move.ratio - 1:+.1%} [{move.low - 1:+.1%}, {move.high - 1:+.1%}]"
+    change, low, high = (signed_words(each - 1) for each in (move.ratio, move.low, move.high))
+    return f"{change} [{low}, {high}]"
 
 
 def cores_words(cores: Amount) -> str:

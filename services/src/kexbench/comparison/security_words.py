@@ -7,6 +7,7 @@ from kexbench.comparison.security_models import SizesView
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of
 from kexbench.domain.strength import Strength
+from kexbench.domain.verdicts import signed_words
 
 MOST_NAMED = 1
 TWICE = 2.0
@@ -89,7 +90,8 @@ def _short(against: Against) -> str:
 
 def _change(against: Against) -> str:
     ratio = against.ratio
-    return f"{ratio.ratio - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+    change, low, high = (signed_words(each - 1) for each in (ratio.ratio, ratio.low, ratio.high))
+    return f"{change} [{low}, {high}]"
 
 
 def _named(handshake: Handshake) -> str:

@@ -166,7 +166,12 @@ def _reasons(missing: Sequence[MissingComparisons]) -> str:
 def _sizes(cells: Collection[MovedCell]) -> str:
     """Sizes without names of cases, since a forge would interpret markup in them."""
     largest = max((cell.change for cell in cells), key=abs)
-    return f" ({largest:+.1%})" if len(cells) == 1 else f" (up to {largest:+.1%})"
+    return f" ({signed_words(largest)})" if len(cells) == 1 else f" (up to {signed_words(largest)})"
+
+
+def signed_words(change: float) -> str:
+    """With the minus sign of print, as pages write all numbers."""
+    return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")
 
 
 def share_words(number: int, total: int, noun: str) -> str:

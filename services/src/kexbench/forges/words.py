@@ -7,7 +7,7 @@ from itertools import accumulate
 from kexbench.domain.commits import DryRun, SpecFault
 from kexbench.domain.numbers import counted
 from kexbench.domain.profiles import Culprit
-from kexbench.domain.verdicts import MovedCell, RunVerdict
+from kexbench.domain.verdicts import MovedCell, RunVerdict, signed_words
 from kexbench.forges.markdown import code, table
 
 ROWS_MAX = 20
@@ -141,12 +141,12 @@ def _ahead(dry: DryRun) -> str:
 
 def _moved_row(cell: MovedCell) -> tuple[str, ...]:
     names = map(code, (cell.case, cell.pool, cell.before, cell.after))
-    return *names, f"{cell.change:+.1%}", f"{cell.low:+.1%} to {cell.high:+.1%}"
+    return *names, signed_words(cell.change), f"{signed_words(cell.low)} to {signed_words(cell.high)}"
 
 
 def _culprit_row(culprit: Culprit) -> tuple[str, ...]:
     calls = " → ".join(f"{number:,.1f}".removesuffix(".0") for number in culprit.calls)
-    share = f"{culprit.share:+.1%} of the {culprit.side}'s"
+    share = f"{signed_words(culprit.share)} of the {culprit.side}'s"
     return code(culprit.function), share, code(culprit.title), calls
 
 

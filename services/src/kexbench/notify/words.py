@@ -14,6 +14,7 @@ from kexbench.domain.notifications import Link
 from kexbench.domain.numbers import counted
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.domain.upgrades import Move
+from kexbench.domain.verdicts import signed_words
 from kexbench.forges.markdown import code, one_line
 
 ROWS_MAX = 8
@@ -173,7 +174,7 @@ def _extent(cells: Sequence[AlertCell]) -> str:
 
 
 def _percent(ratio: float) -> str:
-    return f"{ratio - 1:+.1%}"
+    return signed_words(ratio - 1)
 
 
 def _after(cause: Cause) -> str:
