@@ -1,20 +1,39 @@
 // How to read the heatmap.
 import type { CSSProperties } from "react";
-import type { CaseView, Metric } from "@/api/generated";
+import type { Metric } from "@/api/generated";
 import { lessOf, nounOf, rateTitle } from "@/format";
+import type { HeatModel, Tone } from "./heatmap-model";
+import { SIGNS } from "./matrix-view";
 import { FULL_AT_CASE } from "./scale";
 
 const STEPS = [100, 50, 0, 50, 100];
 
 interface Props {
   metric: Metric;
-  versus?: CaseView | undefined;
+  /** what is drawn: only its signs are explained */
+  model: Pick<HeatModel, "rows" | "versus">;
   /** cells show the change alone */
   isDense?: boolean;
 }
 
-export function Legend({ metric, versus, isDense = false }: Props) {
+const SIGN_WORDS = {
+  [SIGNS.same]: "no change",
+  [SIGNS.unresolved]: "unresolved",
+  [SIGNS.unlike]: "not comparable",
+  [SIGNS.apart]: "not compared",
+  [SIGNS.outcome]: "no result",
+  [SIGNS.missing]: "not measured",
+};
+
+export function Legend({ metric, model: { rows, versus }, isDense = false }: Props) {
   const noun = nounOf(metric);
+  const cells = rows.flatMap((row) => row.cells);
+  const has = (...tones: Tone[]) => cells.some(({ tone }) => tones.includes(tone));
+  const hasChanges = has("more", "less", "same", "unresolved", "unlike");
+  const shown = new Set(cells.map(({ tone }) => SIGNS[tone]));
+  const signs = Object.entries(SIGN_WORDS).flatMap(([sign, words]) =>
+    shown.has(sign) ? `${sign} ${words}` : [],
+  );
   const [less, more] = versus
     ? [`1/${FULL_AT_CASE} of the cost`, `${FULL_AT_CASE}× the cost`]
     : [`20% ${lessOf(metric)} ${noun}`, `20% more ${noun}`];
@@ -24,10 +43,11 @@ export function Legend({ metric, versus, isDense = false }: Props) {
         Each cell:{" "}
         {!isDense && (
           <>
-            <b>{rateTitle(metric)}</b>, then{" "}
+            <b>{rateTitle(metric)}</b>
+            {hasChanges ? ", then " : "."}
           </>
         )}
-        {versus ? (
+        {!hasChanges ? null : versus ? (
           <>
             its cost as a multiple of the cost of <b>{versus.title}</b> with the same library.
           </>
@@ -39,33 +59,37 @@ export function Legend({ metric, versus, isDense = false }: Props) {
         )}
       </p>
       <ul>
-        <li>
-          {less}
-          <span className="ramp" aria-hidden>
-            {STEPS.map((step, index) => (
-              <i
-                // biome-ignore lint/suspicious/noArrayIndexKey: steps that never change
-                key={index}
-                className={index < 2 ? "less" : index > 2 ? "more" : "same"}
-                style={{ "--strength": `${step}%` } as CSSProperties}
-              />
-            ))}
-          </span>
-          {more}
-        </li>
-        {!versus && (
+        {has("more", "less") && (
+          <li>
+            {less}
+            <span className="ramp" aria-hidden>
+              {STEPS.map((step, index) => (
+                <i
+                  // biome-ignore lint/suspicious/noArrayIndexKey: steps that never change
+                  key={index}
+                  className={index < 2 ? "less" : index > 2 ? "more" : "same"}
+                  style={{ "--strength": `${step}%` } as CSSProperties}
+                />
+              ))}
+            </span>
+            {more}
+          </li>
+        )}
+        {has("unresolved") && (
           <li>
             <i className="unresolved" aria-hidden /> unresolved: not significant, or smaller than the
             resolution (a real change smaller than this would probably be missed)
           </li>
         )}
-        <li>
-          <i className="outcome" aria-hidden /> no result, with the reason
-        </li>
-        {isDense && (
-          <li>= no change, ? unresolved, ≠ not comparable, · not compared, × no result, – not measured</li>
+        {has("outcome") && (
+          <li>
+            <i className="outcome" aria-hidden /> no result, with the reason
+          </li>
         )}
-        {!versus && <li>† comparison with a caveat: point to the cell to read it</li>}
+        {isDense && signs.length > 0 && <li>{signs.join(", ")}</li>}
+        {cells.some(({ cautions }) => cautions.length > 0) && (
+          <li>† comparison with a caveat: point to the cell to read it</li>
+        )}
       </ul>
     </div>
   );

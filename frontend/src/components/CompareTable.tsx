@@ -14,7 +14,7 @@ import { BatchesLink } from "./BatchesLink";
 import { type CompareRow, compareCsv, compareGroups, LONG, tallyText } from "./compare-model";
 import { HostName } from "./HostName";
 import { RunLink } from "./RunLink";
-import { isOnSeveral, verdictWord } from "./upgrade-model";
+import { absentSide, isOnSeveral, verdictWord } from "./upgrade-model";
 
 interface Props {
   label: string;
@@ -31,6 +31,7 @@ export function CompareTable({ label, rows, comparison, search, change }: Props)
   const names = groups.map(({ name }) => name);
   const open = groups.filter(({ isOpen }) => isOpen).map(({ name }) => name);
   const several = isOnSeveral(rows.map(({ cell }) => cell.base));
+  const hasHistory = rows.some(({ cell }) => cell.history.length > 0);
   const sortBy = (sort: CompareSearch["sort"]) => change({ sort });
   return (
     <>
@@ -54,7 +55,6 @@ export function CompareTable({ label, rows, comparison, search, change }: Props)
                 order="ascending"
                 sort={() => sortBy(undefined)}
               />
-              <th scope="col">Verdict</th>
               <SortHeader
                 title="Change in CPU time"
                 active={search.sort === "change"}
@@ -62,7 +62,7 @@ export function CompareTable({ label, rows, comparison, search, change }: Props)
                 sort={() => sortBy("change")}
                 className="number"
               />
-              <th scope="col">History</th>
+              {hasHistory && <th scope="col">History</th>}
               <th scope="col" className="number">
                 Client
               </th>
@@ -86,10 +86,11 @@ export function CompareTable({ label, rows, comparison, search, change }: Props)
                       <small>({count(own.length, "cell")})</small>
                     </button>
                   </th>
-                  <td colSpan={6}>{tallyText(own)}</td>
+                  <td colSpan={hasHistory ? 5 : 4}>{tallyText(own)}</td>
                 </tr>
               )}
-              {isOpen && own.map((row) => <Row key={row.key} {...{ row, comparison, several }} />)}
+              {isOpen &&
+                own.map((row) => <Row key={row.key} {...{ row, comparison, several, hasHistory }} />)}
             </tbody>
           ))}
         </table>
@@ -121,11 +122,12 @@ interface RowProps {
   comparison: Comparison;
   /** whether rows of several host kinds are shown */
   several: boolean;
+  /** whether any row has a history */
+  hasHistory: boolean;
 }
 
-function Row({ row: { cell, caseView, otherCase }, comparison, several }: RowProps) {
+function Row({ row: { cell, caseView, otherCase }, comparison, several, hasHistory }: RowProps) {
   const { base, other } = cell;
-  const dependencies = cell.components.map(componentText).join(", ");
   return (
     <tr>
       <th scope="row">
@@ -139,33 +141,38 @@ function Row({ row: { cell, caseView, otherCase }, comparison, several }: RowPro
           </small>
         )}
       </th>
-      <td>
-        <VerdictCell cell={cell} />
-        {dependencies && <small className="below">also changed: {dependencies}</small>}
-      </td>
       <SideCell {...{ cell, comparison }} metric="cpu_ns" side={cell.both} />
-      <td>{cell.history.length > 0 && <Sparkline history={cell.history} lines={comparison.lines} />}</td>
+      {hasHistory && (
+        <td>{cell.history.length > 0 && <Sparkline history={cell.history} lines={comparison.lines} />}</td>
+      )}
       <SideCell {...{ cell, comparison }} metric="client_cpu_ns" side={cell.client} />
       <SideCell {...{ cell, comparison }} metric="server_cpu_ns" side={cell.server} />
       <td>
         {[...new Set([base.run_id, other.run_id])].map((runId) => (
-          <RunLink key={runId} runId={runId} className="below whole" />
+          <RunLink key={runId} runId={runId} className="below" />
         ))}
       </td>
     </tr>
   );
 }
 
-function VerdictCell({ cell: { both, resolves, warnings } }: { cell: ComparedCell }) {
+/** The cell's verdict with what weakens it. */
+function Verdict({ cell: { both, resolves, warnings, components } }: { cell: ComparedCell }) {
+  const caveats = [
+    ...(both.verdict === "unresolved" && resolves !== null ? [`resolution ${share(resolves)}`] : []),
+    ...warnings.map((warning) => `† ${warning}`),
+    ...(components.length > 0 ? [`also changed: ${components.map(componentText).join(", ")}`] : []),
+  ];
   return (
     <>
-      <span className={`verdict ${both.verdict ?? "absent"}`}>
+      <span className={`below verdict ${both.verdict ?? "absent"}`}>
         {both.verdict ? verdictWord(both.verdict) : "no verdict"}
-        {both.verdict === "unresolved" && resolves !== null && (
-          <small className="below">resolution {share(resolves)}</small>
-        )}
       </span>
-      {warnings.length > 0 && <small> † {warnings.join("; ")}</small>}
+      {caveats.map((caveat) => (
+        <small key={caveat} className="below">
+          {caveat}
+        </small>
+      ))}
     </>
   );
 }
@@ -179,7 +186,7 @@ interface SideProps {
 
 /** The change, its interval and verdict, and both costs, each leading to its batches. */
 function SideCell({ cell, comparison, metric, side }: SideProps) {
-  if (!side) return <td className="number">{cell.disturbed > 0 ? "no result" : "–"}</td>;
+  if (!side) return <td className="number">{absentSide(cell)}</td>;
   const { ratio, verdict } = side;
   const cost = (end: "base" | "other"): ReactNode => (
     <BatchesLink
@@ -204,8 +211,10 @@ function SideCell({ cell, comparison, metric, side }: SideProps) {
       ) : (
         <small>too few invocations</small>
       )}
-      {metric !== "cpu_ns" && verdict && (
-        <small className={`below verdict ${verdict}`}>{verdictWord(verdict)}</small>
+      {metric === "cpu_ns" ? (
+        <Verdict cell={cell} />
+      ) : (
+        verdict && <small className={`below verdict ${verdict}`}>{verdictWord(verdict)}</small>
       )}
       <small className="below">
         {cost("base")} → {cost("other")} µs

@@ -1,51 +1,18 @@
 // The background of a run's results: hosts, kits, missing results and skipped combinations.
 import type { HostView, RunDetail, Skipped, SubjectView } from "@/api/generated";
 import { count, memory } from "@/format";
-import { commitText, originText, versionText } from "@/subjects";
+import { commitText, versionText } from "@/subjects";
 import { Facts } from "@/ui/Fields";
-import { Frame } from "@/ui/Frame";
+import { Reasons } from "@/ui/Reasons";
+import { reasonsOf } from "./outcome-model";
 
 export function OutcomeSection({ run }: { run: RunDetail }) {
-  const absent = run.cells.filter((cell) => cell.outcome);
-  if (absent.length === 0) return null;
-  const titles = new Map(run.cases.map((caseView) => [caseView.id, caseView.title]));
-  const names = new Map(
-    run.subjects.map((subject) => [
-      subject.subject,
-      `${subject.library} ${versionText(subject)} (${originText(subject)})`,
-    ]),
-  );
+  const reasons = reasonsOf(run);
+  if (reasons.length === 0) return null;
   return (
     <section>
-      <h2>{count(absent.length, "cell")} without a result</h2>
-      <Frame label="Cells without a result">
-        <table className="numbers">
-          <thead>
-            <tr>
-              <th scope="col">Case</th>
-              <th scope="col">Library</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Reason</th>
-              <th scope="col" className="number">
-                Invocations
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {absent.map((cell) => (
-              <tr key={`${cell.case_id} ${cell.subject}`}>
-                <th scope="row">{titles.get(cell.case_id) ?? cell.case_id}</th>
-                <td>{names.get(cell.subject) ?? cell.subject}</td>
-                <td>{cell.outcome?.kind}</td>
-                <td>
-                  {cell.outcome?.reason} <small>{cell.outcome?.detail}</small>
-                </td>
-                <td className="number">{cell.outcome?.invocations}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Frame>
+      <h2>Missing results</h2>
+      <Reasons reasons={reasons} />
     </section>
   );
 }

@@ -10,6 +10,16 @@ export function RunState({ state }: { state: RunSummary["state"] }) {
   return <span className={`chip ${state}`}>{state}</span>;
 }
 
+/** Its intervals are wide, and full runs take its place in the history. */
+export function FirstLookMark({ run }: { run: Pick<RunSummary, "first_look"> }) {
+  if (!run.first_look) return null;
+  return (
+    <span className="chip" title="A first look: a few short invocations of each case">
+      --quick
+    </span>
+  );
+}
+
 /** The detail of the state; red if the run ended, unless somebody cancelled it. */
 export function RunNote({ summary: { detail, state } }: { summary: Pick<RunSummary, "detail" | "state"> }) {
   const isBad = !isOpen(state) && state !== "cancelled";

@@ -8,17 +8,27 @@ import { paths } from "@/paths";
 
 /** Every page with an overview has it, so that what was measured is never missing without a word. */
 export function RunsAside() {
-  const aside = useQuery(filtersOptions()).data?.aside;
-  if (!aside) return null;
-  if (aside.shows_first_looks) return <ShownFirstLooks aside={aside} />;
+  const filters = useQuery(filtersOptions()).data;
+  if (!filters) return null;
+  const { aside, metrics } = filters;
+  const hasSides = metrics.some(({ metric, stored }) => metric === "server_cpu_ns" && stored);
+  if (aside.shows_first_looks) return <ShownFirstLooks aside={aside} hasSides={hasSides} />;
   return <LeftOut aside={aside} />;
 }
 
-function ShownFirstLooks({ aside: { first_looks, newest } }: { aside: Aside }) {
+interface ShownProps {
+  aside: Aside;
+  /** whether any result has client and server apart */
+  hasSides: boolean;
+}
+
+function ShownFirstLooks({ aside: { first_looks, newest }, hasSides }: ShownProps) {
   return (
     <p className="aside-runs">
       {first_looks === 1 ? "A first look" : "First looks"} (<code>--quick</code>): a few short invocations of
       each case. A run without <code>--quick</code> takes {first_looks === 1 ? "its" : "their"} place.{" "}
+      {!hasSides &&
+        "Other programs disturbed every invocation, so costs of client and server apart are missing. "}
       <FirstLooks newest={newest} more={first_looks - newest.length} />
     </p>
   );

@@ -1,28 +1,36 @@
 // Levels of security: the answers in words, and the measured handshakes of each.
 import { Link } from "@tanstack/react-router";
 import type { HandshakeView, LevelView } from "@/api/generated";
-import { type HandshakeRow, handshakeRows, sizesText } from "@/components/forward-secrecy-model";
+import { answersOf, type HandshakeRow, handshakeRows, sizesText } from "@/components/forward-secrecy-model";
 import { VerdictText } from "@/components/VerdictText";
 import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
 import { Frame } from "@/ui/Frame";
 
 export function SecurityAnswers({ levels }: { levels: LevelView[] }) {
+  const missing = levels.flatMap((level) => level.missing ?? []);
   return (
-    <dl className="terms levels">
-      {levels.map((level) => (
-        <div key={level.level_bits}>
-          <dt>{level.level_bits} bits</dt>
-          <dd>{level.cheapest}</dd>
-          <dd>{level.forward_secrecy_adds}</dd>
-          {level.missing && (
-            <dd>
-              <small>{level.missing}</small>
-            </dd>
-          )}
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl className="terms levels">
+        {answersOf(levels).map(({ bits, cheapest, adds }) => (
+          <div key={bits}>
+            <dt>{bits}</dt>
+            <dd>{cheapest}</dd>
+            <dd>{adds}</dd>
+          </div>
+        ))}
+      </dl>
+      {missing.length > 0 && (
+        <details>
+          <summary>How to measure what is missing</summary>
+          <ul className="plain">
+            {missing.map((how) => (
+              <li key={how}>{how}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -88,7 +88,7 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
               Everybody can read this service, but only its owner can do this. Create an access token on the
               machine of the service:
             </p>
-            <Code>kexbench token</Code>
+            <Code className="command">kexbench token</Code>
           </>
         ) : (
           <>

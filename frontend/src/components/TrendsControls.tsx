@@ -7,6 +7,7 @@ import { versionText } from "@/subjects";
 import { Controls } from "@/ui/Controls";
 import { Checks, Select, Toggle } from "@/ui/Fields";
 import { MetricSelect } from "./CellChoice";
+import { useHostNames } from "./HostName";
 import { hostLabel } from "./HostSelect";
 
 interface Props {
@@ -27,12 +28,17 @@ export function TrendsControls({ search, filters, trends, change }: Props) {
   const { metric = DEFAULT_METRIC, show, x } = search;
   const list = <T extends string>(values: T[]) => (values.length > 0 ? values : undefined);
   const versions = [...new Set(trends.subjects.map(versionText))];
+  const hostName = useHostNames();
   return (
     <Controls label="Choices">
       <Cases {...{ search, trends, change }} />
       <Checks
         label="Pools and CPUs"
         all={filters.host_kinds.map(hostLabel)}
+        nameOf={(label) => {
+          const kind = filters.host_kinds.find((candidate) => hostLabel(candidate) === label);
+          return kind ? hostName(kind) : label;
+        }}
         chosen={search.host ?? []}
         choose={(host) => change({ host: list(host) })}
       />

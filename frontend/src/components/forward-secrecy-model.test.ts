@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HandshakeView, LevelView } from "@/api/generated";
 import { expectGolden } from "@/testing/golden";
-import { handshakeRows, postQuantumText, sizesText } from "./forward-secrecy-model";
+import { answersOf, handshakeRows, postQuantumText, sizesText } from "./forward-secrecy-model";
 
 const level = { cheapest_case: "ecdhe", rsa_case: "rsa" };
 
@@ -90,4 +90,15 @@ describe("the sizes of a level", () => {
     const none = { dh_groups: [], ecdhe_groups: [], mlkem_groups: [], curves: [], keys: [], cipher: null };
     expect(sizesText({ sizes: { ...sizes, ...none, rsa_bits: null } })).toBe("");
   });
+});
+
+it("levels in a row with the same answers are one", () => {
+  const answer = (level_bits: number, cheapest: string) =>
+    ({ level_bits, cheapest, forward_secrecy_adds: "2%" }) as LevelView;
+  const levels = [answer(80, "a"), answer(96, "a"), answer(112, "a"), answer(128, "b"), answer(192, "a")];
+  expect(answersOf(levels).map(({ bits, cheapest }) => [bits, cheapest])).toEqual([
+    ["80, 96 and 112 bits", "a"],
+    ["128 bits", "b"],
+    ["192 bits", "a"],
+  ]);
 });

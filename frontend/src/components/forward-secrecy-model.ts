@@ -21,6 +21,33 @@ export interface HandshakeRow {
   limitedBy: string;
 }
 
+export interface LevelAnswer {
+  /** "80, 96 and 112 bits" */
+  bits: string;
+  cheapest: string;
+  adds: string;
+}
+
+/** Levels in a row with the same answers stand together. */
+export function answersOf(levels: LevelView[]): LevelAnswer[] {
+  const groups: LevelView[][] = [];
+  for (const level of levels) {
+    const [last] = groups.at(-1) ?? [];
+    const isSame =
+      last?.cheapest === level.cheapest && last.forward_secrecy_adds === level.forward_secrecy_adds;
+    if (isSame) groups.at(-1)?.push(level);
+    else groups.push([level]);
+  }
+  return groups.map((group) => ({
+    bits: `${group
+      .map(({ level_bits }) => level_bits)
+      .join(", ")
+      .replace(/, (\d+)$/, " and $1")} bits`,
+    cheapest: group[0]?.cheapest ?? "",
+    adds: group[0]?.forward_secrecy_adds ?? "",
+  }));
+}
+
 export function handshakeRows(
   handshakes: HandshakeView[],
   level: Pick<LevelView, "cheapest_case" | "rsa_case"> | null,

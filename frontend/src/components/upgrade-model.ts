@@ -186,7 +186,7 @@ export function caveatsOf({ paired, warnings, move, spread, disturbed = 0 }: Upg
 
 /** Shown instead of the number of a side that has none. */
 export function absentSide({ disturbed = 0 }: Pick<UpgradeCell, "disturbed">): string {
-  return disturbed > 0 ? "no result" : "–";
+  return disturbed > 0 ? "no result: disturbed" : "–";
 }
 
 /** "An RSA certificate (server CPU time)" */

@@ -174,9 +174,9 @@ function NothingYet() {
       </p>
       <Code>{EXAMPLE}</Code>
       <p>This spec has such a section and covers all tracked versions of the libraries:</p>
-      <Code>kexbench run bench-specs/history.yaml</Code>
+      <Code className="command">kexbench run bench-specs/history.yaml</Code>
       <p>Show what the section would suspect in the stored runs of this spec, without measuring:</p>
-      <Code>kexbench alerts dry-run bench-specs/history.yaml</Code>
+      <Code className="command">kexbench alerts dry-run bench-specs/history.yaml</Code>
     </Empty>
   );
 }

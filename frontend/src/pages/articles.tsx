@@ -6,6 +6,7 @@ import type { ArticleView } from "@/api/generated";
 import { articlesOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostName } from "@/components/HostName";
 import { ReferenceSection } from "@/components/ReferenceSection";
+import { FirstLookMark } from "@/components/RunState";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Code } from "@/ui/Code";
@@ -43,7 +44,8 @@ function Article({ article: { title, published, question, spec, run } }: { artic
         <>
           <p>
             Measured <time dateTime={run.measured_at}>{dateTime(run.measured_at)}</time> on{" "}
-            <HostName kind={run.host_kind} />: <Link {...paths.run(run.run_id)}>all results of the run</Link>
+            <HostName kind={run.host_kind} />: <Link {...paths.run(run.run_id)}>all results of the run</Link>{" "}
+            <FirstLookMark run={run} />
           </p>
           {run.reference ? (
             <ReferenceSection reference={run.reference} cases={run.cases} subjects={run.subjects} level={3} />
@@ -54,7 +56,7 @@ function Article({ article: { title, published, question, spec, run } }: { artic
       ) : (
         <>
           <p>Not measured yet. Measure it with:</p>
-          <Code>kexbench run {spec}</Code>
+          <Code className="command">kexbench run {spec}</Code>
         </>
       )}
     </article>

@@ -56,7 +56,7 @@ function BisectionList({ bisections }: { bisections: BisectionSummary[] }) {
           A bisection finds the commit that changed a cost. Start it on the page of a run that compares two
           commits, or from the command line:
         </p>
-        <Code>kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued</Code>
+        <Code className="command">kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued</Code>
       </Empty>
     );
   }

@@ -2,16 +2,17 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { capacity, type Matrix } from "@/api/generated";
+import { type CaseView, capacity, type Matrix } from "@/api/generated";
 import { filtersOptions, matrixOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CapacityAnswer } from "@/components/CapacityAnswer";
 import { CONTENTS, mixText, partsOf, writtenParts } from "@/components/capacity-model";
+import { FirstRun } from "@/components/FirstRun";
 import { HostSelect } from "@/components/HostSelect";
 import { MixForm } from "@/components/MixForm";
 import { RunsAside } from "@/components/RunsAside";
+import { count } from "@/format";
 import { type CapacitySearch, COSTS, DEFAULT_MIX } from "@/search";
 import { subjectChoices } from "@/subjects";
-import { Code } from "@/ui/Code";
 import { Amount, Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -48,17 +49,10 @@ function Mix({ matrix }: { matrix: Matrix }) {
   const change = (next: Partial<CapacitySearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const [firstCase] = matrix.cases;
-  const newest = matrix.subjects.at(-1);
-  if (!firstCase || !newest || !matrix.host_kind) {
-    return (
-      <Empty title="No costs of servers yet">
-        <p>This spec measures the most common handshakes:</p>
-        <Code>kexbench run bench-specs/quickstart.yaml</Code>
-      </Empty>
-    );
-  }
-  const parts = partsOf(search.part, firstCase.id);
+  const newest = matrix.subjects.findLast(({ subject }) => firstCosted(matrix, subject));
+  const first = newest && (firstCosted(matrix, search.version) ?? firstCosted(matrix, newest.subject));
+  if (!first || !matrix.host_kind) return <NoCosts matrix={matrix} />;
+  const parts = partsOf(search.part, first.id);
   const version = search.version ?? newest.subject;
   const { rate = DEFAULT_MIX.rate, used = DEFAULT_MIX.used, machine = DEFAULT_MIX.machine } = search;
   const { pool, cpu_model } = matrix.host_kind;
@@ -131,6 +125,29 @@ function Mix({ matrix }: { matrix: Matrix }) {
         cpuModel={cpu_model}
       />
     </>
+  );
+}
+
+/** The first case with a cost of this version's server: one that the page can answer for. */
+function firstCosted({ cases, cells }: Matrix, version: string | undefined): CaseView | undefined {
+  return cases.find(({ id }) =>
+    cells.some((cell) => cell.case_id === id && cell.subject === version && cell.estimate),
+  );
+}
+
+/** A case without undisturbed batches has no cost of its server alone. */
+function NoCosts({ matrix: { cases, cells } }: { matrix: Matrix }) {
+  const reason = cells.find(({ outcome }) => outcome)?.outcome?.reason;
+  return (
+    <Empty title="No costs of servers yet">
+      {cases.length > 0 && (
+        <p>
+          {count(cases.length, "case")} measured, but none has the CPU time of the server alone
+          {reason && `: ${reason}`}. Measure on an idle machine, without <code>--quick</code>.
+        </p>
+      )}
+      <FirstRun />
+    </Empty>
   );
 }
 

@@ -13,6 +13,7 @@ import {
   tallyText,
   unalikeText,
 } from "@/components/compare-model";
+import { FirstRun } from "@/components/FirstRun";
 import { count } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -79,11 +80,11 @@ function Results({ title, search, comparison, change }: ResultsProps) {
   if (!base || !other) {
     return (
       <Empty title="Nothing to compare yet">
-        <p>
-          {comparison.subjects.length === 0
-            ? "No results are stored."
-            : "Choose what to compare with. No other version shares a case with this one."}
-        </p>
+        {comparison.subjects.length === 0 ? (
+          <FirstRun />
+        ) : (
+          <FirstRun how="No other version shares a case with this one. Choose another one, or measure several versions in one run:" />
+        )}
       </Empty>
     );
   }
@@ -115,9 +116,11 @@ function Results({ title, search, comparison, change }: ResultsProps) {
             </p>
           )}
           <CompareTable label={title} {...{ rows, comparison, search, change }} />
-          <p className="key">
-            History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.
-          </p>
+          {rows.some(({ cell }) => cell.history.length > 0) && (
+            <p className="key">
+              History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.
+            </p>
+          )}
         </>
       )}
       {isUpgrade && (

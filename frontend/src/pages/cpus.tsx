@@ -7,6 +7,7 @@ import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-que
 import { cautionsOf } from "@/charts/cautions";
 import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
+import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
@@ -96,7 +97,7 @@ function Results({ cpus }: { cpus: Cpus }) {
   if (!cpus.case || !base || rows.length === 0) {
     return (
       <Empty title="No results">
-        <p>Nothing was measured for this choice.</p>
+        {cpus.choices.length === 0 ? <FirstRun /> : <p>Nothing was measured for this choice.</p>}
       </Empty>
     );
   }
@@ -133,13 +134,9 @@ function CpuTable({ library, rows, cpus }: { library: string; rows: CpuRow[]; cp
         <thead>
           <tr>
             <th scope="col">Pool and CPU</th>
-            <th scope="col">Version</th>
-            <th scope="col">{isRate ? "Rate" : format.costTitle(cpus.metric)}</th>
-            <th scope="col" className="number">
-              Cost, 95% confidence interval
-            </th>
-            <th scope="col">Relative cost</th>
+            <th scope="col">{isRate ? "Rate and cost" : format.costTitle(cpus.metric)}</th>
             <th scope="col">Change on this CPU</th>
+            <th scope="col">Relative cost</th>
             <th scope="col">CPU features</th>
           </tr>
         </thead>
@@ -163,26 +160,40 @@ function Row({
   share: number;
 }) {
   const { pool, cpu_model: cpu, subject, estimate, change } = row;
+  const isRate = format.isRate(metric);
   return (
     <tr>
       <th scope="row">
         <Link {...paths.series({ case: shown?.id ?? "", metric, pool, cpu })}>
           <HostName kind={row} />
         </Link>
-      </th>
-      <td className="whole">
-        {versionText(subject)}
         <small className="below">
-          <RunLink runId={row.run_id}>{format.dateTime(row.measured_at)}</RunLink>
+          {versionText(subject)}, <RunLink runId={row.run_id}>{format.dateTime(row.measured_at)}</RunLink>
         </small>
-      </td>
+      </th>
       <td className="cost">
-        {format.headline(estimate.value, metric)}
+        {isRate && format.headline(estimate.value, metric)}
         <span className="bar" style={{ width: `${share * 100}%` }} aria-hidden />
-      </td>
-      <td className="number">
-        {format.cost(estimate.value, metric)} <small>{format.interval(estimate, metric)}</small>
+        <span className="below">
+          {format.cost(estimate.value, metric)} <small>{format.interval(estimate, metric)}</small>
+        </span>
         <small className="below">{format.count(estimate.invocations, "invocation")}</small>
+      </td>
+      <td>
+        {change ? (
+          <>
+            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
+            <VerdictText
+              verdict={change.verdict}
+              resolves={change.resolves}
+              metric={metric}
+              cautions={cautionsOf(change)}
+            />
+            <small className="below">from {endText(change.before)}</small>
+          </>
+        ) : (
+          "not compared"
+        )}
       </td>
       <td className={row.relative ? "whole" : undefined}>
         {relativeText(row)}
@@ -203,22 +214,6 @@ function Row({
             {caution}
           </small>
         ))}
-      </td>
-      <td>
-        {change ? (
-          <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
-            <VerdictText
-              verdict={change.verdict}
-              resolves={change.resolves}
-              metric={metric}
-              cautions={cautionsOf(change)}
-            />
-            <small className="below">from {endText(change.before)}</small>
-          </>
-        ) : (
-          "not compared"
-        )}
       </td>
       <td className="profile">
         <Features row={row} />

@@ -94,7 +94,7 @@ function Results({ security }: { security: SecurityView }) {
     return (
       <Empty title="No full handshakes yet">
         <p>This spec measures equally strong handshakes with and without forward secrecy:</p>
-        <Code>kexbench run bench-specs/articles/equal-security.yaml</Code>
+        <Code className="command">kexbench run bench-specs/articles/equal-security.yaml</Code>
       </Empty>
     );
   }

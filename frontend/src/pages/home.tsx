@@ -19,6 +19,7 @@ import { flipped, type MatrixView, matrixView } from "@/charts/matrix-view";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { captionOf, subjectsText } from "@/components/chart-caption";
+import { FirstRun } from "@/components/FirstRun";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
 import { AlertsAndRuns, NamedViews, NewestUpgrades } from "@/components/OverviewSections";
@@ -27,7 +28,6 @@ import { count } from "@/format";
 import { site } from "@/published";
 import { type HomeSearch, NO_GROUP } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
-import { Code } from "@/ui/Code";
 import { Controls } from "@/ui/Controls";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -218,7 +218,7 @@ function Results({ search, matrix, change }: ResultsProps) {
           measured: matrix.cells.map(({ measured_at }) => measured_at),
         })}
       >
-        <Legend metric={matrix.metric} versus={versus} isDense={isDense} />
+        <Legend metric={matrix.metric} model={model} isDense={isDense} />
         <Heatmap
           {...{ label, model, host, lines, isDense, metric: matrix.metric }}
           flip={(group) => change({ open: flipped(groups, model.rows.length, search.open, group) })}
@@ -267,8 +267,8 @@ function Hidden({ view: { hidden }, search, change }: HiddenProps) {
 function NothingYet() {
   return (
     <Empty title="No results yet">
-      <p>Run a small spec. The first results appear here when half of it is measured:</p>
-      <Code>kexbench run bench-specs/quickstart.yaml</Code>
+      <FirstRun />
+      <p>The first results appear here when half of it is measured.</p>
     </Empty>
   );
 }

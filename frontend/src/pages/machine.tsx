@@ -75,7 +75,7 @@ function Results({ qualifications }: { qualifications: Qualifications }) {
           Qualification measures a library against itself and against relinked copies of itself. The result is
           the resolution: a smaller change would probably be missed.
         </p>
-        <Code>kexbench qualify</Code>
+        <Code className="command">kexbench qualify</Code>
       </Empty>
     );
   }

@@ -31,7 +31,7 @@ import { triggerText } from "@/components/queue-model";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
-import { isOpen, RunNote, RunState } from "@/components/RunState";
+import { FirstLookMark, isOpen, RunNote, RunState } from "@/components/RunState";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
@@ -124,7 +124,7 @@ function Results({ run, progress, search }: ResultsProps) {
   return (
     <>
       <h1 ref={heading} tabIndex={-1}>
-        {summary.spec_name} <RunState state={summary.state} />
+        {summary.spec_name} <RunState state={summary.state} /> <FirstLookMark run={summary} />
       </h1>
       <p>
         {summary.description} <small>Run {summary.run_id}</small>
@@ -267,7 +267,7 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
             measured: run.cells.map(({ measured_at }) => measured_at),
           })}
         >
-          <Legend metric={run.metric} />
+          <Legend metric={run.metric} model={model} />
           <Heatmap {...{ label, model, host, metric: run.metric }} />
         </ChartFrame>
       )}

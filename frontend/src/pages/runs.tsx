@@ -6,13 +6,13 @@ import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CommitHash } from "@/components/CommitLine";
 import { titleOf } from "@/components/commit-words";
+import { FirstRun } from "@/components/FirstRun";
 import { triggerText } from "@/components/queue-model";
-import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
+import { FirstLookMark, isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { cpuName } from "@/cpu-name";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { RunsSearch } from "@/search";
-import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -52,8 +52,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
   if (runs.length === 0) {
     return (
       <Empty title="No runs yet">
-        <p>Run a small spec:</p>
-        <Code>kexbench run bench-specs/quickstart.yaml</Code>
+        <FirstRun />
       </Empty>
     );
   }
@@ -62,7 +61,8 @@ function RunList({ runs }: { runs: RunSummary[] }) {
       {runs.map((run) => (
         <li key={run.run_id}>
           <h2>
-            <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
+            <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />{" "}
+            <FirstLookMark run={run} />
           </h2>
           <p className="when">
             <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>,{" "}

@@ -67,9 +67,9 @@ function Results({ scaling }: { scaling: Scaling }) {
     return (
       <Empty title="No results with several thread counts yet">
         <p>This spec measures full and resumed handshakes with one thread and with two threads:</p>
-        <Code>kexbench run bench-specs/threads.yaml</Code>
+        <Code className="command">kexbench run bench-specs/threads.yaml</Code>
         <p>This one measures how many connections a second a web server makes:</p>
-        <Code>kexbench run bench-specs/server-load.yaml</Code>
+        <Code className="command">kexbench run bench-specs/server-load.yaml</Code>
       </Empty>
     );
   }

@@ -3,10 +3,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Trends } from "@/api/generated";
 import { TrendsChart } from "@/charts/TrendsChart";
-import { type TrendsModel, type TrendsPanel, titleOf, trendsModel } from "@/charts/trends-model";
+import { changesOf, type TrendsModel, type TrendsPanel, titleOf, trendsModel } from "@/charts/trends-model";
 import { FEW } from "@/charts/trends-plot";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { EmbedSnippet } from "@/components/EmbedSnippet";
+import { FirstRun } from "@/components/FirstRun";
 import { hostLabel } from "@/components/HostSelect";
 import { RunsAside } from "@/components/RunsAside";
 import { TrendsControls } from "@/components/TrendsControls";
@@ -54,7 +55,11 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
   if (trends.lines.length === 0) {
     return (
       <Empty title="No series">
-        <p>Nothing was measured for this choice. Select other cases, machines or libraries.</p>
+        {trends.choices.length === 0 ? (
+          <FirstRun />
+        ) : (
+          <p>Nothing was measured for this choice. Select other cases, machines or libraries.</p>
+        )}
       </Empty>
     );
   }
@@ -97,13 +102,21 @@ interface ReadingProps {
 function Reading({ search, trends, model }: ReadingProps) {
   const hosts = new Set(model.lines.map(({ place }) => hostLabel(place.host_kind)));
   const isCrowded = model.panels.some(({ lines }) => lines.length > FEW);
+  const hasBands = model.lines.some(({ points }) => points.some(({ low }) => low !== null));
   return (
     <ul className="plain">
-      <li>
-        {isCrowded
-          ? `Bands are drawn for up to ${FEW} series in a chart. Point to a line to see its interval.`
-          : "Bands: 95% confidence intervals. Dotted vertical lines: change points, with the change between the two versions as the table has it."}
-      </li>
+      {hasBands && (
+        <li>
+          {isCrowded
+            ? `Bands are drawn for up to ${FEW} series in a chart. Point to a line to see its interval.`
+            : "Bands: 95% confidence intervals."}
+        </li>
+      )}
+      {model.lines.some((line) => changesOf(line).length > 0) && (
+        <li>
+          Dotted vertical lines: change points, with the change between the two versions as the table has it.
+        </li>
+      )}
       <li>
         Drag over a chart to zoom, and double-click to see everything. Keys: <kbd>+</kbd> and <kbd>-</kbd>{" "}
         zoom, the arrow keys pan, <kbd>0</kbd> shows everything. Ctrl with the wheel zooms, Shift with it

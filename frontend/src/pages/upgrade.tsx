@@ -44,6 +44,7 @@ import { ChartFrame } from "@/ui/ChartFrame";
 import { Controls } from "@/ui/Controls";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
+import { Reasons } from "@/ui/Reasons";
 import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/upgrades/$library/$before/$after");
@@ -312,18 +313,12 @@ function Missing({ missing }: { missing: MissingCell[] }) {
   return (
     <section>
       <h2>Missing results</h2>
-      <ul className="specs">
-        {gapsOf(missing).map(({ version, reason, titles }) => (
-          <li key={`${version} ${reason}`}>
-            <p>
-              <b>{version}</b>: {reason}
-            </p>
-            <p>
-              <Lines lines={titles} />
-            </p>
-          </li>
-        ))}
-      </ul>
+      <Reasons
+        reasons={gapsOf(missing).map(({ version, reason, titles }) => ({
+          words: `${version}, ${count(titles.length, "case")}: ${reason}`,
+          cells: titles,
+        }))}
+      />
     </section>
   );
 }

@@ -105,9 +105,9 @@ function NothingYet() {
   return (
     <Empty title="No upgrades yet">
       <p>An upgrade compares two versions of one library in the same cases. Measure all tracked versions:</p>
-      <Code>kexbench run bench-specs/history.yaml</Code>
+      <Code className="command">kexbench run bench-specs/history.yaml</Code>
       <p>Or compare the installed version with another version, without a spec:</p>
-      <Code>kexbench compare openssl@system openssl@debian/bookworm</Code>
+      <Code className="command">kexbench compare openssl@system openssl@debian/bookworm</Code>
     </Empty>
   );
 }

@@ -72,12 +72,14 @@ export function Toggle<T extends string>({ label, value, choices, choose }: Sele
 interface ChecksProps {
   label: string;
   all: string[];
+  /** what is read instead of a long value, which is then read on demand */
+  nameOf?: (value: string) => string;
   /** none chosen means all */
   chosen: string[];
   choose: (chosen: string[]) => void;
 }
 
-export function Checks({ label, all, chosen, choose }: ChecksProps) {
+export function Checks({ label, all, nameOf = String, chosen, choose }: ChecksProps) {
   const isOn = (name: string) => chosen.length === 0 || chosen.includes(name);
   const flip = (name: string) => {
     const on = all.filter((other) => (other === name ? !isOn(other) : isOn(other)));
@@ -88,9 +90,9 @@ export function Checks({ label, all, chosen, choose }: ChecksProps) {
       <legend>{label}</legend>
       <div>
         {all.map((name) => (
-          <label key={name}>
+          <label key={name} title={nameOf(name) === name ? undefined : name}>
             <input type="checkbox" checked={isOn(name)} onChange={() => flip(name)} />
-            {name}
+            {nameOf(name)}
           </label>
         ))}
       </div>

@@ -415,6 +415,7 @@ class ArticleRun(Frozen):
     cases: list[CaseView]
     subjects: list[SubjectView]
     reference: ReferenceView | None = Field(description="null if the spec of that run had no published figures")
+    first_look: bool = Field(description="measured with few and short invocations: `kexbench run --quick`")
 
 
 class ArticleView(Frozen):

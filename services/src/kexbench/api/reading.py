@@ -47,7 +47,7 @@ from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.moments import date_and_time
 from kexbench.domain.plans import SENTINEL
-from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
+from kexbench.domain.runs import JobAttempt, Purpose, Run, RunEvent, RunState
 from kexbench.domain.samples import OTHERS_MEASURED_SINCE, Metric
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
@@ -367,6 +367,7 @@ def facts_of(run: Run) -> RunFacts:
         spec_path=run.spec_path,
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
+        first_look=run.purpose is Purpose.FIRST_LOOK,
     )
 
 

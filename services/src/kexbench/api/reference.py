@@ -27,7 +27,7 @@ from kexbench.comparison.models import CaseView
 from kexbench.comparison.order import subjects_in_order
 from kexbench.domain.articles import ARTICLES, Article
 from kexbench.domain.plans import ReferenceTable
-from kexbench.domain.runs import Run
+from kexbench.domain.runs import Purpose, Run
 from kexbench.domain.samples import Metric, Side
 from kexbench.domain.upgrades import SIDES
 from kexbench.store.port import SampleStore, Selection, Store
@@ -84,6 +84,7 @@ def _article_run_on(store: Store, run: Run, kind: HostKind) -> ArticleRun | None
         cases=[CaseView.of(case) for case in run.plan.cases],
         subjects=subjects_in_order(samples),
         reference=reference_view(store, run, kind),
+        first_look=run.purpose is Purpose.FIRST_LOOK,
     )
 
 

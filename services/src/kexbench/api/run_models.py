@@ -43,6 +43,7 @@ class RunFacts(Frozen):
     spec_path: str | None = Field(description="path of the spec in the commit")
     cases: int
     invocations_planned: int
+    first_look: bool = Field(description="measured with few and short invocations: `kexbench run --quick`")
 
 
 class RunSummary(RunFacts):

@@ -1,0 +1,13 @@
+// How to measure something, where nothing is stored.
+import { Code } from "@/ui/Code";
+
+const COMMAND = "kexbench run bench-specs/quickstart.yaml";
+
+export function FirstRun({ how = "This small spec compares two versions each of OpenSSL and GnuTLS:" }) {
+  return (
+    <>
+      <p>{how}</p>
+      <Code className="command">{COMMAND}</Code>
+    </>
+  );
+}
