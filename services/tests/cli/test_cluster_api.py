@@ -110,6 +110,57 @@ def test_the_clusters_samples_are_exported(cli: Cli, store: ClickHouseStore) -> 
     wants_the_cluster(cli, done)
 
 
+def queued(store: ClickHouseStore, run_id: str, state: RunState = RunState.QUEUED) -> None:
+    run = a_cluster_run(run_id).announced()
+    store.add_event(an_event(run, RunState.QUEUED, seconds=0))
+    if state is not RunState.QUEUED:
+        store.add_event(an_event(run, state))
+    store.add_run(run)
+
+
+def test_several_runs_are_cancelled_and_what_could_not_be_is_named(cli: Cli, store: ClickHouseStore) -> None:
+    queued(store, "one")
+    queued(store, "two", RunState.RUNNING)
+    queued(store, "over", RunState.FINISHED)
+    queued(store, "another")
+    done = cli("runs", "cancel", "one", "two", "over", "nobody")
+    assert (done.status, done.err) == (1, "there is no run nobody\n  remedy: kexbench runs list lists the runs\n")
+    assert done.out.splitlines() == [
+        "one  cancelling  cancelled by ci:pipeline",
+        "two  cancelling  cancelled by ci:pipeline",
+        "over  finished  run over is finished: there is nothing to cancel",
+    ]
+    again = cli("runs", "cancel", "one", "over", "--json")
+    assert again.status == 0, again.err
+    assert [(run["run_id"], run["outcome"], run["state"]) for run in again.json()["runs"]] == [
+        ("one", "unchanged", "cancelling"),
+        ("over", "unchanged", "finished"),
+    ]
+    assert store.events("one")[-1].state is RunState.CANCELLING
+    assert [event.state for event in store.events("another")] == [RunState.QUEUED]
+    wants_the_cluster(cli, done)
+
+
+def test_all_queued_runs_are_cancelled_and_running_ones_are_not(cli: Cli, store: ClickHouseStore) -> None:
+    queued(store, "begun", RunState.RUNNING)
+    empty = cli("runs", "cancel", "--queued")
+    assert (empty.status, empty.out, empty.err) == (0, "no run is queued\n", "")
+    queued(store, "waits")
+    done = cli("runs", "cancel", "--queued")
+    assert (done.status, done.out) == (0, "waits  cancelling  cancelled by ci:pipeline\n")
+    assert cli("runs", "cancel", "--queued", "--json").json() == {"runs": []}
+    assert [event.state for event in store.events("begun")] == [RunState.QUEUED, RunState.RUNNING]
+
+
+@pytest.mark.parametrize("arguments", [(), ("one", "--queued")])
+def test_which_runs_to_cancel_is_said_in_one_way(arguments: tuple[str, ...], cli: Cli, store: ClickHouseStore) -> None:
+    queued(store, "one")
+    done = cli("runs", "cancel", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert "name runs, or give --queued" in " ".join(done.err.replace("│", " ").split())
+    assert [event.state for event in store.events("one")] == [RunState.QUEUED]
+
+
 def test_the_cluster_plans_with_its_pools(cli: Cli, store: ClickHouseStore) -> None:
     path = cli.folder / "spec.yaml"
     path.write_text(CLUSTER_SPEC)

@@ -119,7 +119,7 @@ def test_an_image_that_is_missing_is_told_and_the_run_can_be_cancelled_and_resum
     try:
         run_id = kexbench.submit(tmp_path, pools="pool-a")
         assert "Push the image" in kexbench.wait_for(run_id, "there-is-none")["detail"]
-        ended = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))
+        (ended,) = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))["runs"]
         assert ended["state"] == "cancelled"
     finally:
         _set_image(kubectl, dispatcher, image)

@@ -48,7 +48,7 @@ def test_a_run_that_is_cancelled_stores_no_crash_and_a_resumed_one_measures_what
 ) -> None:
     run_id = kexbench.submit(tmp_path, invocations=300)  # more than are measured while the command starts
     kexbench.job_that_measures(run_id)
-    ended = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))
+    (ended,) = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))["runs"]
     assert ended["state"] == "cancelled"
     assert kexbench.counted(run_id) < 600
     assert kexbench.outcomes(run_id) == []
@@ -79,7 +79,7 @@ def test_a_workflow_that_somebody_deletes_is_told_and_the_run_can_be_resumed(
 def test_a_pool_without_nodes_is_told_and_the_run_can_be_cancelled(kexbench: Kexbench, tmp_path: Path) -> None:
     run_id = kexbench.submit(tmp_path, pools="nowhere")
     assert "nowhere" in kexbench.wait_for(run_id, "no ready node")["detail"]
-    ended = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))
+    (ended,) = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))["runs"]
     assert ended["state"] == "cancelled"
 
 

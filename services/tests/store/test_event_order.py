@@ -101,3 +101,27 @@ def test_a_bisections_state_goes_by_the_order_too(store: Store, ahead_minutes: f
     store.add_bisection_event(again)
     assert store.bisection_events(first.bisection_id) == [first, again]
     assert store.open_bisections() == [first.bisection_id]
+
+
+def test_events_of_several_runs_in_one_insert_are_numbered_in_each_run_and_may_be_sent_again(store: Store) -> None:
+    first, second, third = (a_run(name) for name in ("first", "second", "third"))
+    for run in (first, second, third):
+        store.add_run(run)
+    store.add_event(event(first, RunState.QUEUED, 50))
+    store.add_event(event(first, RunState.RUNNING, 60))
+    store.add_event(event(second, RunState.QUEUED, 70))
+    ends = [
+        event(first, RunState.CANCELLING, 10, "by alice"),
+        event(second, RunState.CANCELLED, 5),
+        event(third, RunState.QUEUED, 1),
+    ]
+    for _ in range(2):
+        store.add_events(ends)
+    assert [[each.state for each in store.events(run.run_id)] for run in (first, second, third)] == [
+        [RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING],
+        [RunState.QUEUED, RunState.CANCELLED],
+        [RunState.QUEUED],
+    ]
+    assert store.events("first")[-1] == ends[0]
+    store.add_events([])
+    assert sorted(store.open_runs()) == ["first", "third"]

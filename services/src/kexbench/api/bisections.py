@@ -37,7 +37,8 @@ from kexbench.planning.bisection import BisectionRun, usual_invocations
 from kexbench.planning.compose import USUAL, chosen, usual_cases
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import read_matrices
-from kexbench.queue.runs import ask_for_end, one_at_a_time, planned_wish, record, stirred
+from kexbench.queue.cancelling import ask_for_end
+from kexbench.queue.runs import one_at_a_time, planned_wish, record, stirred
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
@@ -88,7 +89,7 @@ def cancel_bisection(store: TheStore, supplies: TheQueueing, caller: TheCaller, 
         known = _allowed(store, bisection_id, "cancel")
         add_event(store, known, BisectionEventKind.CANCELLED, f"cancelled by {caller.name}")
         if known.last_run and known.last_run.progress.event.state.is_open:
-            ask_for_end(store, supplies, known.last_run.progress.event, caller.name)
+            ask_for_end(store, supplies, [known.last_run.progress.event], caller.name)
         return summary_of(store, _known(store, bisection_id))
 
 

@@ -13,13 +13,22 @@ from kexbench.api.dependencies import TheQueueing, TheRunStore, TheSupplies, que
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
-from kexbench.api.run_models import KnownKits, OpenRun, RunSummary, RunWanted
+from kexbench.api.run_models import (
+    CancelOutcome,
+    CancelWanted,
+    KnownKits,
+    OpenRun,
+    RunCancellation,
+    RunsCancelled,
+    RunSummary,
+    RunWanted,
+)
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
-from kexbench.queue.controls import Control, refusal
+from kexbench.queue.cancelling import Cancelled, cancel_runs
+from kexbench.queue.controls import resume_refusal
 from kexbench.queue.runs import (
-    ask_for_end,
     one_architecture,
     one_at_a_time,
     planned,
@@ -28,7 +37,7 @@ from kexbench.queue.runs import (
     state_of,
     supplied,
 )
-from kexbench.store.port import RunProgress, RunStore
+from kexbench.store.port import RunStore
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
 """Unknown callers are refused before anything else."""
@@ -62,13 +71,25 @@ def submit_run(
     return _summary(store, run)
 
 
+@router.post("/runs/cancel", operation_id="cancel_runs", status_code=202)
+def cancel_several(
+    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, request: CancelWanted
+) -> RunsCancelled:
+    """Cancel some runs, or all that have not begun. Results so far are kept. One that cannot be cancelled does not stop
+    the others. Repeating it changes nothing."""
+    admit(caller, "submitter")
+    run_ids = None if request.queued else request.run_ids
+    return RunsCancelled(runs=[_outcome(each) for each in cancel_runs(store, supplies, run_ids, caller.name)])
+
+
 @router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
 def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
     """Cancel a run. Results so far are kept. Repeating it changes nothing."""
     admit(caller, "submitter")
-    with one_at_a_time:
-        run, progress = _controllable(store, run_id, "cancel")
-        ask_for_end(store, supplies, progress.event, caller.name)
+    run = known_run(store, run_id)
+    (cancelled,) = cancel_runs(store, supplies, [run_id], caller.name)
+    if cancelled.refusal:
+        raise cancelled.refusal
     return _summary(store, run)
 
 
@@ -76,7 +97,9 @@ def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run
 def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Queue the missing part of an ended run again."""
     admit(caller, "submitter")
-    run, _ = _controllable(store, run_id, "resume")
+    run = known_run(store, run_id)
+    if problem := resume_refusal(run, store.progress([run_id])[run_id]):
+        raise problem
     record(store, run_id, RunState.QUEUED, f"resumed by {caller.name}")
     return _summary(store, run)
 
@@ -126,12 +149,18 @@ def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_
         return store.progress([run_id])[run_id].event
 
 
-def _controllable(store: RunStore, run_id: str, control: Control) -> tuple[Run, RunProgress]:
-    """Raises a 409 problem if the state of the run does not allow it."""
-    run, progress = known_run(store, run_id), store.progress([run_id])[run_id]
-    if problem := refusal(control, run, progress):
-        raise problem
-    return run, progress
+def _outcome(cancelled: Cancelled) -> RunCancellation:
+    event, refusal = cancelled.event, cancelled.refusal
+    outcome: CancelOutcome = "accepted" if cancelled.accepted else "unchanged"
+    if refusal and (event is None or event.state.is_open):
+        outcome = "refused" if event else "unknown"
+    return RunCancellation(
+        run_id=cancelled.run_id,
+        outcome=outcome,
+        state=event.state if event else None,
+        detail=refusal.detail if refusal else event.detail if event else "",
+        remedy=refusal.remedy if refusal else None,
+    )
 
 
 def _summary(store: RunStore, run: Run) -> RunSummary:

@@ -1,9 +1,9 @@
 """The shapes of answers about runs."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from kexbench.analysis.connection import PartKind
 from kexbench.api.models import HostKind, ReferenceView
@@ -285,6 +285,37 @@ class DryRunView(Frozen):
     plan: Plan | None = Field(None, description="the plan of the dry run, if requested")
     run_id: str | None = Field(None, description="the existing run of this spec of this commit")
     faults: list[SpecFault] = Field([], description="why there is neither")
+
+
+class CancelWanted(Frozen):
+    """Which runs to cancel: those named, or all that have not begun."""
+
+    run_ids: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=10_000)
+    queued: bool = Field(False, description="all that have not begun; on a cluster also those whose kits are built now")
+
+    @model_validator(mode="after")
+    def _names_runs(self) -> Self:
+        if bool(self.run_ids) == self.queued:
+            raise ValueError("give the ids of runs, or queued for all that have not begun")
+        return self
+
+
+CancelOutcome = Literal["accepted", "unchanged", "refused", "unknown"]
+
+
+class RunCancellation(Frozen):
+    run_id: str
+    outcome: CancelOutcome = Field(
+        description="`accepted`: this request cancels it. `unchanged`: it is being cancelled already, or has ended. "
+        "`refused`: a command on its machine measures it. `unknown`: there is no such run."
+    )
+    state: RunState | None = Field(description="after this request; null for an unknown run")
+    detail: str
+    remedy: str | None
+
+
+class RunsCancelled(Frozen):
+    runs: list[RunCancellation] = Field(description="in the order of the request, each once")
 
 
 class OpenRun(Frozen):

@@ -2,7 +2,7 @@
 `migrate`: the first step of installing a cluster.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,15 @@ from typing import Annotated
 
 import typer
 
-from kexbench.api.run_models import RunDetail, RunProgressView, RunSummary, RunWanted
+from kexbench.api.run_models import (
+    CancelWanted,
+    RunCancellation,
+    RunDetail,
+    RunProgressView,
+    RunsCancelled,
+    RunSummary,
+    RunWanted,
+)
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api
@@ -50,16 +58,60 @@ def submit(
         _print(api, summary, wait=wait, as_json=as_json)
 
 
-def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
-    """Cancel a run. Invocations measured so far are kept.
+def cancel(
+    run_ids: Annotated[
+        list[str] | None, typer.Argument(help="As `kexbench runs list` prints them.", show_default=False)
+    ] = None,
+    queued: Annotated[bool, typer.Option("--queued", help="All runs that have not begun.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Report progress until the runs have ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel runs. Invocations measured so far are kept.
+
+    Repeating it changes nothing. Exit status: 0 if every run is cancelled, is being cancelled or had ended; 1 if one is
+    unknown or cannot be cancelled here, or with --wait if one ended otherwise.
 
     Examples:
 
         kexbench runs cancel 20260101-120000-0123abcd --wait
+        kexbench runs cancel --queued
+        kexbench queue --json | jq -r '.runs[] | select(.trigger == "backfill").run_id' | xargs -r kexbench runs cancel
     """
+    if bool(run_ids) == queued:
+        raise typer.BadParameter("name runs, or give --queued for all that have not begun")
     with reach_api() as api:
-        summary = api.post(RunSummary, f"/runs/{run_id}/cancel")
-        _print(api, summary, wait=wait, as_json=as_json, expected="cancelled")
+        wanted = CancelWanted(run_ids=run_ids or [], queued=queued)
+        runs = api.post(RunsCancelled, "/runs/cancel", wanted).runs
+        ends = {run.run_id: run for run in runs if run.state and run.state.is_open and not _failed(run)}
+        if wait:
+            ends = {run_id: _once_ended(api, run) for run_id, run in ends.items()}
+    _print_cancelled([ends.get(run.run_id, run) for run in runs], as_json=as_json)
+    if wait and any(run.state and run.state.is_open for run in ends.values()):
+        _say_not_continued()
+    if any(map(_failed, runs)) or (wait and any(run.state is not RunState.CANCELLED for run in ends.values())):
+        raise typer.Exit(1)
+
+
+def _print_cancelled(runs: Sequence[RunCancellation], *, as_json: bool) -> None:
+    if as_json:
+        print_json(RunsCancelled(runs=list(runs)).model_dump(mode="json"))
+    elif not runs:
+        out.print("no run is queued")
+    for run in runs:
+        if _failed(run):
+            err.print(run.detail, markup=False)
+            err.print(f"  remedy: {run.remedy}", markup=False)
+        elif not as_json:
+            out.print(f"{run.run_id}  {run.state}  {run.detail}", markup=False)
+
+
+def _failed(run: RunCancellation) -> bool:
+    return run.outcome in ("refused", "unknown")
+
+
+def _once_ended(api: ApiClient, run: RunCancellation) -> RunCancellation:
+    summary = followed(api, run.run_id, seen_to=api.page is not None)
+    return run.model_copy(update={"state": summary.state, "detail": summary.detail})
 
 
 def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
@@ -112,16 +164,9 @@ def _alone(settings: Settings) -> Iterator[None]:
             lock.release()
 
 
-def _print(
-    api: ApiClient,
-    summary: RunSummary,
-    *,
-    wait: bool,
-    as_json: bool,
-    expected: RunState | str = RunState.FINISHED,
-) -> None:
-    """Print a run. With `wait`: report its progress, and exit with 1 if it does not end as expected. Does not wait if
-    nothing serves the queue."""
+def _print(api: ApiClient, summary: RunSummary, *, wait: bool, as_json: bool) -> None:
+    """Print a run. With `wait`: report its progress, and exit with 1 if it does not finish. Does not wait if nothing
+    serves the queue."""
     if wait:
         summary = followed(api, summary.run_id, seen_to=api.page is not None)
     if as_json:
@@ -131,10 +176,14 @@ def _print(
         if api.page:
             say(f"{api.page}{summary.run_id}")
     if wait and summary.state.is_open:
-        err.print("the run does not continue: no kexbench serve runs here")
-        err.print("  remedy: start kexbench serve, which continues queued, running and cancelling runs")
-    if wait and summary.state != expected:
+        _say_not_continued()
+    if wait and summary.state is not RunState.FINISHED:
         raise typer.Exit(1)
+
+
+def _say_not_continued() -> None:
+    err.print("the run does not continue: no kexbench serve runs here")
+    err.print("  remedy: start kexbench serve, which continues queued, running and cancelling runs")
 
 
 def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:

@@ -147,14 +147,6 @@ def run_event(
     return RunEvent(run_id=run_id, at=now, state=state, detail=detail, reason=reason, about=about)
 
 
-def ask_for_end(store: RunStore, supplies: Supplies | LocalSupplies, newest: RunEvent, who: str) -> None:
-    """Cancel an open run, by its newest event. The caller holds `one_at_a_time`."""
-    if newest.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
-        record(store, newest.run_id, RunState.CANCELLED, f"cancelled by {who}")  # not started yet
-    elif newest.state is not RunState.CANCELLING:
-        record(store, newest.run_id, RunState.CANCELLING, f"cancelled by {who}")
-
-
 def state_of(store: RunStore, run_id: str) -> RunState:
     return store.progress([run_id])[run_id].event.state
 

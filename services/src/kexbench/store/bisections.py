@@ -34,7 +34,8 @@ class BisectionTables(Connection):
         return [row["bisection_id"] for row in selected]
 
     def add_bisection_event(self, event: BisectionEvent) -> None:
-        self._insert_event("bisection_events", "bisection_id", "kind", rows.whole(event, "bisection_id", "at", "kind"))
+        row = rows.whole(event, "bisection_id", "at", "kind")
+        self._insert_events("bisection_events", "bisection_id", "kind", [row])
 
     def bisection_events(self, bisection_id: str) -> list[BisectionEvent]:
         return self._read(

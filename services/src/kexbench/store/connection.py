@@ -268,29 +268,32 @@ class Connection:
         values = self._read(kind, f"SELECT content FROM {source} {page_of(order[0])}", bound)
         return sorted(values, key=attrgetter(*order), reverse=True)
 
-    def _insert_event(self, table: str, key: str, state: str, row: rows.Row) -> None:
-        """Insert an event with its number within its run or bisection. Only one process writes events."""
-        with self._numbering:
-            self._insert(table, [row | {"number": self._next_number(table, key, state, row)}])
+    def _insert_events(self, table: str, key: str, state: str, events: Sequence[rows.Row]) -> None:
+        """Insert an event each of some runs or bisections, with its number there. Only one process writes events."""
+        if events:
+            with self._numbering:
+                numbers = self._next_numbers(table, key, state, events)
+                self._insert(table, [event | {"number": numbers.get(event[key], 1)} for event in events])
 
-    def _next_number(self, table: str, key: str, state: str, row: rows.Row) -> int:
-        """The number by order of arrival; an event that is already stored keeps its number. `key` and `state` are the
-        columns for the event's owner and for what happened."""
-        at = row["at"].astimezone(UTC)
-        numbers = next(
-            self._query(
-                f"SELECT max(number) AS last, maxIf(number, {state} = {{state:String}}"
-                " AND at = toDateTime64({at:String}, 3, 'UTC')) AS before,"
-                f" countIf({state} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
-                f" FROM {table} WHERE {key} = {{key:String}}",
-                {
-                    "key": row[key],
-                    "state": row[state],
-                    "at": f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}",
-                },
-            )
+    def _next_numbers(self, table: str, key: str, state: str, events: Sequence[rows.Row]) -> dict[str, int]:
+        """The numbers by order of arrival; an event that is already stored keeps its number. `key` and `state` are the
+        columns for the event's owner and for what happened. Owners without an event are missing."""
+        times = [event["at"].astimezone(UTC) for event in events]
+        of_owner = f"[indexOf({{keys:Array(String)}}, {key})]"
+        is_stored = (
+            f"{state} = {{states:Array(String)}}{of_owner}"
+            f" AND at = toDateTime64({{times:Array(String)}}{of_owner}, 3, 'UTC')"
         )
-        return int(numbers["before"] if numbers["times"] else numbers["last"] + 1)
+        selected = self._query(
+            f"SELECT {key} AS owner, max(number) AS last, maxIf(number, {is_stored}) AS before,"
+            f" countIf({is_stored}) AS times FROM {table} WHERE {key} IN {{keys:Array(String)}} GROUP BY {key}",
+            {
+                "keys": [event[key] for event in events],
+                "states": [event[state] for event in events],
+                "times": [f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}" for at in times],
+            },
+        )
+        return {row["owner"]: int(row["before"] if row["times"] else row["last"] + 1) for row in selected}
 
     def _insert(self, table: str, content: list[rows.Row] | pa.Table) -> None:
         """One insert, of rows or of columns. Of rows that are stored more than once, readers count one."""

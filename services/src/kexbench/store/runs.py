@@ -43,7 +43,10 @@ class RunTables(KeptTables):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        self._insert_event("run_events", "run_id", "state", rows.event_row(event))
+        self.add_events([event])
+
+    def add_events(self, events: Sequence[RunEvent]) -> None:
+        self._insert_events("run_events", "run_id", "state", [rows.event_row(event) for event in events])
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
         columns = ("run_id", "job_id", "attempt", "started_at")
