@@ -14,14 +14,16 @@ from kexbench.agent import measure as measuring
 from kexbench.agent.isolation import Found
 from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure
 from kexbench.analysis.rounds import values_of
+from kexbench.api.models import StoredInvocation
 from kexbench.client import Refused, Unreachable
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.files import write_whole
+from kexbench.runner.order import turns
 from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
-from tests.agent.conftest import SHARED, Pod, Service
+from tests.agent.conftest import EXCLUSIVE, SHARED, Pod, Service
 
 pytestmark = pytest.mark.thorough
 CONFINED = Found(Isolation.EXCLUSIVE, "the pod has exclusive CPUs 1")
@@ -135,6 +137,7 @@ def test_measured_again_by_another_pod_of_the_same_number_it_is_another_attempt_
     first = fetched(service, run)
     measured(first)
     known = samples(service, run)
+    monkeypatch.setattr(measuring, "stored_of", lambda *_: [])  # the first one had delivered nothing when it asked
     monkeypatch.setattr(measuring, "read_results", lambda path: [slower(one) for one in read_results(path)])
     second = fetched(service, run, name="pod-2")
     assert measured(second)
@@ -156,7 +159,12 @@ def test_of_an_attempt_that_ended_early_what_it_has_counts_and_the_next_one_give
     (early,) = service.store.invocations(run.run_id)
     assert len(samples(service, run)) == 2
     monkeypatch.setattr(measuring, "read_results", lambda path: [slower(one) for one in read_results(path)])
-    measured(fetched(service, run, name="pod-2"))
+    second = fetched(service, run, name="pod-2")
+    assert measured(second)
+    assert second.said[-2:] == ["1 invocation measured before", "uploading 1 invocation"]
+    assert service.store.invocations(run.run_id) == {early} | {
+        key for key in keys(run, 2) if key.case_id != early.case_id
+    }
     once = {
         (result.case_id, sample.subject): sample.cost * (1 if result.case_id == early.case_id else 2)
         for result in read_results(first.told.work / "results.ndjson")
@@ -165,6 +173,55 @@ def test_of_an_attempt_that_ended_early_what_it_has_counts_and_the_next_one_give
     }
     rows = {(row.case.case_id, f"fake@{row.subject.source}"): row.level for row in samples(service, run)}
     assert rows == pytest.approx(once)
+
+
+SIX = EXCLUSIVE.replace("invocations: 2", "invocations: 6")
+
+
+@pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize("delivered", [0, 1, 5, 6])
+def test_a_resumed_job_measures_what_is_missing_in_the_order_of_the_plan_and_nothing_twice(
+    service: Service, monkeypatch: pytest.MonkeyPatch, delivered: int
+) -> None:
+    run = service.started(SIX)
+    job = run.plan.jobs[0]
+    planned = [(turn.case_id, turn.invocation) for turn in turns(job, f"{run.run_id}/{job.job_id}")]
+    assert len(planned) == 6
+    first = fetched(service, run)
+    monkeypatch.setattr(measuring, "read_results", lambda path: read_results(path)[:delivered])
+    measured(first)
+    monkeypatch.undo()
+    monkeypatch.setattr(measuring, "read_isolation", lambda asked: CONFINED)
+    for number, name in enumerate(("pod-2", "pod-3"), start=2):
+        pod = fetched(service, run, name=name)
+        assert measured(pod)
+        again = [(one.case_id, one.invocation) for one in read_results(pod.told.work / "results.ndjson")]
+        assert again == (planned[delivered:] if number == 2 else [])
+    stored = service.store.invocations(run.run_id)
+    assert {(key.case_id, key.invocation): key.attempt for key in stored} == {
+        turn: 1 if place < delivered else 2 for place, turn in enumerate(planned)
+    }
+    assert len(stored) == job.count
+    assert service.store.stored_by_job(run.run_id) == {job.job_id: job.count}
+
+
+@pytest.mark.usefixtures("confined")
+def test_a_resumed_job_does_not_try_again_what_is_unsupported_as_a_local_one_does_not(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = service.started(EXCLUSIVE.replace("fake: [1.0, 1.1]", "fake: ['1.0', '2.0+unsupported=1']"))
+    first = fetched(service, run)
+    monkeypatch.setattr(measuring, "read_results", lambda path: read_results(path)[:2])
+    measured(first)
+    monkeypatch.undo()
+    monkeypatch.setattr(measuring, "read_isolation", lambda asked: CONFINED)
+    tried = read_results(first.told.work / "results.ndjson")
+    assert sum(len(one.outcomes) for one in tried[:2]) == len(run.plan.cases)
+    second = fetched(service, run, name="pod-2")
+    measured(second)
+    again = read_results(second.told.work / "results.ndjson")
+    assert [one.outcomes for one in again] == [()] * len(again)
+    assert [(one.case_id, one.invocation) for one in again] == [(one.case_id, one.invocation) for one in tried[2:]]
 
 
 @pytest.mark.usefixtures("confined")
@@ -297,10 +354,14 @@ def test_what_cannot_be_uploaded_stays_on_the_disk(service: Service, monkeypatch
     run = service.started()
     pod = fetched(service, run)
 
-    def away(kind: type[object], path: str) -> object:
+    def away(pod: Pod, api: object) -> list[StoredInvocation]:
+        monkeypatch.setattr(measuring, "stored_of", unreachable)
+        return []
+
+    def unreachable(pod: Pod, api: object) -> list[StoredInvocation]:
         raise Unreachable("nobody answers")
 
-    monkeypatch.setattr(pod.api, "get", away)
+    monkeypatch.setattr(measuring, "stored_of", away)
     with pytest.raises(Unreachable, match="nobody answers"):
         measured(pod)
     assert len(read_results(pod.told.work / "results.ndjson")) == 2

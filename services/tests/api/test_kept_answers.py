@@ -34,7 +34,7 @@ READ_EACH_TIME = {
     "open_runs": 3,
     "open_run": 1,
     "job_order": 1,
-    "stored_invocations": 1,
+    "stored_invocations": 2,
     "stored_by_job": 1,
     "repository_heads": 1,
     "followed": 2,

@@ -17,6 +17,7 @@ from tests.api.conftest import SECRET, assert_problem, put, token
 from tests.builders import RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
 ONE = "fake@1.0"
+TWO = "fake@1.1"
 OTHER_RUN = token("another run")
 
 
@@ -35,9 +36,29 @@ def test_a_run_its_events_and_its_invocations_are_stored(client: httpx.Client) -
     assert post(client, run, "events", an_event(run).model_dump(mode="json")).status_code == 204
     assert post(client, run, "invocations", invocation_of(run)).status_code == 204
     assert client.get(f"/runs/{run.run_id}/invocations").json() == [
-        {"job_id": run.plan.jobs[0].job_id, "attempt": 1, "case_id": RSA, "invocation": 0}
+        {"job_id": run.plan.jobs[0].job_id, "attempt": 1, "case_id": RSA, "invocation": 0, "hopeless": []}
     ]
     assert client.get(f"/runs/{run.run_id}").json()["summary"]["invocations_stored"] == 1
+
+
+def test_what_need_not_be_tried_again_is_named_with_the_invocation_that_showed_it(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    of_number = [
+        [an_outcome(ONE)],
+        [an_outcome(ONE, OutcomeKind.CRASHED), an_outcome(TWO, OutcomeKind.HUNG)],
+        [an_outcome(ONE, OutcomeKind.MISMATCH)],
+        [an_outcome(TWO, OutcomeKind.HUNG), an_outcome(ONE)],
+    ]
+    sent = [an_invocation(run, number, outcomes=outcomes) for number, outcomes in enumerate(of_number)]
+    for each in sent:
+        assert post(client, run, "invocations", each.model_dump(mode="json")).status_code == 204
+    stored = client.get(f"/runs/{run.run_id}/invocations").json()
+    assert {row["invocation"]: row["hopeless"] for row in stored} == {0: [ONE], 1: [TWO], 2: [], 3: [ONE, TWO]}
+    assert [sorted(each.hopeless) for each in sent] == [[ONE], [TWO], [], [ONE, TWO]], "as a runner decides"
+    job_id = run.plan.jobs[1].job_id
+    of_job = client.get(f"/runs/{run.run_id}/invocations?job_id={job_id}").json()
+    assert {row["invocation"]: row["hopeless"] for row in of_job} == {3: [ONE, TWO]}
 
 
 def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client: httpx.Client) -> None:

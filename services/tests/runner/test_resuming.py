@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kexbench.domain.samples import Invocation, Outcome, OutcomeKind, Sample
 from kexbench.runner import job
-from kexbench.runner.job_input import JobInput
+from kexbench.runner.job_input import JobInput, StoredResult
 from kexbench.runner.order import Turn
 from kexbench.runner.results import read_results
 from tests.builders import a_job_input, a_run, an_invocation, an_outcome
@@ -48,6 +48,28 @@ def test_a_job_cut_at_or_beside_any_line_is_measured_to_the_same_end(make_job_in
         resumed = measure(job_input)
         assert values(resumed) == values(whole), f"cut at {cut}"
         assert outcomes(resumed) == {case.case_id: 1 for case in job_input.cases}, "what is unsupported is tried once"
+
+
+def test_what_earlier_attempts_stored_is_not_measured_again_and_the_rest_has_the_same_values(
+    make_job_input: MakeJobInput,
+) -> None:
+    """As a pod resumes a job, without the file of the pod before it."""
+    job_input = make_job_input(SUBJECT, BARE, invocations=3, batches=2)
+    job_input.results.parent.mkdir()
+    whole = measure(job_input)
+    assert len(whole) == 6
+    for number in range(len(whole) + 1):
+        job_input.results.unlink(missing_ok=True)
+        stored = tuple(
+            StoredResult(case_id=one.case_id, invocation=one.invocation, hopeless=one.hopeless)
+            for one in whole[:number]
+        )
+        rest = measure(job_input.model_copy(update={"stored": stored}))
+        assert [(one.case_id, one.invocation) for one in rest] == [
+            (one.case_id, one.invocation) for one in whole[number:]
+        ]
+        assert values(rest) == values(whole[number:])
+        assert outcomes([*whole[:number], *rest]) == {case.case_id: 1 for case in job_input.cases}
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Self
@@ -18,7 +18,7 @@ from kexbench.domain.runs import JobAttempt
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
 from kexbench.runner.host import read_host_facts
-from kexbench.runner.job_input import JobOrder
+from kexbench.runner.job_input import JobOrder, StoredResult
 from kexbench.runner.results import read_results
 
 _TAKEN = 409
@@ -39,8 +39,8 @@ class RunnerFailed(Exception):
 
 
 def measure(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> bool:
-    """True if the job was measured, as far as its time allowed, False if a signal ended it early. Results are uploaded
-    in both cases. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
+    """True if what the API lacks of the job was measured, as far as its time allowed, False if a signal ended it early.
+    Results are uploaded in both cases. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
     order = JobOrder.model_validate_json(pod.order_file.read_bytes())
     isolation = read_isolation(pod.cpus)
     say(isolation.reason)
@@ -48,8 +48,11 @@ def measure(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> bool:
     say(f"attempt {attempt.attempt} of job {pod.job_id} on {pod.node_name}")
     if isolation.isolation is not Isolation.EXCLUSIVE and order.measure.isolation is Isolation.EXCLUSIVE:
         raise NotIsolated(f"{isolation.reason}; {REMEDY}")
+    known = stored_of(pod, api)
+    if known:
+        say(f"{counted(len({(row.case_id, row.invocation) for row in known}), 'invocation')} measured before")
     with _Ending() as ending:
-        status = _run(pod, order, attempt, ending)
+        status = _run(pod, order, attempt, known, ending)
         upload(pod, api, attempt, say)
     if status not in (0, OUT_OF_TIME, *_ENDED):
         raise RunnerFailed(f"the runner failed with exit status {status}")
@@ -82,13 +85,14 @@ def announce(pod: JobPod, api: ApiClient, isolation: Found) -> JobAttempt:
             return attempt
 
 
+def stored_of(pod: JobPod, api: ApiClient) -> list[StoredInvocation]:
+    """What the API has of the job, from all attempts."""
+    return api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={pod.job_id}")
+
+
 def upload(pod: JobPod, api: ApiClient, attempt: JobAttempt, say: Callable[[str], None]) -> None:
     """Send the invocations of this attempt that the API lacks, several at a time."""
-    stored = {
-        (row.case_id, row.invocation)
-        for row in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={attempt.job_id}")
-        if row.attempt == attempt.attempt
-    }
+    stored = {(row.case_id, row.invocation) for row in stored_of(pod, api) if row.attempt == attempt.attempt}
     results = read_results(pod.work / "results.ndjson")
     say(f"uploading {counted(len(results), 'invocation')}")
     missing = [each for each in results if (each.case_id, each.invocation) not in stored]
@@ -121,7 +125,7 @@ class _Ending:
             self._runner.send_signal(signal.SIGTERM)
 
 
-def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, ending: _Ending) -> int:
+def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, known: Sequence[StoredInvocation], ending: _Ending) -> int:
     """The runner's exit status."""
     job_input = order.job_input(
         {reference: pod.kits / kit.folder_name for reference, kit in order.kits.items()},
@@ -129,6 +133,9 @@ def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, ending: _Ending) -> 
         pod.work / "results.ndjson",
         attempt=attempt.attempt,
         host_id=attempt.host.host_id,
+        stored=[
+            StoredResult(case_id=row.case_id, invocation=row.invocation, hopeless=tuple(row.hopeless)) for row in known
+        ],
     )
     write_whole(pod.work / "job-input.json", job_input.model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(pod.work / "job-input.json"), str(pod.work / "worker.log")]

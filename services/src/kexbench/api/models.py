@@ -327,6 +327,7 @@ class StoredInvocation(Frozen):
     attempt: int
     case_id: str
     invocation: int
+    hopeless: list[str] = Field([], description="subjects that need not be tried again on its case")
 
 
 class ReferenceRowView(Frozen):

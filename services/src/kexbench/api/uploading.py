@@ -104,9 +104,10 @@ def put_attempt(
 def stored_invocations(
     store: TheStore, run_id: str, job_id: Annotated[str, Query(max_length=100)] = ""
 ) -> list[StoredInvocation]:
-    """The stored invocations of one job or of all, so that an interrupted upload can continue."""
+    """The stored invocations of one job or of all, so that an interrupted upload or job can continue."""
     known_run(store, run_id)
-    return [StoredInvocation(**vars(key)) for key in store.invocations(run_id, job_id)]
+    keys, hopeless = store.invocations(run_id, job_id), store.hopeless(run_id, job_id)
+    return [StoredInvocation(**vars(key), hopeless=hopeless.get(key, [])) for key in keys]
 
 
 @router.get("/runs/{run_id}/stored-by-job", operation_id="stored_by_job")

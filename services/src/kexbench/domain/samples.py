@@ -103,6 +103,10 @@ class OutcomeKind(StrEnum):
     HUNG = "hung"
 
 
+HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
+"""Outcomes after which a subject is not tried again on a case: a retry would fail again, or take too long."""
+
+
 Absence = Literal["disturbed", "withdrawn"]
 """Why an invocation lacks some of its numbers. It is not an outcome, since nothing failed."""
 WITHDRAWN_REASON = (
@@ -288,6 +292,11 @@ class Invocation(Frozen):
         if self.format_version >= 2:
             return ()
         return tuple(sample for sample in self.samples if sample.metric in HELD_METRICS)
+
+    @property
+    def hopeless(self) -> tuple[str, ...]:
+        """The subjects that need not be tried again on its case."""
+        return tuple(outcome.subject for outcome in self.outcomes if outcome.kind in HOPELESS)
 
     @property
     def was_cut_short(self) -> bool:

@@ -8,17 +8,15 @@ from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.plans import Instrument
-from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.domain.samples import Invocation
 from kexbench.runner.counting import count_invocation
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import CutShort, measure_invocation
-from kexbench.runner.job_input import JobInput
+from kexbench.runner.job_input import JobInput, StoredResult
 from kexbench.runner.order import Turn, turns
 from kexbench.runner.results import append_result, read_results
 from kexbench.runner.web_server import clear_leftovers
 
-HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
-"""Outcomes after which a subject is not tried again on a case: a retry would fail again, or take too long."""
 MOST_TRIES = 3
 """How often an invocation may be cut short before the job fails."""
 
@@ -38,12 +36,12 @@ class Progress:
 def measure_job(
     job_input: JobInput, cpus: Cpus, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
 ) -> Iterator[Progress]:
-    """Measure the invocations that the results file lacks. Ends early, between invocations, when cancelled. Raises
-    OutOfTime, and CutShort when workers are ended from outside repeatedly."""
+    """Measure the invocations that neither earlier attempts nor the results file have. Ends early, between invocations,
+    when cancelled. Raises OutOfTime, and CutShort when workers are ended from outside repeatedly."""
     clear_leftovers(log)
-    invocations = read_results(job_input.results)
+    invocations: list[StoredResult | Invocation] = [*job_input.stored, *read_results(job_input.results)]
     done = {(invocation.case_id, invocation.invocation) for invocation in invocations}
-    hopeless = {pair for invocation in invocations for pair in _hopeless(invocation)}
+    hopeless = {(invocation.case_id, subject) for invocation in invocations for subject in invocation.hopeless}
     deadline = time.monotonic() + allowed_s(job_input)
     for number, turn in enumerate(turns(job_input.job, job_input.seed), start=1):
         if cancelled():
@@ -57,7 +55,7 @@ def measure_job(
             if invocation is None:
                 return
             append_result(job_input.results, invocation)
-            hopeless.update(_hopeless(invocation))
+            hopeless.update((turn.case_id, subject) for subject in invocation.hopeless)
         yield Progress(turn.case_id, number)
 
 
@@ -82,7 +80,3 @@ def _unless_cancelled(measure: Callable[[], Invocation], cancelled: Callable[[],
 def allowed_s(job_input: JobInput) -> float:
     """The job's share of the plan's time, by its number of invocations, in seconds."""
     return job_input.measure.max_duration_s * job_input.job.invocations / job_input.measure.invocations
-
-
-def _hopeless(invocation: Invocation) -> list[tuple[str, str]]:
-    return [(invocation.case_id, outcome.subject) for outcome in invocation.outcomes if outcome.kind in HOPELESS]

@@ -1,6 +1,6 @@
 """What a runner measures: the job order, which is the same on all machines, and the job input with local paths."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self
@@ -22,6 +22,14 @@ class JobInputKit(Frozen):
     servers: dict[Server, Path] = Field({}, description="the web servers that are built against it")
 
 
+class StoredResult(Frozen):
+    """An invocation that an earlier attempt at the job delivered."""
+
+    case_id: str
+    invocation: int
+    hopeless: tuple[str, ...] = Field((), description="subjects that need not be tried again on its case")
+
+
 class JobInput(Frozen):
     """A file with everything that a runner needs to measure one job."""
 
@@ -37,6 +45,7 @@ class JobInput(Frozen):
     material_folder: Path
     material: dict[str, MaterialFiles] = Field(description="by case id")
     results: Path = Field(description="NDJSON file that invocations are appended to")
+    stored: tuple[StoredResult, ...] = Field((), description="measured by earlier attempts, so not again")
 
 
 class JobOrder(Frozen):
@@ -76,6 +85,7 @@ class JobOrder(Frozen):
         attempt: int,
         host_id: str,
         servers: Mapping[str, Mapping[Server, Path]] = MappingProxyType({}),
+        stored: Iterable[StoredResult] = (),
     ) -> JobInput:
         """`kits`: each kit's folder, by its reference. `servers`: the kit's web servers, where it has some."""
         return JobInput(
@@ -93,4 +103,5 @@ class JobOrder(Frozen):
             material_folder=material,
             material=self.material,
             results=results,
+            stored=tuple(stored),
         )

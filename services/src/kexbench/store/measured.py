@@ -14,6 +14,7 @@ from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     HELD_METRICS,
+    HOPELESS,
     SPOILT_BY_PREEMPTION,
     WITHDRAWN_REASON,
     Absence,
@@ -156,6 +157,15 @@ class MeasuredTables(HostTables, KeptTables):
             {"run_id": run_id, "job_id": job_id},
         )
         return {InvocationKey(**row) for row in selected}
+
+    def hopeless(self, run_id: str, job_id: str = "") -> dict[InvocationKey, list[str]]:
+        selected = self._query(
+            "SELECT job_id, attempt, case_id, invocation, groupUniqArray(reference) AS subjects FROM outcomes FINAL"
+            " WHERE run_id = {run_id:String} AND ({job_id:String} = '' OR job_id = {job_id:String})"
+            " AND kind IN {kinds:Array(String)} GROUP BY job_id, attempt, case_id, invocation",
+            {"run_id": run_id, "job_id": job_id, "kinds": sorted(HOPELESS)},
+        )
+        return {InvocationKey(**row): sorted(subjects) for row in selected if (subjects := row.pop("subjects"))}
 
     def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
         selected = self._query(

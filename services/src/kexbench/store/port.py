@@ -484,6 +484,10 @@ class ResultStore(Protocol):
         """The invocations of a job, or of the whole run."""
         ...
 
+    def hopeless(self, run_id: str, job_id: str = "") -> dict[InvocationKey, list[str]]:
+        """The references that need not be tried again on a case, by the invocations that showed it."""
+        ...
+
     def stored_by_job(self, run_id: str, before: datetime | None = None) -> dict[str, int]:
         """The number of stored invocations by job, over all attempts; of those that began `before` a time, or of all.
         Jobs without any are missing."""
