@@ -1,4 +1,4 @@
-"""The time left of a run: as planned until the run has a pace of its own, then by that."""
+"""The time left of a run: as earlier runs took until the run has a pace of its own, then by that."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,9 +7,11 @@ import pytest
 
 from kexbench.api.run_models import RunProgressView
 from kexbench.cli.cluster import _Progress
+from kexbench.cli.console import ProgressReporter
 from kexbench.domain.runs import RunState
 from kexbench.execution.folder import RunFolder
-from kexbench.queue.progress import expected_end_at, left_s
+from kexbench.queue.progress import expected_end_at, expected_s, left_s
+from kexbench.store.port import RunDurationRow
 from tests.builders import a_run, an_event
 
 BEGAN = an_event(a_run())
@@ -32,6 +34,38 @@ def test_the_pace_of_a_run_revises_its_estimate(elapsed_s: int, done: int, since
     now = BEGAN.at + timedelta(seconds=elapsed_s)
     assert left_s(BEGAN, 12, 50, done, now, since) == left
     assert expected_end_at(BEGAN, 12, 50, done, now, since) == now + timedelta(seconds=left)
+
+
+THREE_MINUTES_MORE = [RunDurationRow(name, 10, 190) for name in ("other", "another", "a third")]
+
+
+@pytest.mark.parametrize(
+    ("ended", "whole_s"),
+    [
+        ([], 20),  # as planned
+        (THREE_MINUTES_MORE, 200),  # what others took beyond their measuring: pods, kits, delivery
+        ([RunDurationRow("other", 600, 310)], 20),  # of two pools that measured at once; this one may have only one
+        (
+            [RunDurationRow("spec", 20, 50), RunDurationRow("spec", 30, 45), *THREE_MINUTES_MORE],
+            40,
+        ),  # its own count alone
+        ([RunDurationRow("spec", 3600, 3700), *THREE_MINUTES_MORE], 200),  # but not those of another length
+        ([RunDurationRow("spec", 40, 22)], 11),  # its two pools measure at once
+    ],
+)
+def test_how_long_runs_took_tells_how_long_others_will_take(ended: list[RunDurationRow], whole_s: float) -> None:
+    assert expected_s("spec", 20, ended) == pytest.approx(whole_s)
+
+
+def test_lines_without_a_terminal_have_the_time_left_by_the_pace_so_far(capfd: pytest.CaptureFixture[str]) -> None:
+    now_s = 0.0
+    reporter = ProgressReporter(lambda: now_s)
+    for done in range(11):
+        now_s += 60
+        reporter.measuring("case", done, 10)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[:2] == ["measured 1 of 10 invocations", "measured 2 of 10 invocations, about 8 min left"]
+    assert lines[-2:] == ["measured 9 of 10 invocations, about 60 s left", "measured 10 of 10 invocations"]
 
 
 def test_a_folder_counts_what_is_measured_and_not_delivered(tmp_path: Path) -> None:

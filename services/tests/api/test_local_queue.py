@@ -170,7 +170,8 @@ def test_the_queue_tells_what_runs_then_what_waits_in_its_order(
     other = queued(client, empty_store, SPEC.replace("name: example", "name: other"))
     claim(empty_store, first.run_id)
     put(client, as_started(first))
-    empty_store.add_event(RunEvent(run_id=first.run_id, at=datetime.now(UTC), state=RunState.RUNNING))
+    soon = datetime.now(UTC) + timedelta(hours=1)  # so that nothing has elapsed, however slow the test
+    empty_store.add_event(RunEvent(run_id=first.run_id, at=soon, state=RunState.RUNNING))
     empty_store.add_invocation(as_started(first), an_invocation(first, cpu_ns={"fake@1.0": 1}))
     found = client.get("/queue").json()["runs"]
     assert [run["run_id"] for run in found] == [first.run_id, other.run_id, second.run_id]
@@ -178,11 +179,24 @@ def test_the_queue_tells_what_runs_then_what_waits_in_its_order(
     assert [(run["trigger"], run["priority"]) for run in found] == [("api", 3)] * 3
     estimated = first.plan.estimated_s
     left = found[0]["left_s"]
-    assert 0 <= left <= estimated * (1 - 1 / first.plan.invocations) + 0.1
+    assert left == pytest.approx(estimated * (1 - 1 / first.plan.invocations), abs=0.1)
     assert [run["left_s"] for run in found[1:]] == [estimated, estimated]
     assert found[0]["wait_s"] is None
     assert [run["wait_s"] for run in found[1:]] == pytest.approx([left, left + estimated], abs=0.1)
     assert [run["spec_begun_at"] is None for run in found] == [False, True, False]
+
+
+def test_the_queue_expects_what_runs_of_the_spec_took_from_their_start_to_their_end(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    ended, waiting = queued(client, empty_store), queued(client, empty_store)
+    for state, seconds in ((RunState.RUNNING, 2), (RunState.FINISHED, 602)):
+        empty_store.add_event(an_event(ended, state, seconds=seconds))
+    (entry,) = client.get("/queue").json()["runs"]
+    assert (entry["run_id"], entry["left_s"]) == (waiting.run_id, 600)
+    assert waiting.plan.estimated_s < 100
+    dry = client.post("/dry-runs", json={"spec_text": SPEC}, headers=asks()).json()["dry_run"]
+    assert (dry["runs_ahead"], dry["minutes_ahead"]) == (1, 10)
 
 
 def test_schedules_are_added_and_removed_here_too(client: httpx.Client) -> None:

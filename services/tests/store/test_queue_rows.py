@@ -6,7 +6,7 @@ import pytest
 
 from kexbench.domain.commits import Commit
 from kexbench.domain.runs import Run, RunState, Trigger
-from kexbench.store.port import Store
+from kexbench.store.port import RunDurationRow, Store
 from tests.builders import NOON, SPEC, a_run, an_event
 
 pytestmark = pytest.mark.xdist_group("store")
@@ -87,3 +87,23 @@ def test_a_schedule_was_open_until_something_changed_last_about_its_newest_run(s
     store.add_event(an_event(new, RunState.FINISHED, seconds=30))
     store.add_event(an_event(old, RunState.FINISHED, seconds=9_000))
     assert store.schedules_open_until() == {"example": new.created_at + timedelta(seconds=30)}
+
+
+def test_runs_that_nothing_interrupted_tell_how_long_they_took_the_last_one_first(store: Store) -> None:
+    for run_id, seconds in {"first": 70, "last": 99.5}.items():
+        run = queued(store, run_id, name=run_id)
+        store.add_event(an_event(run, RunState.BUILDING, seconds=1))
+        store.add_event(an_event(run, RunState.RUNNING, seconds=10))
+        store.add_event(an_event(run, RunState.RUNNING, seconds=20, detail="a pod was lost"))
+        store.add_event(an_event(run, RunState.FINISHED, seconds=seconds))
+        store.add_run(run)
+    for state in (RunState.FAILED, RunState.CANCELLED, RunState.INCOMPLETE):
+        run = queued(store, f"{state} at first")
+        for seconds, event in enumerate((RunState.RUNNING, state, RunState.QUEUED, RunState.RUNNING)):
+            store.add_event(an_event(run, event, seconds=seconds))
+        store.add_event(an_event(run, RunState.FINISHED, seconds=200))
+    for state in (RunState.RUNNING, RunState.FAILED):
+        store.add_event(an_event(queued(store, f"{state} now"), state, seconds=200))
+    estimated_s = a_run().plan.estimated_s
+    durations = [RunDurationRow("last", estimated_s, 89.5), RunDurationRow("first", estimated_s, 60)]
+    assert (store.run_durations(9), store.run_durations(1)) == (durations, durations[:1])

@@ -43,7 +43,7 @@ from kexbench.domain.screenings import Screening
 from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.progress import expected_end_at
-from kexbench.queue.runs import one_at_a_time, open_runs
+from kexbench.queue.runs import one_at_a_time, open_runs, takes
 from kexbench.store.port import AlertRow, AlertStore, Selection, Store
 
 router = api_router(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
@@ -90,7 +90,7 @@ def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
     waiting = store.kept_until_stored("waiting screenings", store.waiting_screenings)
     if not waiting:
         return []
-    rows, stored = open_runs(store)
+    (rows, stored), takes_s = open_runs(store), takes(store)
     by_run = {
         row.run_id: UnderConfirmation(
             **upgrade.model_dump(include={"library", "before", "after"}),
@@ -100,7 +100,11 @@ def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
             confirmation_run=row.run_id,
             state=row.event.state,
             expected_end_at=expected_end_at(
-                row.event, row.estimated_s, row.invocations, stored[row.run_id].invocations_stored, now
+                row.event,
+                takes_s(row.spec_name, row.estimated_s),
+                row.invocations,
+                stored[row.run_id].invocations_stored,
+                now,
             ),
         )
         for screening in reversed(waiting)

@@ -30,10 +30,10 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Run, RunState
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.progress import expected_end_at, jobs_progress, left_s
-from kexbench.queue.runs import as_queued, open_runs, waiting_states
+from kexbench.queue.runs import as_queued, open_runs, takes, waiting_states
 from kexbench.queue.streams import News, Read, Streams, TooManyStreams, Topic
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import OpenRunRow, RunStore, Store
+from kexbench.store.port import OpenRunRow, Store
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
 _kept = APIRouter(route_class=KeptRoute)
@@ -51,18 +51,22 @@ def overview(request: Request, store: TheStore, catalogue: TheCatalogue, measure
     )
 
 
-def under_way(store: RunStore, measures_itself: bool) -> UnderWay:
+def under_way(store: Store, measures_itself: bool) -> UnderWay:
     waits = waiting_states(measures_itself)
     rows, now = store.open_run_rows(), datetime.now(UTC)
     begun = [row for row in rows if row.event.state not in waits]
     stored = store.progress([row.run_id for row in begun]) if begun else {}
+    takes_s = takes(store)
     return UnderWay(
-        under_way=[_run_under_way(row, stored[row.run_id].invocations_stored, now) for row in begun],
+        under_way=[
+            _run_under_way(row, stored[row.run_id].invocations_stored, takes_s(row.spec_name, row.estimated_s), now)
+            for row in begun
+        ],
         waiting=len(rows) - len(begun),
     )
 
 
-def _run_under_way(row: OpenRunRow, stored: int, now: datetime) -> RunUnderWay:
+def _run_under_way(row: OpenRunRow, stored: int, whole_s: float, now: datetime) -> RunUnderWay:
     return RunUnderWay(
         run_id=row.run_id,
         spec_name=row.spec_name,
@@ -72,7 +76,7 @@ def _run_under_way(row: OpenRunRow, stored: int, now: datetime) -> RunUnderWay:
         state_at=row.event.at,
         invocations_planned=row.invocations,
         invocations_stored=stored,
-        expected_end_at=expected_end_at(row.event, row.estimated_s, row.invocations, stored, now),
+        expected_end_at=expected_end_at(row.event, whole_s, row.invocations, stored, now),
     )
 
 
@@ -101,10 +105,10 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     runs = [as_queued(row, waits) for row in rows.values()]
     waiting, newer = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
-    entries, before_s, now = [], 0.0, datetime.now(UTC)
+    entries, before_s, now, takes_s = [], 0.0, datetime.now(UTC), takes(store)
     for run_id in [*begun, *waiting]:
         row, done = rows[run_id], stored[run_id].invocations_stored
-        rest_s = left_s(row.event, row.estimated_s, row.invocations, done, now)
+        rest_s = left_s(row.event, takes_s(row.spec_name, row.estimated_s), row.invocations, done, now)
         entries.append(
             QueueEntry(
                 run_id=run_id,
@@ -148,6 +152,7 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
     if isinstance(supplies, LocalSupplies) and event.state is RunState.RUNNING:
         done = _measured(supplies, run.run_id, stored)
         since = done - sum(store.stored_by_job(run.run_id, event.at).values())
+    whole_s = takes(store)(run.plan.spec_name, run.plan.estimated_s)
     return RunProgressView(
         run_id=run.run_id,
         state=event.state,
@@ -157,9 +162,7 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
         invocations_stored=sum(stored.values()),
         invocations_measured=done,
         log=_log_of(supplies, run.run_id),
-        expected_end_at=expected_end_at(
-            event, run.plan.estimated_s, run.plan.invocations, done, datetime.now(UTC), since
-        ),
+        expected_end_at=expected_end_at(event, whole_s, run.plan.invocations, done, datetime.now(UTC), since),
         **dict(jobs_progress(run.plan, event.state, stored, attempts, namespace)),
     )
 

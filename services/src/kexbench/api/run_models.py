@@ -206,7 +206,9 @@ class QueueEntry(Frozen):
     pools: list[str]
     invocations_planned: int
     invocations_stored: int
-    left_s: float = Field(description="estimated time to measure the rest of the run")
+    left_s: float = Field(
+        description="expected time until the end of the run once it has begun, by how long runs took before"
+    )
     wait_s: float | None = Field(
         description="estimated time of the runs before it; null once it has begun, and on a cluster, where runs may be "
         "measured in parallel"

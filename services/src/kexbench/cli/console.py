@@ -5,12 +5,15 @@ Titles of commits, names and notes come from untrusted people: control character
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
+
+from kexbench.cli.words import duration_words
 
 _ORDERS = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "�"),  # C0 and C1, ESC among them
@@ -72,10 +75,15 @@ def shows_progress() -> bool:
     return err.is_terminal and not err.is_dumb_terminal
 
 
+PACE_S = 600.0
+"""The time whose pace tells what is left: an invocation may take a minute."""
+
+
 class ProgressReporter:
     """Prints steps as lines, measuring and storing as bars with the remaining time. Without a terminal: lines only."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        """`clock` gives seconds, by default those of the machine."""
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -84,6 +92,8 @@ class ProgressReporter:
             console=err,
             transient=True,
             disable=not shows_progress(),
+            speed_estimate_period=PACE_S,
+            get_time=clock,
         )
         self._measuring = self._bars.add_task("measuring", total=None, visible=False)
         self._storing = self._bars.add_task("storing", total=None, visible=False)
@@ -96,7 +106,9 @@ class ProgressReporter:
         self._bars.update(self._measuring, completed=done, total=total, visible=done < total, description=case_id)
         if not shows_progress() and done * 10 // total > self._tenth:
             self._tenth = done * 10 // total
-            self.step(f"measured {done} of {total} invocations")
+            left_s = self._bars.tasks[self._measuring].time_remaining
+            left = f", about {duration_words(left_s)} left" if left_s else ""
+            self.step(f"measured {done} of {total} invocations{left}")
 
     def storing(self, done: int, total: int) -> None:
         self._bars.update(self._storing, completed=done, total=total, visible=done < total)

@@ -56,7 +56,7 @@ class DryRun(Frozen):
     jobs: Count
     minutes: dict[str, Finite] = Field(description="of machine time by pool, roughly")
     runs_ahead: Count = Field(description="queued runs that would run first")
-    minutes_ahead: Finite = Field(description="of measuring that these still need, roughly")
+    minutes_ahead: Finite = Field(description="that these are expected to take")
     detects: Finite | None = Field(
         description="the expected smallest detectable change, as a share; null where unknown"
     )

@@ -1,9 +1,10 @@
 """How far a run is: its jobs, and the time left. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from statistics import median
 
 from pydantic import Field
 
@@ -11,6 +12,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.plans import Job, Plan
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import JobAttempt, RunEvent, RunState
+from kexbench.store.port import RunDurationRow
 
 MOST_JOBS = 40
 """Jobs that are listed. A plan may have thousands."""
@@ -92,27 +94,41 @@ def _with_local_job(jobs: list[JobProgress]) -> list[JobProgress]:
     return [*jobs[:place], current, *jobs[place + 1 :]]
 
 
-def left_s(
-    event: RunEvent, estimated_s: float, planned: int, done: int, now: datetime, since: int | None = None
-) -> float:
-    """The time to measure the rest of a run, by its newest event. `since`: the invocations measured since then, if each
-    is counted at once; their pace decides. Otherwise only whole jobs are counted, and the plan's estimate decides until
-    it has passed."""
-    rest_s = estimated_s * (1 - done / planned)
+def expected_s(spec_name: str, estimated_s: float, ended: Sequence[RunDurationRow]) -> float:
+    """The time from the start of a run to its end. The plan's estimate counts only measuring, on a machine that does
+    nothing else, one pool after the other. `ended` runs show what else takes time and whether pools measure at once:
+    those of the same spec with a similar estimate by the multiple of it that they took, or else all by what they took
+    beyond theirs."""
+    alike = [
+        row.took_s / row.estimated_s
+        for row in ended
+        if row.spec_name == spec_name and estimated_s / 2 <= row.estimated_s <= 2 * estimated_s
+    ]
+    if alike:
+        return estimated_s * median(alike)
+    beyond_s = median(row.took_s - row.estimated_s for row in ended) if ended else 0.0
+    return estimated_s + max(0.0, beyond_s)
+
+
+def left_s(event: RunEvent, whole_s: float, planned: int, done: int, now: datetime, since: int | None = None) -> float:
+    """The time until the end of a run, by its newest event. `since`: the invocations measured since then, if each
+    is counted at once; their pace decides. Otherwise only whole jobs are counted, and `whole_s` decides until it has
+    passed: the time that the run is expected to take."""
+    rest_s = whole_s * (1 - done / planned)
     if event.state is not RunState.RUNNING:
         return round(max(0.0, rest_s), 1)
     elapsed_s = max(0.0, (now - event.at).total_seconds())
-    expected_s = min(rest_s, estimated_s - elapsed_s)
-    if expected_s > 0 and not since:
-        return round(expected_s, 1)
+    expected_left_s = min(rest_s, whole_s - elapsed_s)
+    if expected_left_s > 0 and not since:
+        return round(expected_left_s, 1)
     counted = done if since is None else since
     return round(elapsed_s * (planned - done) / counted if counted else elapsed_s, 1)
 
 
 def expected_end_at(
-    event: RunEvent, estimated_s: float, planned: int, done: int, now: datetime, since: int | None = None
+    event: RunEvent, whole_s: float, planned: int, done: int, now: datetime, since: int | None = None
 ) -> datetime | None:
     """None unless the run is being measured."""
     if event.state is not RunState.RUNNING:
         return None
-    return now + timedelta(seconds=left_s(event, estimated_s, planned, done, now, since))
+    return now + timedelta(seconds=left_s(event, whole_s, planned, done, now, since))

@@ -1,7 +1,8 @@
 """Queued runs. On a cluster the dispatcher works on them, on a single machine the executor."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from functools import partial
 from threading import Event, Lock
 
 from kexbench.domain.commits import Commit
@@ -11,9 +12,12 @@ from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Tr
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
+from kexbench.queue.progress import expected_s
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
+DURATIONS = 50
+"""The ended runs that tell how long others will take."""
 one_at_a_time = Lock()
 """Checking the existence or state of a run and adding to it are two steps."""
 stirred = Event()
@@ -29,6 +33,12 @@ def open_runs(store: Store) -> tuple[dict[str, OpenRunRow], dict[str, RunProgres
         return rows, store.progress(list(rows))
 
     return store.kept_until_stored("open runs", read)
+
+
+def takes(store: Store) -> Callable[[str, float], float]:
+    """The time that a run is expected to take, by its spec's name and its estimated time."""
+    ended = store.kept_until_stored("run durations", lambda: store.run_durations(DURATIONS))
+    return partial(expected_s, ended=ended)
 
 
 def plan_of(

@@ -106,6 +106,16 @@ class OpenRunRow:
 
 
 @dataclass(frozen=True)
+class RunDurationRow:
+    """A run that was measured as a whole, without an interruption."""
+
+    spec_name: str
+    estimated_s: float
+    took_s: float
+    """From the start of measuring to the stored end, with all that is not estimated, such as pods that wait."""
+
+
+@dataclass(frozen=True)
 class InvocationKey:
     job_id: str
     attempt: int
@@ -443,6 +453,10 @@ class RunStore(Protocol):
 
     def open_run_rows(self) -> list[OpenRunRow]:
         """The same runs, with the fields that a queue needs."""
+        ...
+
+    def run_durations(self, limit: int) -> list[RunDurationRow]:
+        """Of the runs that finished last, the newest first."""
         ...
 
     def last_begun(self) -> dict[str, datetime]:

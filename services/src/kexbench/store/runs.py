@@ -9,7 +9,7 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
 from kexbench.store.connection import page_of, page_parameters
 from kexbench.store.kept import KeptTables
-from kexbench.store.port import OpenRunRow, RunKey, RunNameRow, RunProgress, RunStateRow
+from kexbench.store.port import OpenRunRow, RunDurationRow, RunKey, RunNameRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
 from kexbench.store.summaries import counted_in
 
@@ -25,6 +25,8 @@ _FACTS = """
 _EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
 _LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
 _NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
+_WHOLE = [str(state) for state in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)]
+"""The states of a run that nothing interrupted."""
 MANY_RUNS = 10
 """The invocations of fewer runs are counted faster than it is known whether they are the same."""
 RUNS_KEPT = 4
@@ -125,6 +127,19 @@ class RunTables(KeptTables):
             _open(),
         )
         return [_open_run(row) for row in selected]
+
+    def run_durations(self, limit: int) -> list[RunDurationRow]:
+        selected = self._query(
+            "WITH events AS (SELECT run_id, max(at) AS ended, minIf(at, state = 'running') AS begun FROM run_events"
+            " GROUP BY run_id HAVING countIf(state = 'finished') > 0 AND countIf(state = 'running') > 0"
+            " AND countIf(state NOT IN {whole:Array(String)}) = 0 ORDER BY ended DESC, run_id LIMIT {limit:UInt32})"
+            " SELECT spec_name, JSONExtractFloat(run, 'plan', 'estimated_s') AS estimated_s,"
+            " dateDiff('millisecond', begun, ended) / 1000 AS took_s"
+            " FROM (SELECT run_id, spec_name, run FROM runs FINAL WHERE run_id IN (SELECT run_id FROM events)) AS facts"
+            " INNER JOIN events USING run_id ORDER BY ended DESC, run_id",
+            {"limit": limit, "whole": _WHOLE},
+        )
+        return [RunDurationRow(**row) for row in selected]
 
     def last_begun(self) -> dict[str, datetime]:
         selected = self._query(
