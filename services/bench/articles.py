@@ -20,6 +20,7 @@ from kexbench.comparison.security import handshakes_of
 from kexbench.domain.cases import DIMENSIONS, Case
 from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.numbers import move_words
 from kexbench.domain.samples import Metric
 from kexbench.domain.security import SecurityModel
 from kexbench.files import write_whole
@@ -167,12 +168,8 @@ def _step(costs: Mapping[str, Batches], old: str, new: str) -> str:
         return "–"
     before, after = (estimate_median(_levels(costs[each])).value / 1000 for each in (old, new))
     ratio = compare(costs[new], costs[old])
-    change = f", {_percent(ratio.ratio)} [{_percent(ratio.low)}, {_percent(ratio.high)}]" if ratio else ""
+    change = f", {move_words(ratio.ratio, ratio.low, ratio.high)}" if ratio else ""
     return f"{before:,.0f} → {after:,.0f} µs{change}"
-
-
-def _percent(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f}%"
 
 
 def _levels(costs: Batches) -> Sequence[float]:

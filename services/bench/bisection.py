@@ -21,6 +21,7 @@ from bench.machine import BenchError, children_cpu_s
 from bench.planted import BRANCH, GOOD, Planted, fetch_sources, plant
 from kexbench.analysis.bisect import most_builds
 from kexbench.cli.bisections import CANNOT_SAY
+from kexbench.domain.numbers import move_words
 from kexbench.kits.errors import StepFailed
 from kexbench.settings import Settings
 
@@ -102,8 +103,9 @@ def line_of(planted: Planted, searched: Searched) -> str:
     (step,) = answer["steps"]
     return (
         f"{answer['verdict']}: {', '.join(commit['subject'] for commit in answer['commits']) or 'no commit'} of "
-        f"{planted.commits} commits, {certainty}, change {step['ratio'] - 1:+.2%} [{step['low'] - 1:+.2%}, "
-        f"{step['high'] - 1:+.2%}], {answer['builds']} builds, {len(answer['failed'])} failed, "
+        f"{planted.commits} commits, {certainty}, "
+        f"change {move_words(step['ratio'], step['low'], step['high'], places=2)}, "
+        f"{answer['builds']} builds, {len(answer['failed'])} failed, "
         f"{answer['measurements']} measurements, {answer['invocations']} invocations, {searched.minutes:.0f} minutes, "
         f"{searched.cpu_minutes:.0f} CPU minutes"
     )

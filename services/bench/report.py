@@ -28,6 +28,7 @@ from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.numbers import move_words, signed_words
 from kexbench.domain.samples import Metric
 from kexbench.domain.versions import version_key
 
@@ -87,7 +88,7 @@ def levels_table(levels: Sequence[Level]) -> str:
             f"{level.handshakes:,}",
             *(f"{ns / 1000:,.1f}" for ns in (level.loop_ns, level.level_ns)),
             _difference(level.to_loop),
-            f"{level.median_to_loop - 1:+.1%}",
+            signed_words(level.median_to_loop - 1),
         ]
         for level in levels
     ]
@@ -159,10 +160,10 @@ def _agreement(result: Agreement) -> str:
 
 
 def _difference(ratio: MedianEstimate) -> str:
-    """`+0.3% [-0.1%, +0.6%]`, without an interval if there are too few values."""
+    """`+0.3% [+0.1%, +0.6%]`, without an interval if there are too few values."""
     if ratio.low is None or ratio.high is None:
-        return f"{ratio.value - 1:+.1%}"
-    return f"{ratio.value - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+        return signed_words(ratio.value - 1)
+    return move_words(ratio.value, ratio.low, ratio.high)
 
 
 def counts_table(repeated: Sequence[Repeated]) -> str:
@@ -269,7 +270,7 @@ def _per_core(cost: LogMove) -> str:
 def _moved(cost: LogMove) -> str:
     """How much more connections were predicted, which is how much less they were to cost."""
     low, high = cost.bounds()
-    return f"{math.exp(-cost.centre) - 1:+.1%} [{math.exp(-high) - 1:+.1%}, {math.exp(-low) - 1:+.1%}]"
+    return move_words(math.exp(-cost.centre), math.exp(-high), math.exp(-low))
 
 
 def _cause(result: Built) -> str:
@@ -280,7 +281,7 @@ def _cause(result: Built) -> str:
 
 
 def _percent(ratio: RatioEstimate) -> str:
-    return f"{ratio.ratio - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+    return move_words(ratio.ratio, ratio.low, ratio.high)
 
 
 def detection_text(pools: Pools, curve: PowerCurve) -> str:
@@ -289,7 +290,7 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
         [
             "0 (the same kit twice)" if injection.injected == 0 else f"{injection.injected:.1%}",
             f"{injection.invocations:,}",
-            f"{injection.ratio - 1:+.3%} [{injection.low - 1:+.3%}, {injection.high - 1:+.3%}]",
+            move_words(injection.ratio, injection.low, injection.high, places=3),
             f"{injection.detected.rate:.1%}",
             f"{injection.detected.low:.1%} to {injection.detected.high:.1%}",
             f"{injection.detected.tests:,} ({injection.detected.effective_tests:.0f})",
@@ -302,7 +303,7 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
     if change is not None:
         smallest = f"{change.value:.2%} (95% interval {change.low:.2%} to {bound(change.high)})"
     cpu_s = pools.pair_cpu_s * pools.group
-    copy, low, high = (math.expm1(value) for value in trimmed_interval(pools.copy))
+    copy, low, high = (math.exp(value) for value in trimmed_interval(pools.copy))
     return (
         f"**{pools.case.label}**: smallest detectable change **{smallest}** in {cpu_s:.0f} CPU-seconds of a pair, or "
         f"{pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Each pool is cut at random into disjoint "
@@ -310,7 +311,7 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
         f"equivalent to fewer independent ones. {pools.discarded_batches} preempted batches were repeated, "
         f"{pools.preempted_batches} kept.\n\n"
         + markdown_table(header, rows)
-        + f"\n\nThe same kit in other files differs by {copy:+.3%} [{low:+.3%}, {high:+.3%}]."
+        + f"\n\nThe same kit in other files differs by {move_words(copy, low, high, places=3)}."
     )
 
 
@@ -400,8 +401,8 @@ def between(estimate: MedianEstimate) -> str:
 
 
 def share(estimate: RatioEstimate) -> str:
-    """`+0.12% [-0.05%, +0.29%]`."""
-    return f"{estimate.ratio - 1:+.2%} [{estimate.low - 1:+.2%}, {estimate.high - 1:+.2%}]"
+    """`+0.12% [+0.05%, +0.29%]`."""
+    return move_words(estimate.ratio, estimate.low, estimate.high, places=2)
 
 
 def ratio(peer: Peer) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from bench.machine import BenchError
 from bench.planted import MORE, fetch_sources, plant_small_step
+from kexbench.domain.numbers import signed_words
 from kexbench.kits.errors import StepFailed
 from kexbench.settings import Settings
 
@@ -59,7 +60,7 @@ def functions_of(side: dict[str, Any]) -> list[str]:
 def line_of(side: dict[str, Any]) -> str:
     change = side["after"] / side["before"] - 1
     path = " > ".join(functions_of(side)) or "no function"
-    return f"{side['side']} {change:+.3%} ({side['after'] - side['before']:+,.0f} instructions), {path}"
+    return f"{side['side']} {signed_words(change, 3)} ({side['after'] - side['before']:+,.0f} instructions), {path}"
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ function Handshake({ row, host }: { row: HandshakeRow; host: HostChoice }) {
         {row.notCompared && <small className="below">{row.notCompared}</small>}
         {row.againstInterval && row.verdict && (
           <span className="below">
-            <VerdictText verdict={row.verdict} metric="cpu_ns" cautions={[]} />
+            <VerdictText verdict={row.verdict} resolves={row.resolves} metric="cpu_ns" cautions={[]} />
           </span>
         )}
       </td>

@@ -17,6 +17,7 @@ function handshake(id: string, values: Partial<HandshakeView> = {}): HandshakeVi
     cost: { value: 250_000, low: 249_000, high: 252_000, invocations: 8 },
     against_rsa: { ratio: 0.5, low: 0.49, high: 0.51 },
     verdict: "less",
+    resolves: 0.02,
     not_compared: null,
     run_id: "run",
     measured_at: "2026-01-01T00:00:00Z",
@@ -29,10 +30,12 @@ const rsa = handshake("rsa", {
   cost: { value: 500_000, low: null, high: null, invocations: 3 },
   against_rsa: { ratio: 1, low: 1, high: 1 },
   verdict: "same",
+  resolves: null,
 });
 const elsewhere = handshake("elsewhere", {
   against_rsa: null,
   verdict: null,
+  resolves: null,
   bits: null,
   not_compared: "another run",
 });

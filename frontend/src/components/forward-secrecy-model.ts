@@ -15,6 +15,7 @@ export interface HandshakeRow {
   notCompared: string | null;
   againstInterval: string | null;
   verdict: HandshakeView["verdict"];
+  resolves: number | null;
   forwardSecret: string;
   postQuantum: string;
   strength: string;
@@ -67,6 +68,7 @@ export function handshakeRows(
       notCompared: handshake.not_compared,
       againstInterval: ratio && id !== level?.rsa_case ? format.plainInterval(ratio) : null,
       verdict: handshake.verdict,
+      resolves: handshake.resolves,
       forwardSecret: handshake.forward_secret ? "yes" : "no",
       postQuantum: postQuantumText(handshake),
       strength: handshake.bits === null ? "unknown" : `${handshake.bits} bits`,

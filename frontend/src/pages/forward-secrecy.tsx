@@ -124,7 +124,10 @@ function Terms({ security: { model } }: { security: SecurityView }) {
         <dt>CPU time</dt>
         <dd>Per full handshake, with its 95% confidence interval. The bars of a level have one scale.</dd>
         <dt>Relative to RSA key exchange</dt>
-        <dd>CPU time relative to the cheapest RSA key exchange of this strength or more, in the same run.</dd>
+        <dd>
+          CPU time relative to the cheapest RSA key exchange of this strength or more, in the same run. A
+          difference is unresolved if it is not significant, or smaller than the resolution.
+        </dd>
         <dt>Post-quantum</dt>
         <dd>
           A post-quantum key exchange keeps traffic secret that is recorded today. Post-quantum authentication

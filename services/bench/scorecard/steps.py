@@ -1,6 +1,7 @@
 """Steps in real data: nightly series of measured invocations, with measured slower ones from some night on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from bench.scorecard.histories import POINTS_A_WEEK, Examined, examine, f1, prec
 from bench.scorecard.pool import AGAIN, PLAIN, STEPS, Pool, burned
 from kexbench.analysis.estimates import trimmed_interval
 from kexbench.analysis.rounds import Vector, log_ratios
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 
 NIGHTS, EDGE = 90, 15
@@ -92,7 +94,7 @@ def pool_table(pools: Sequence[Pool]) -> ScorecardTable:
 
 def _measured(pool: Pool, subject: str) -> ScorecardCell:
     centre, low, high = trimmed_interval(log_ratios(pool.batches[subject]["both"], pool.batches[PLAIN]["both"]))
-    return figure(float(np.expm1(centre)), float(np.expm1(low)), float(np.expm1(high)), "{:+.2%}".format)
+    return figure(float(np.expm1(centre)), float(np.expm1(low)), float(np.expm1(high)), partial(signed_words, places=2))
 
 
 def sentence(examined: Sequence[Mapping[float, Examined]]) -> str:

@@ -10,6 +10,7 @@ from bench.machine import QUICK, BenchError
 from bench.mixes import CASES, MIXES, SUBJECT, Predicted, compare_mixes, predictions
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Server
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.samples import Invocation, OutcomeKind, Sample
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
@@ -58,7 +59,7 @@ def test_a_prediction_is_the_sum_of_the_parts_by_their_shares(of_mixes: float, *
         assert low < result.difference.centre < high
     text = report.mixes_table(results)
     assert text.startswith(f"{len(MIXES) * within} of {len(MIXES)} predictions are within 15%.")
-    assert text.count(f"{of_mixes - 1:+.1%} [") == len(MIXES)
+    assert text.count(f"{signed_words(of_mixes - 1)} [") == len(MIXES)
 
 
 class StandInMachine:

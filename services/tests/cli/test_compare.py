@@ -152,7 +152,7 @@ def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.Capt
     compare._print([a_cell()])
     told = capsys.readouterr().out
     assert f"{a_cell().title}  unresolved (resolution 20.0%)\n" in told
-    assert told.count("+10.00%  [-5.00%, +25.00%]  unresolved") == 3
+    assert told.count("+10.00%  [−5.00%, +25.00%]  unresolved") == 3
     assert "  resolution  " not in told
 
 

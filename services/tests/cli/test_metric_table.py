@@ -43,7 +43,7 @@ def test_every_metric_is_printed_with_its_title_and_unit_and_no_rate(
     assert UNITS[view.unit] in text
     assert "/s" not in text
     assert "CPU-second" not in text
-    assert "from gnutls 3.7.9: -11.88% [-12.86%, -10.89%] less" in text
+    assert "from gnutls 3.7.9: −11.88% [−12.86%, −10.89%] less" in text
     assert "gnutls 3.7.9: unsupported: no such group" in text
 
 

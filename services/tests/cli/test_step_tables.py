@@ -23,6 +23,7 @@ from kexbench.cli.step_tables import (
 from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.upgrades import SideMove, UpgradeEnd
 from tests.builders import a_run
@@ -166,9 +167,9 @@ def test_nothing_is_cut_off_and_every_change_has_its_interval_and_verdict(width:
     assert max(map(len, lines)) <= width
     told = words(lines)
     assert "…" not in told
-    figures = re.findall(r"[+-][0-9]+\.[0-9]+%", told)
+    figures = re.findall(r"[+−][0-9]+\.[0-9]+%", told)
     assert sorted(figures) == sorted(
-        f"{number - 1:+.2%}" for side in SIDES.values() for number in (side.ratio, side.low, side.high) if number
+        signed_words(number - 1, 2) for side in SIDES.values() for number in (side.ratio, side.low, side.high) if number
     )
     for word in ("faster", "unresolved", "no", "change", "X25519", "unsupported"):
         assert word in told.split()
@@ -183,8 +184,8 @@ def test_on_a_usual_terminal_each_case_takes_three_lines_and_each_cell_stands_wh
     first = next(place for place, line in enumerate(lines) if line.startswith("TLS 1.3 ECDHE-RSA"))
     cells = [re.split(r"\s{2,}", line.strip()) for line in lines[first : first + 3]]
     assert [row[-3:] for row in cells] == [
-        ["-11.88%", "+8.51%", "+0.12%"],
-        ["[-12.86%, -10.89%]", "[-2.88%, +19.87%]", "[-0.09%, +0.33%]"],
+        ["−11.88%", "+8.51%", "+0.12%"],
+        ["[−12.86%, −10.89%]", "[−2.88%, +19.87%]", "[−0.09%, +0.33%]"],
         ["faster", "unresolved", "no change"],
     ]
     assert cells[2][0] == "2,000/s → 2,270/s"

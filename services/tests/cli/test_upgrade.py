@@ -18,6 +18,7 @@ from kexbench.cli.upgrade_words import (
     verdict_text,
 )
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.upgrades import MissingCell, Move, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
@@ -239,8 +240,8 @@ def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_no
     told = " ".join(" ".join(lines).split())
     assert "…" not in told
     assert "with nettle 3.8.1 → 3.10.1" in told
-    assert sorted(re.findall(r"[+-][0-9]+\.[0-9]+%", told)) == sorted(
-        f"{number - 1:+.2%}"
+    assert sorted(re.findall(r"[+−][0-9]+\.[0-9]+%", told)) == sorted(
+        signed_words(number - 1, 2)
         for move in (cell.move, cell.client, cell.server)
         if move
         for number in (move.ratio, move.low, move.high)

@@ -18,7 +18,7 @@ def test_a_cost_is_read_as_a_rate_with_the_half_width_of_its_interval() -> None:
 
 
 def test_a_change_always_has_its_sign() -> None:
-    assert [percent(ratio) for ratio in (1.021, 0.5, 1)] == ["+2.1%", "-50.0%", "+0.0%"]
+    assert [percent(ratio) for ratio in (1.021, 0.5, 1)] == ["+2.1%", "−50.0%", "+0.0%"]
 
 
 def test_a_duration_is_read_in_seconds_until_it_is_minutes() -> None:

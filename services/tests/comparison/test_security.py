@@ -24,12 +24,12 @@ HYBRID = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, c
 CHACHA = ECDSA.model_copy(update={"cipher": Cipher.CHACHA20_POLY1305})
 
 
-def rows(*costs: tuple[Case, float], run: str = "run", invocations: int = 6) -> list[SampleRow]:
+def rows(*costs: tuple[Case, float], run: str = "run", invocations: int = 6, noise: float = 0.0005) -> list[SampleRow]:
     return [
         SampleRow(case, SUBJECT, run, NOON, f"job/{number}", level, [level])
         for case, cost_us in costs
         for number in range(invocations)
-        for level in [cost_us * 1000 * (1 + 0.0005 * (number - 2.5))]
+        for level in [cost_us * 1000 * (1 + noise * (number - 2.5))]
     ]
 
 
@@ -38,6 +38,7 @@ def level_of(rows: Sequence[SampleRow], level_bits: int = 128, model: SecurityMo
     return next(level for level in levels if level.level_bits == level_bits)
 
 
+NOISE = 0.09
 SITUATIONS: dict[str, LevelView] = {
     "the forward secret handshake costs less": level_of(rows((RSA, 1500), (ECDSA, 200), (ECDHE_RSA, 1700))),
     "it costs somewhat more": level_of(rows((RSA, 1500), (ECDHE_RSA, 1700))),
@@ -47,6 +48,8 @@ SITUATIONS: dict[str, LevelView] = {
     "two as cheap": level_of(rows((RSA, 1500), (ECDSA, 200), (HYBRID, 200.01))),
     "with an RSA certificate it costs less as well": level_of(rows((RSA, 1500), (ECDSA, 200), (ECDHE_RSA, 1000))),
     "with an RSA certificate no difference": level_of(rows((RSA, 1500), (ECDSA, 200), (ECDHE_RSA, 1500.1))),
+    "unresolved, although its interval has no zero": level_of(rows((RSA, 1500), (ECDHE_RSA, 2100), noise=NOISE)),
+    "with an RSA certificate unresolved": level_of(rows((RSA, 1500), (ECDSA, 200), (ECDHE_RSA, 2100), noise=NOISE)),
     "a stronger handshake": level_of(rows((RSA, 1500), (ECDSA, 200)), 112),
     "different runs": level_of([*rows((RSA, 1500)), *rows((ECDSA, 200), run="another")]),
     "too few invocations": level_of([*rows((RSA, 1500)), *rows((ECDSA, 200), invocations=2)]),
@@ -67,6 +70,19 @@ def test_the_sentences_about_a_level() -> None:
             for situation, level in SITUATIONS.items()
         },
     )
+
+
+def test_a_difference_is_denied_only_where_the_verdict_denies_it() -> None:
+    """An interval without zero may belong to a difference below the resolution."""
+    (unresolved, *_) = level_of(rows((RSA, 1500), (ECDHE_RSA, 2100), noise=NOISE)).handshakes[::-1]
+    assert (unresolved.case.id, unresolved.verdict) == (ECDHE_RSA.case_id, "unresolved")
+    assert unresolved.against_rsa is not None
+    assert unresolved.resolves is not None
+    assert 1 < unresolved.against_rsa.low < unresolved.against_rsa.ratio < 1 + unresolved.resolves
+    for level in SITUATIONS.values():
+        compared = {each.verdict for each in level.handshakes if each.case.id != level.rsa_case}
+        assert ("o difference" in level.forward_secrecy_adds) <= ("same" in compared)
+        assert ("unresolved" in level.forward_secrecy_adds) <= ("unresolved" in compared)
 
 
 def test_each_handshake_is_listed_once_cheapest_first_with_what_limits_it() -> None:

@@ -8,7 +8,8 @@ from kexbench.analysis.detectable import POWER, pair_sd_of, smallest_detectable_
 from kexbench.analysis.estimates import trimmed_interval
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, End, ToldCommit
 from kexbench.domain.cases import Case
-from kexbench.domain.verdicts import RELEVANT, signed_words
+from kexbench.domain.numbers import signed_words
+from kexbench.domain.verdicts import RELEVANT
 
 
 def answer(

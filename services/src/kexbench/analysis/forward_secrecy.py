@@ -44,6 +44,8 @@ class Against:
 
     ratio: RatioEstimate
     verdict: CellVerdict
+    resolves: float | None = None
+    """A smaller difference would probably be missed; None of a handshake relative to itself."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,10 @@ def relative_to(baseline: Handshake, handshakes: Sequence[Handshake]) -> dict[st
         if (compared := pair(_of_its_case(baseline), _of_its_case(each)))
     }
     judged = judge_pairs(pairs, dict.fromkeys(pairs), {})
-    against = {others[place].case.case_id: Against(_ratio(each.move), each.verdict) for place, each in judged.items()}
+    against = {
+        others[place].case.case_id: Against(_ratio(each.move), each.verdict, each.resolves)
+        for place, each in judged.items()
+    }
     return {baseline.case.case_id: Against(_ITSELF, "same"), **against}
 
 

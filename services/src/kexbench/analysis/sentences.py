@@ -6,9 +6,10 @@ from math import log
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.analysis.verdict import moved_side
 from kexbench.domain.components import ComponentChange, components_words
+from kexbench.domain.numbers import move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
-from kexbench.domain.verdicts import share_words, signed_words
+from kexbench.domain.verdicts import share_words
 
 SIMILAR = 2
 _SIDE_TEXT: dict[Side, str] = {"both": "", "client": "client CPU time ", "server": "server CPU time "}
@@ -123,8 +124,7 @@ def _is_similar(judged: Sequence[UpgradeCell]) -> bool:
 
 def _factor(factor: Factor) -> str:
     also = f", which here always occurs with {' and '.join(factor.alike)}" if factor.alike else ""
-    ratio, low, high = (signed_words(each - 1) for each in (factor.ratio, factor.low, factor.high))
-    change = f"{ratio} [{low}, {high}]"
+    change = move_words(factor.ratio, factor.low, factor.high)
     return f"{factor.words or f'{factor.dimension} {factor.value}'}{also} ({_SIDE_TEXT[factor.side]}{change})"
 
 

@@ -2,6 +2,7 @@
 
 from kexbench.cli.console import out
 from kexbench.domain.bisections import BisectionAnswer
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.plans import Instrument
 
 SHOWN_COMMITS = 12
@@ -40,7 +41,7 @@ def print_answer(answer: BisectionAnswer) -> None:
 
 
 def _percent(ratio: float) -> str:
-    return f"{ratio - 1:+.2%}"
+    return signed_words(ratio - 1, 2)
 
 
 def _line(text: str) -> None:

@@ -14,6 +14,7 @@ from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import cluster_url, on_this_machine, reach_api
 from kexbench.cli.step_tables import NO_RESULT
+from kexbench.cli.words import percent
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric
@@ -158,7 +159,7 @@ def _print_comparison(turn: Turn, recorded: list[Invocation], again: Invocation)
         values = [costs_of(each, turn.case_id, reference, Metric.CPU_NS) for each in (recorded, [again])]
         before, now = (median(costs) if costs else None for costs in values)
         cells = [NO_RESULT if value is None else f"{value / 1000:,.1f} µs" for value in (before, now)]
-        change = f"{now / before - 1:+.1%}" if before and now else ""
+        change = percent(now / before) if before and now else ""
         table.add_row(reference, *cells, change)
     out.print(table)
     for outcome in again.outcomes:

@@ -15,6 +15,7 @@ from kexbench.cli.words import are_cut, rate_text, shared_line
 from kexbench.comparison.models import Cell, Change, Estimate, SubjectView
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.numbers import move_words
 from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeCell
 
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
@@ -82,8 +83,8 @@ def move_text(move: HasMove | None, verdict: str) -> str:
     """`+1.20%`, `[+0.91%, +1.49%]` and the verdict, one line each."""
     if move is None:
         return verdict or NO_RESULT
-    interval = f"[{move.low - 1:+.2%}, {move.high - 1:+.2%}]"
-    return "\n".join(filter(None, [f"{move.ratio - 1:+.2%}", interval, verdict]))
+    change = move_words(move.ratio, move.low, move.high, places=2)
+    return "\n".join(filter(None, [change.replace(" [", "\n["), verdict]))
 
 
 def spread_text(spread: SpreadMove | None) -> str:

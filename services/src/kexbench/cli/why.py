@@ -23,6 +23,7 @@ from kexbench.cli.report import run_detail
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.profiles import (
     SMALLEST_SHARE,
     UNNAMED,
@@ -200,7 +201,7 @@ def unnamed_share(explanation: Explanation) -> float:
 
 def _title(case: CaseExplanation, explanation: Explanation) -> str:
     counts = f"{explanation.before:,.0f} → {explanation.after:,.0f} instructions per handshake"
-    lines = [f"{case.title}, {explanation.side}: {counts} ({explanation.ratio - 1:+.2%})"]
+    lines = [f"{case.title}, {explanation.side}: {counts} ({signed_words(explanation.ratio - 1, 2)})"]
     if not explanation.has_changed:
         lines.append(f"no change: below the resolution of {explanation.resolution:.2%}")
     elif explanation.place:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kexbench.api.models import RunsAside
 from kexbench.comparison.models import Estimate
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, signed_words
 
 NS_PER_SECOND = 1e9
 NAMED_CASES = 5
@@ -20,7 +20,7 @@ def rate_text(estimate: Estimate) -> str:
 
 def percent(ratio: float) -> str:
     """A ratio as a signed change: 1.021 is `+2.1%`."""
-    return f"{ratio - 1:+.1%}"
+    return signed_words(ratio - 1)
 
 
 def duration_words(seconds: float) -> str:

@@ -1,9 +1,9 @@
 """What a mix of connections needs, in sentences."""
 
+from kexbench.analysis.estimates import RatioEstimate
 from kexbench.comparison.mix_models import Amount, Machines, MixChange, MixNeed, VersionNeed
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, move_words
 from kexbench.domain.upgrades import CellVerdict, Move, UpgradeEnd
-from kexbench.domain.verdicts import signed_words
 
 _NOT_COMPARED: dict[CellVerdict, str] = {
     "unlike": "not comparable, since the versions did different work",
@@ -43,14 +43,14 @@ def change_words(change: MixChange) -> str:
     if change.verdict == "less":
         return f"{1 - move.ratio:.1%} [{1 - move.high:.1%}, {1 - move.low:.1%}] fewer"
     if change.verdict == "same":
-        return f"no change, {_signed(move)}"
-    resolution = f", resolution {change.resolves:.1%}" if change.resolves else ""
-    return f"unresolved, {_signed(move)}{resolution}"
+        return f"no change, {move_words(move.ratio, move.low, move.high)}"
+    return f"unresolved, {resolved_words(move, change.resolves)}"
 
 
-def _signed(move: Move) -> str:
-    change, low, high = (signed_words(each - 1) for each in (move.ratio, move.low, move.high))
-    return f"{change} [{low}, {high}]"
+def resolved_words(move: Move | RatioEstimate, resolves: float | None) -> str:
+    """`+3.1% [+0.4%, +5.9%], resolution 4.2%`: the size of a difference that is unresolved."""
+    resolution = f", resolution {resolves:.1%}" if resolves else ""
+    return f"{move_words(move.ratio, move.low, move.high)}{resolution}"
 
 
 def cores_words(cores: Amount) -> str:

@@ -136,6 +136,7 @@ def _view(measured: _Measured, model: SecurityModel, at_level: LevelAnswer | Non
         cost=Estimate(**vars(estimate_median(costs))),
         against_rsa=_ratio(against),
         verdict=against.verdict if against else None,
+        resolves=against.resolves if against else None,
         not_compared=not_compared_words(handshake, at_level) if at_level and against is None else None,
         run_id=handshake.run_id,
         measured_at=measured.measured_at,

@@ -57,6 +57,7 @@ class HandshakeView(Frozen):
         description="cost relative to the level's RSA key exchange; null without one in the same run"
     )
     verdict: CellVerdict | None = Field(description="of that ratio")
+    resolves: float | None = Field(description="smallest detectable difference, as a share; null without a verdict")
     not_compared: str | None = Field(description="why there is no ratio, in words")
     run_id: str
     measured_at: datetime

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer
+from kexbench.comparison.mix_words import resolved_words
 from kexbench.comparison.security_models import SizesView
+from kexbench.domain.numbers import move_words
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of
 from kexbench.domain.strength import Strength
-from kexbench.domain.verdicts import signed_words
 
 MOST_NAMED = 1
 TWICE = 2.0
@@ -76,7 +77,9 @@ def _compared(against: Against, named: str) -> str:
     if against.verdict == "more":
         joined = "than" if ratio.ratio < TWICE else "of"
         return f"Forward secrecy takes {_more(ratio.ratio, ratio.low, ratio.high)} CPU time {joined} {named}."
-    return f"No significant difference from {named}: {_change(against)}."
+    if against.verdict == "same":
+        return f"No difference from {named}: {move_words(ratio.ratio, ratio.low, ratio.high)}."
+    return f"The difference from {named} is unresolved: {resolved_words(ratio, against.resolves)}."
 
 
 def _short(against: Against) -> str:
@@ -85,13 +88,9 @@ def _short(against: Against) -> str:
         return f"takes {_more(ratio.ratio, ratio.low, ratio.high)} CPU time"
     if against.verdict == "less":
         return f"takes {1 - ratio.ratio:.1%} [{1 - ratio.high:.1%}, {1 - ratio.low:.1%}] less CPU time"
-    return f"shows no significant difference: {_change(against)}"
-
-
-def _change(against: Against) -> str:
-    ratio = against.ratio
-    change, low, high = (signed_words(each - 1) for each in (ratio.ratio, ratio.low, ratio.high))
-    return f"{change} [{low}, {high}]"
+    if against.verdict == "same":
+        return f"makes no difference: {move_words(ratio.ratio, ratio.low, ratio.high)}"
+    return f"differs by an unresolved {resolved_words(ratio, against.resolves)}"
 
 
 def _named(handshake: Handshake) -> str:

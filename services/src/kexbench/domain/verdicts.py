@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.numbers import signed_words
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import UpgradeCell
 
@@ -167,11 +168,6 @@ def _sizes(cells: Collection[MovedCell]) -> str:
     """Sizes without names of cases, since a forge would interpret markup in them."""
     largest = max((cell.change for cell in cells), key=abs)
     return f" ({signed_words(largest)})" if len(cells) == 1 else f" (up to {signed_words(largest)})"
-
-
-def signed_words(change: float) -> str:
-    """With the minus sign of print, as pages write all numbers."""
-    return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")
 
 
 def share_words(number: int, total: int, noun: str) -> str:

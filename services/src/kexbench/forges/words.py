@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from kexbench.domain.commits import DryRun, SpecFault
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.profiles import Culprit
-from kexbench.domain.verdicts import MovedCell, RunVerdict, signed_words
+from kexbench.domain.verdicts import MovedCell, RunVerdict
 from kexbench.forges.markdown import code, table
 
 ROWS_MAX = 20

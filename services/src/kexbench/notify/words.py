@@ -11,10 +11,9 @@ from kexbench.analysis.sentences import culprit_sentence
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.notifications import Link
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.domain.upgrades import Move
-from kexbench.domain.verdicts import signed_words
 from kexbench.forges.markdown import code, one_line
 
 ROWS_MAX = 8
