@@ -28,6 +28,10 @@ test("an answer is read with its commits, and its runs are a link away", async (
   const main = page.getByRole("main");
   await expect(main.getByRole("listitem").first()).toContainText(answer.bisections[0]?.detail ?? "no answer");
   await fits(page, "bisections");
+  await page.goto("/runs"); // those that were never built are named by the addresses of their sources
+  await expect(main.getByText("make: it fails").first()).toBeVisible();
+  await fits(page, "runs");
+  await page.goto("/bisections");
   await main.getByRole("link", { name: "fake: v1 to main" }).last().click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("fake: v1 to main found");
   const rows = page.getByRole("region", { name: LABELS.commits }).getByRole("row");

@@ -162,8 +162,9 @@ test("a cell opens the series with the same numbers", async ({ page, request }) 
   const caseView = matrix.cases.find((caseView) => caseView.id === cell.case_id);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
   await expect(page).toHaveTitle(`${caseView?.title} · kexbench`);
-  await expect(page.locator(".plot canvas")).toBeVisible();
   const series = await read<Series>(request, `/series?case_id=${cell.case_id}`);
+  const libraries = new Set(series.lines.map(({ library }) => library));
+  await expect(page.locator(".plot canvas")).toHaveCount(libraries.size);
   const rows = page.locator("table.numbers tbody tr");
   await expect(rows).toHaveCount(series.lines.flatMap((line) => line.points).length);
   await expect(rows.filter({ hasText: rateText(ns) }).first()).toBeVisible();
@@ -511,6 +512,25 @@ test("a comparison shows every cell, and the URL keeps the ends, the filter and 
   await page.reload();
   await expect(rows).toHaveCount(changed.length);
 });
+
+for (const width of [1024, 1600]) {
+  test(`the names of runs are whole in a comparison that is ${width} pixels wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto("/compare");
+    const runs = page.getByRole("combobox", { name: LABELS.run });
+    await runs.first().selectOption({ index: 1 });
+    await expect(page).toHaveURL(/baseRun=/);
+    const lacking = await runs.first().evaluate((select: HTMLSelectElement) => {
+      const alone = select.cloneNode(true) as HTMLSelectElement;
+      alone.style.width = "max-content";
+      document.body.append(alone);
+      const lacking = alone.offsetWidth - select.offsetWidth;
+      alone.remove();
+      return lacking;
+    });
+    expect(lacking).toBeLessThanOrEqual(0);
+  });
+}
 
 test("a cost leads to its batches", async ({ page, request }) => {
   const { cell } = await measured(request);

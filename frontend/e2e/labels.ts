@@ -11,6 +11,7 @@ export const LABELS = {
   back: "Back",
   cancelRun: "Cancel run",
   resumeRun: "Resume run",
+  run: /^Run$/,
   runControl: / run$/,
   events: "Events",
   acknowledge: "Acknowledge",

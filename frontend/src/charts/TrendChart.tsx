@@ -1,4 +1,4 @@
-// The trend over versions, with 95% confidence intervals, the median of every invocation and the change points.
+// The trend over the versions of a library, with 95% confidence intervals, the median of every invocation and the change points.
 import { useCallback, useMemo, useState } from "react";
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
@@ -10,11 +10,13 @@ import { type Hover, trendPlot } from "./trend-plot";
 import { usePlot } from "./use-plot";
 
 interface Props {
+  library: string;
+  /** of this library alone */
   series: Series;
   show: format.Show;
 }
 
-export function TrendChart({ series, show }: Props) {
+export function TrendChart({ library, series, show }: Props) {
   const [hover, setHover] = useState<Hover>(null);
   const model = useMemo(() => seriesModel(series, show), [series, show]);
   const yLabel = axisTitle(series, show);
@@ -39,7 +41,7 @@ export function TrendChart({ series, show }: Props) {
         <div
           ref={target}
           role="img"
-          aria-label={`${series.case.title}: ${yLabel} by version. The table lists the values.`}
+          aria-label={`${series.case.title}, ${library}: ${yLabel} by version. The table lists the values.`}
         />
         {hover && (
           <div
@@ -49,9 +51,9 @@ export function TrendChart({ series, show }: Props) {
             data-side={hover.left > width / 2 ? "left" : "right"}
           >
             <b>
-              {hover.line.library} {versionText(hover.point.point)}
+              {library} {versionText(hover.point.point)}
             </b>{" "}
-            {hover.line.label.split(", ")[1]}
+            {hover.line.label}
             {hover.point.point.commit && (
               <>
                 <br />
@@ -76,7 +78,7 @@ function Key({ model }: { model: SeriesModel }) {
       <ul>
         {model.lines.map((line) => (
           <li key={line.label}>
-            <span style={{ color: `var(--hue-${line.hue % 4})` }} aria-hidden>
+            <span style={{ color: "var(--hue-0)" }} aria-hidden>
               {shapeOf(line)}
             </span>{" "}
             {line.label}

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { SeriesLine } from "@/api/generated";
 import { aCell, aChangePoint, aLine, anEstimate, aSeries, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
-import { seriesModel } from "./series-model";
+import { byLibrary, seriesModel } from "./series-model";
 import { splitsOf, withoutSplit } from "./splits";
 
 const flat = anEstimate(1_000_000, 990_000, 1_010_000);
 
 describe("the series' model", () => {
-  it("gives every version one place, in version order, with a gap between libraries", () => {
+  it("gives every version of a library one place, in version order, on an axis without other libraries", () => {
     const series = aSeries([
       aLine("openssl", "a", [
         ["1", flat],
@@ -17,13 +17,20 @@ describe("the series' model", () => {
       aLine("gnutls", "a", [["1", flat]]),
       aLine("openssl", "b", [["2", flat]]),
     ]);
-    expect(seriesModel(series, "rate").slots.map(({ library, version, x }) => [library, version, x])).toEqual(
+    const axes = byLibrary(series).map(({ library, series: own }) => [
+      library,
+      seriesModel(own, "rate").slots.map(({ version, x }) => [version, x]),
+    ]);
+    expect(axes).toEqual([
+      ["gnutls", [["1", 0]]],
       [
-        ["gnutls", "1", 0],
-        ["openssl", "1", 1.5],
-        ["openssl", "2", 2.5],
+        "openssl",
+        [
+          ["1", 0],
+          ["2", 1],
+        ],
       ],
-    );
+    ]);
   });
 
   it("sets builds of one version beside each other", () => {
@@ -58,11 +65,8 @@ describe("the series' model", () => {
       ["1", flat],
       ["2", flat],
     ];
-    const { steps } = seriesModel(
-      aSeries([aLine("gnutls", "a", points), aLine("openssl", "a", points, [step])]),
-      "rate",
-    );
-    expect(steps).toEqual([{ hue: 1, x: 3, change: step }]);
+    const { steps } = seriesModel(aSeries([aLine("openssl", "a", points, [step])]), "rate");
+    expect(steps).toEqual([{ x: 0.5, change: step }]);
   });
 
   it("knows whether steps are of costs relative to the sentinel", () => {

@@ -1,12 +1,11 @@
-// From the API's series to what the trend chart draws: places on an ordinal axis, lines, connectors. Pure.
+// From the API's series of one library to what the trend chart draws: places on an ordinal axis, lines, connectors. Pure.
 import type { ChangePoint, Series, SeriesPoint } from "@/api/generated";
 import { type Show, unitOf } from "@/format";
 import { placeOf, versionText } from "@/subjects";
 import { joinedBuilds } from "./builds";
 
-/** A version of a library or one of its commits: one place on the axis, whatever its builds. */
+/** A version or a commit: one place on the axis, whatever its builds. */
 export interface Slot {
-  library: string;
   /** as it is shown */
   version: string;
   place: string;
@@ -26,33 +25,28 @@ export interface PlotPoint {
   slot: number;
 }
 
+/** A build. */
 export interface PlotLine {
   label: string;
-  library: string;
-  /** the library's place among the libraries: decides the colour */
-  hue: number;
-  /** the build's place among the library's builds: decides the marker */
+  /** its place among the builds: decides the marker */
   shape: number;
   points: PlotPoint[];
   changes: ChangePoint[];
 }
 
-/** A solid part of a library's line: neighbouring versions of one build. */
+/** A solid part of the line: neighbouring versions of one build. */
 export interface Run {
-  hue: number;
   points: PlotPoint[];
 }
 
 /** A dashed part: neighbouring versions of different builds. */
 export interface Connector {
-  hue: number;
   from: PlotPoint;
   to: PlotPoint;
 }
 
 /** A change point of a line, between two of its points. */
 export interface Step {
-  hue: number;
   x: number;
   change: ChangePoint;
 }
@@ -70,41 +64,42 @@ export interface SeriesModel {
 /** The distance between builds of the same version. */
 const DODGE = 0.12;
 
+/** The same series, one for each library: versions of two libraries have no common axis. */
+export function byLibrary(series: Series): { library: string; series: Series }[] {
+  const libraries = [...new Set(series.lines.map(({ library }) => library))].sort(compare);
+  return libraries.map((library) => ({
+    library,
+    series: { ...series, lines: series.lines.filter((line) => line.library === library) },
+  }));
+}
+
 export function seriesModel(series: Series, show: Show): SeriesModel {
   const slots = slotsOf(series);
-  const libraries = [...new Set(slots.map((slot) => slot.library))];
-  const lines = libraries.flatMap((library, hue) => {
-    const builds = series.lines.filter((line) => line.library === library);
-    return builds.map((line, shape): PlotLine => {
-      const points = line.points.map((point) => {
-        const slot = slots.find(
-          (candidate) => candidate.library === library && candidate.place === placeOf(point),
-        );
-        const sharing = builds.filter((build) =>
-          build.points.some((other) => placeOf(other) === placeOf(point)),
-        );
-        const offset = (sharing.indexOf(line) - (sharing.length - 1) / 2) * DODGE;
-        const drawn = plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
-        return { ...drawn, build: line.build_profile, slot: slot?.x ?? 0 };
-      });
-      const label = `${library}, ${line.build_profile_label}`;
-      return { label, library, hue, shape, points, changes: line.change_points };
+  const builds = series.lines;
+  const lines = builds.map((line, shape): PlotLine => {
+    const points = line.points.map((point) => {
+      const slot = slots.find((candidate) => candidate.place === placeOf(point));
+      const sharing = builds.filter((build) =>
+        build.points.some((other) => placeOf(other) === placeOf(point)),
+      );
+      const offset = (sharing.indexOf(line) - (sharing.length - 1) / 2) * DODGE;
+      const drawn = plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
+      return { ...drawn, build: line.build_profile, slot: slot?.x ?? 0 };
     });
+    return { label: line.build_profile_label, shape, points, changes: line.change_points };
   });
-  const joined = libraries.map((library, hue) => {
-    const own = lines.filter((line) => line.library === library);
-    return {
-      hue,
-      ...joinedBuilds(
-        own.flatMap(({ points }) => points),
-        ({ slot }) => slot,
-      ),
-    };
-  });
-  const runs = joined.flatMap(({ hue, runs }) => runs.map((points) => ({ hue, points })));
-  const connectors = joined.flatMap(({ hue, joins }) => joins.map(([from, to]) => ({ hue, from, to })));
-  const throughSentinel = series.lines.some((line) => line.through_sentinel);
-  return { slots, lines, runs, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
+  const { runs, joins } = joinedBuilds(
+    lines.flatMap(({ points }) => points),
+    ({ slot }) => slot,
+  );
+  return {
+    slots,
+    lines,
+    runs: runs.map((points) => ({ points })),
+    connectors: joins.map(([from, to]) => ({ from, to })),
+    steps: lines.flatMap(stepsOf),
+    throughSentinel: builds.some((line) => line.through_sentinel),
+  };
 }
 
 /** From the metric's unit to the axis: handshakes per second, microseconds, bytes or a count. */
@@ -115,22 +110,13 @@ function scaleOf(series: Series, show: Show): (value: number) => number {
 
 function slotsOf(series: Series): Slot[] {
   const slots = new Map<string, Omit<Slot, "x">>();
-  for (const line of series.lines) {
-    for (const point of line.points) {
-      const place = placeOf(point);
-      const named = { library: line.library, version: versionText(point), versionKey: point.version_key };
-      slots.set(`${line.library} ${place}`, { ...named, place });
-    }
+  for (const point of series.lines.flatMap(({ points }) => points)) {
+    const place = placeOf(point);
+    slots.set(place, { version: versionText(point), versionKey: point.version_key, place });
   }
-  const ordered = [...slots.values()].sort(
-    (a, b) => compare(a.library, b.library) || compare(a.versionKey, b.versionKey),
-  );
-  let x = 0;
-  return ordered.map((slot, index) => {
-    const previous = ordered[index - 1];
-    if (previous) x += previous.library === slot.library ? 1 : 1.5;
-    return { ...slot, x };
-  });
+  return [...slots.values()]
+    .sort((a, b) => compare(a.versionKey, b.versionKey))
+    .map((slot, x) => ({ ...slot, x }));
 }
 
 function plotPoint(
@@ -150,10 +136,10 @@ function plotPoint(
   };
 }
 
-function stepsOf({ hue, points, changes }: PlotLine): Step[] {
+function stepsOf({ points, changes }: PlotLine): Step[] {
   return changes.flatMap((change) => {
     const [before, after] = [points[change.index - 1], points[change.index]];
-    return before && after ? [{ hue, x: (before.x + after.x) / 2, change }] : [];
+    return before && after ? [{ x: (before.x + after.x) / 2, change }] : [];
   });
 }
 

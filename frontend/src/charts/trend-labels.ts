@@ -18,20 +18,17 @@ export interface TrendLabels {
   size: number;
 }
 
-type Named = Pick<SeriesModel["slots"][number], "library" | "version" | "x">;
+type Named = Pick<SeriesModel["slots"][number], "version" | "x">;
 
 /** `width`: of the plot without its other axis, in pixels. */
 export function trendLabels(slots: readonly Named[], width: number): TrendLabels {
-  const libraries = new Set(slots.map((slot) => slot.library));
-  const lines = slots.map(({ library, version }) => (libraries.size > 1 ? [version, library] : [version]));
-  const room = Math.max(1, width) / ((slots.at(-1)?.x ?? 0) + 1); // a slot has width 1, and gaps between libraries are wider
-  const widest = LETTER_WIDTH * Math.max(0, ...lines.flat().map((line) => line.length));
-  if (room >= widest + LABEL_GAP) return { texts: lines.map((line) => line.join("\n")), rotate: 0, size: 44 };
+  const versions = slots.map(({ version }) => version);
+  const room = Math.max(1, width) / ((slots.at(-1)?.x ?? 0) + 1); // a slot has width 1
+  const longest = LETTER_WIDTH * Math.max(0, ...versions.map((version) => version.length));
+  if (room >= longest + LABEL_GAP) return { texts: versions, rotate: 0, size: 44 };
   const every = Math.ceil(LABEL_HEIGHT / room);
-  const texts = lines.map((line) => line.join(" "));
-  const longest = LETTER_WIDTH * Math.max(...texts.map((text) => text.length));
   return {
-    texts: texts.map((text, index) => (index % every === 0 ? text : "")),
+    texts: versions.map((text, index) => (index % every === 0 ? text : "")),
     rotate: ASLANT,
     size: 24 + longest * Math.sin((ASLANT * Math.PI) / 180),
   };

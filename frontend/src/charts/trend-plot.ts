@@ -25,7 +25,7 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
   const xs = [...new Set(model.lines.flatMap((line) => line.points.map((point) => point.x)))].sort(
     (a, b) => a - b,
   );
-  const hue = (index: number) => palette.hues[index % palette.hues.length] ?? palette.text;
+  const hue = palette.hues[0] ?? palette.text;
   const slots = model.slots.map((slot) => slot.x);
   const last = slots.at(-1) ?? 0;
   const labels = trendLabels(model.slots, width - 80);
@@ -57,15 +57,15 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
     ],
     series: [
       {},
-      ...model.runs.flatMap((run): uPlot.Series[] => [
-        { stroke: hue(run.hue), width: 2, points: { show: false } },
+      ...model.runs.flatMap((): uPlot.Series[] => [
+        { stroke: hue, width: 2, points: { show: false } },
         { stroke: "transparent", points: { show: false } },
         { stroke: "transparent", points: { show: false } },
       ]),
     ],
-    bands: model.runs.map((run, index) => ({
+    bands: model.runs.map((_, index) => ({
       series: [3 * index + 3, 3 * index + 2],
-      fill: `color-mix(in srgb, ${hue(run.hue)} 18%, transparent)`,
+      fill: `color-mix(in srgb, ${hue} 18%, transparent)`,
     })),
     hooks: {
       draw: [(plot) => drawMarks(plot, model, hue), (plot) => drawSteps(plot, model, hue, stepText)],
@@ -92,7 +92,7 @@ function extent(model: SeriesModel): [number, number] {
   return [Math.max(0, low - room), high + room];
 }
 
-function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => string): void {
+function drawMarks(plot: uPlot, model: SeriesModel, hue: string): void {
   const { ctx } = plot;
   const ratio = uPlot.pxRatio;
   const x = (point: PlotPoint) => plot.valToPos(point.x, "x", true);
@@ -100,14 +100,13 @@ function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => stri
   ctx.save();
   ctx.lineWidth = 1.5 * ratio;
   ctx.setLineDash([5 * ratio, 5 * ratio]);
-  for (const { hue: index, from, to } of model.connectors) {
-    ctx.strokeStyle = hue(index);
+  ctx.strokeStyle = hue;
+  ctx.fillStyle = hue;
+  for (const { from, to } of model.connectors) {
     stroke(ctx, [x(from), y(from.y)], [x(to), y(to.y)]);
   }
   ctx.setLineDash([]);
   for (const line of model.lines) {
-    ctx.strokeStyle = hue(line.hue);
-    ctx.fillStyle = hue(line.hue);
     for (const point of line.points) {
       ctx.globalAlpha = 0.35;
       for (const value of point.medians) {
@@ -132,7 +131,7 @@ function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => stri
 function drawSteps(
   plot: uPlot,
   model: SeriesModel,
-  hue: (index: number) => string,
+  hue: string,
   text: (change: ChangePoint) => string,
 ): void {
   const { ctx, bbox } = plot;
@@ -143,10 +142,10 @@ function drawSteps(
   ctx.font = FONT.replace("12", String(12 * ratio));
   ctx.textAlign = "right";
   ctx.textBaseline = "bottom"; // beside the line, whatever was written before
+  ctx.strokeStyle = hue;
+  ctx.fillStyle = hue;
   for (const step of model.steps) {
     const x = plot.valToPos(step.x, "x", true);
-    ctx.strokeStyle = hue(step.hue);
-    ctx.fillStyle = hue(step.hue);
     stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
     ctx.save();
     ctx.translate(x - 4 * ratio, bbox.top);

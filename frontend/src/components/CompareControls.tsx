@@ -102,7 +102,7 @@ function EndControls({ title, end, subjects, choose }: EndProps) {
             { value: "", label: "best for comparing" },
             ...(end?.runs ?? []).map(({ run_id, measured_at }) => ({
               value: run_id,
-              label: `${dateTime(measured_at)}, ${run_id}`,
+              label: `${dateTime(measured_at)}, ${run_id.split("-").at(-1)}`, // its start is the date again
             })),
           ]}
           choose={(run) => choose({ run: run || undefined })}

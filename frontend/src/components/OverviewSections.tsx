@@ -11,7 +11,7 @@ import { ProgressBar } from "./LiveProgress";
 import { libraryTitle } from "./libraries";
 import { ago, staleReasons, worstOf } from "./overview-model";
 import { RunState } from "./RunState";
-import { storyOf, titleOf } from "./upgrade-model";
+import { sourcesOf, storyOf, titleOf } from "./upgrade-model";
 
 const POLL_MS = 15_000;
 const SHOWN_ALERTS = 5;
@@ -96,6 +96,9 @@ function LibraryEntry({ state }: { state: LibraryState }) {
             </Link>
           </h3>
           <p>{storyOf(upgrade)}</p>
+          <p>
+            <small>{sourcesOf(upgrade)}</small>
+          </p>
         </>
       ) : (
         <>

@@ -33,6 +33,11 @@ function namesOf({ before, after }: Ends): [string, string] {
   return [`${before.version} (${before.source})`, `${after.version} (${after.source})`];
 }
 
+/** "crate/3.0.19 → debian/trixie": two builds of a version have other costs. */
+export function sourcesOf({ before, after }: Pick<Ends, "before" | "after">): string {
+  return `${before.source} → ${after.source}`;
+}
+
 const NAMED = /^[^:]* → [^:]*: /;
 
 /** A sentence about an upgrade, for display below a heading that already names the versions. */

@@ -8,6 +8,7 @@ import { AlertStatus } from "@/components/AlertStatus";
 import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
 import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
+import { RunsAside } from "@/components/RunsAside";
 import { Screenings } from "@/components/Screenings";
 import { storyOf } from "@/components/upgrade-model";
 import { cpuName } from "@/cpu-name";
@@ -44,6 +45,7 @@ export function AlertsPage() {
   return (
     <>
       <h1>Alerts</h1>
+      <RunsAside />
       {alerts.data ? (
         <>
           <UnderConfirmation suspicions={alerts.data.confirming} />

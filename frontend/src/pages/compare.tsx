@@ -14,6 +14,7 @@ import {
   unalikeText,
 } from "@/components/compare-model";
 import { FirstRun } from "@/components/FirstRun";
+import { RunsAside } from "@/components/RunsAside";
 import { count } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -40,6 +41,7 @@ export function ComparePage() {
   return (
     <>
       <h1>Compare</h1>
+      <RunsAside />
       {comparison.data && <CompareControls {...{ search, change }} comparison={comparison.data} />}
       {comparison.isError ? (
         <Failed error={comparison.error} retry={() => void comparison.refetch()} />

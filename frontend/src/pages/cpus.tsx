@@ -168,7 +168,8 @@ function Row({
           <HostName kind={row} />
         </Link>
         <small className="below">
-          {versionText(subject)}, <RunLink runId={row.run_id}>{format.dateTime(row.measured_at)}</RunLink>
+          {endText({ ...subject, version: versionText(subject) })},{" "}
+          <RunLink runId={row.run_id}>{format.dateTime(row.measured_at)}</RunLink>
         </small>
       </th>
       <td className="cost">

@@ -1,10 +1,11 @@
-// Series: the trend of a case over the versions of each library, as a chart and a table.
+// Series: the trend of a case over the versions of each library, in a chart each, and as a table.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, Series } from "@/api/generated";
 import { filtersOptions, matrixOptions, seriesOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { SplitBars } from "@/charts/SplitBars";
+import { byLibrary } from "@/charts/series-model";
 import { withoutSplit } from "@/charts/splits";
 import { TrendChart } from "@/charts/TrendChart";
 import { MetricSelect } from "@/components/CellChoice";
@@ -12,6 +13,7 @@ import { captionOf, subjectsText } from "@/components/chart-caption";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
+import { libraryTitle } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SeriesTable } from "@/components/SeriesTable";
@@ -132,9 +134,14 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   return (
     <>
       <LatestChanges series={series} matrix={matrix} />
-      <ChartFrame caption={captionOfSeries(series, series.case.title)}>
-        <TrendChart series={series} show={show} />
-      </ChartFrame>
+      {byLibrary(series).map(({ library, series: own }) => (
+        <section key={library}>
+          <h2>{libraryTitle(library)}</h2>
+          <ChartFrame caption={captionOfSeries(own, `${series.case.title}, ${library}`)}>
+            <TrendChart library={library} series={own} show={show} />
+          </ChartFrame>
+        </section>
+      ))}
       <section>
         <h2>
           Results on <HostName kind={series.host_kind} />

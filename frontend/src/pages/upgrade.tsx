@@ -17,6 +17,7 @@ import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryOf } from "@/components/libraries";
 import { RunLink } from "@/components/RunLink";
+import { RunsAside } from "@/components/RunsAside";
 import { UpgradeMoves } from "@/components/UpgradeMoves";
 import { UpgradeTable } from "@/components/UpgradeTable";
 import {
@@ -77,6 +78,7 @@ export function UpgradePage() {
         <Link {...paths.upgrades()}>All upgrades</Link>
       </p>
       <h1>{title}</h1>
+      <RunsAside />
       {libraryOf(library) === undefined ? (
         <p>Unknown library: {library}</p>
       ) : report.data ? (

@@ -6,7 +6,7 @@ import { filtersOptions, upgradesOptions } from "@/api/generated/@tanstack/react
 import { libraryOf, libraryTitle } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { UpgradeStory } from "@/components/UpgradeStory";
-import { titleOf } from "@/components/upgrade-model";
+import { sourcesOf, titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { UpgradesSearch } from "@/search";
@@ -93,8 +93,8 @@ function UpgradeItem({ upgrade }: { upgrade: UpgradeView }) {
         <Link {...paths.upgrade(library, before.subject, after.subject)}>{titleOf(upgrade)}</Link>
       </h3>
       <p>
-        {before.source} → {after.source}, measured <time dateTime={measured_at}>{dateTime(measured_at)}</time>
-        , {count(cells, "comparison")}
+        {sourcesOf(upgrade)}, measured <time dateTime={measured_at}>{dateTime(measured_at)}</time>,{" "}
+        {count(cells, "comparison")}
       </p>
       <UpgradeStory upgrade={upgrade} />
     </>
