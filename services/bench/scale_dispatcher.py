@@ -48,7 +48,10 @@ class MadeUpApi(ApiClient):
         super().__init__("http://nobody.invalid", str)
         self._run = run.model_dump_json().encode()
         events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
-        self._open = OpenRun(run_id=run.run_id, is_started=True, events=events)
+        plan = run.plan
+        self._open = OpenRun(
+            run_id=run.run_id, pools=list(plan.pools), invocations_planned=plan.invocations, events=events
+        )
         self._stored = json.dumps({job.job_id: job.count for job in run.plan.jobs}).encode()
         self.answers_s = 0.0
 

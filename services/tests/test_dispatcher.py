@@ -619,3 +619,118 @@ def test_a_pod_may_wait_for_as_long_as_the_site_says(pending_seconds: int, state
     stage.cluster.add_pod("waits", labels, ("ErrImagePull", "manifest unknown"))
     stage.tick(30)
     assert stage.state() is state
+
+
+def _with_waiting(number: int) -> Stage:
+    """A run that is measured, and others that wait for its nodes and know it."""
+    stage = Stage()
+    stage.tick(2)
+    for each in range(number):
+        stage.control.queue(a_cluster_run(f"20260101-130000-{each:08x}"))
+    stage.tick(2)
+    assert stage.state() is RunState.RUNNING
+    waiting = [run_id for run_id in stage.control.runs if run_id != RUN.run_id]
+    assert {stage.control.view(run_id).newest.reason for run_id in waiting} == {RunReason.WAITS_FOR_RUN}
+    return stage
+
+
+def test_a_round_with_five_hundred_waiting_runs_takes_as_many_requests_as_one_with_two() -> None:
+    """Of the API and of Kubernetes. The nodes are those of a run that is measured."""
+    answered = []
+    for number in (2, 500):
+        stage = _with_waiting(number)
+        before = {run_id: len(events) for run_id, events in stage.control.events.items()}
+        stage.control.asked.clear()
+        stage.cluster.asked.clear()
+        stage.tick()
+        answered.append((dict(stage.control.asked), dict(stage.cluster.asked)))
+        assert {run_id: len(events) for run_id, events in stage.control.events.items()} == before
+    assert answered[0] == answered[1]
+    assert answered[1][0]["open_runs"] == answered[1][0]["positions"] == 1
+    assert "known_kits" not in answered[1][0]
+    assert sum(answered[1][0].values()) <= 8
+
+
+def test_only_the_waiting_run_that_is_next_has_its_plan_read_when_the_nodes_are_free() -> None:
+    stage = _with_waiting(3)
+    for name in stage.open_workflows():
+        stage.end(name, well=True)
+    stage.control.asked.clear()
+    stage.tick()
+    states = [stage.control.view(run_id).newest.reason for run_id in stage.control.runs]
+    assert states == [None, RunReason.SUBMITTED, RunReason.WAITS_FOR_RUN, RunReason.WAITS_FOR_RUN]
+    assert stage.state() is RunState.FINISHED
+    assert stage.control.asked["run"] == 1 + 1  # of the one that ended, which ApiControl keeps, and the one that began
+
+
+def test_new_runs_have_their_kits_asked_for_but_no_plan_while_another_run_has_the_nodes() -> None:
+    stage = Stage()
+    stage.tick(2)
+    for each in range(5):
+        stage.control.queue(a_cluster_run(f"20260101-130000-{each:08x}"))
+    stage.control.asked.clear()
+    stage.tick()
+    assert stage.control.asked["known_kits"] == 5
+    assert stage.control.asked["run"] <= 1
+
+
+def test_a_waiting_run_that_is_superseded_or_loses_its_pool_is_ended_though_nothing_was_read_of_it() -> None:
+    stage = _with_waiting(2)
+    first, second = [run_id for run_id in stage.control.runs if run_id != RUN.run_id]
+    places = (QueuePosition(RUN.run_id), QueuePosition(first, superseded_by=second), QueuePosition(second))
+    stage.control.positions = lambda: places  # type: ignore[method-assign]
+    stage.tick(2)
+    assert [stage.control.view(run_id).state for run_id in (first, second)] == [RunState.CANCELLED, RunState.BUILDING]
+    stage.dispatcher = Dispatcher(stage.control, stage.cluster, (POOLS["amd-epyc"],), SETTINGS, "one", stage.clock)
+    stage.tick()
+    assert stage.control.events[second][-1].reason is RunReason.NO_POOL
+
+
+def _in(pools: tuple[str, ...], run_id: str) -> Run:
+    run = a_cluster_run(run_id)
+    jobs = tuple(job for job in run.plan.jobs if job.pool in pools)
+    return run.model_copy(update={"plan": run.plan.model_copy(update={"pools": pools, "jobs": jobs})})
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_resumed_run_that_waits_holds_no_node_of_a_pool_in_which_all_is_stored(stored: bool) -> None:
+    stage = Stage(_in(("amd-epyc",), RUN.run_id))
+    stage.tick(2)
+    both, small = a_cluster_run("20260101-130000-00000000"), _in(("arm.n1",), "20260101-140000-00000000")
+    stage.control.queue(both)
+    if stored:
+        arm = [job for job in both.plan.jobs if job.pool == "arm.n1"]
+        stage.control.stored[both.run_id] = {job.job_id: job.count for job in arm}
+    stage.tick(2)
+    assert stage.control.view(both.run_id).newest.about == (RUN.run_id,)
+    stage.control.queue(small)
+    stage.tick(3)
+    assert stage.control.view(both.run_id).newest.reason is RunReason.WAITS_FOR_RUN
+    newest = stage.control.view(small.run_id).newest
+    assert (newest.reason, newest.about) == (
+        (RunReason.SUBMITTED, ()) if stored else (RunReason.WAITS_FOR_RUN, (both.run_id,))
+    )
+
+
+def test_a_plan_that_cannot_be_read_holds_up_no_other_run_and_is_reported_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stage = _with_waiting(1)
+    (waiting,) = [run_id for run_id in stage.control.runs if run_id != RUN.run_id]
+    last = _in(("arm.n1",), "20260101-140000-00000000")
+    stage.cluster.nodes |= {f"arm-{number}": POOLS["arm.n1"].node_selector for number in range(9)}
+    read = stage.control.run
+
+    def refuse(run_id: str) -> Run:
+        if run_id == waiting:
+            raise ApiError("the API: no")
+        return read(run_id)
+
+    stage.control.run = refuse  # type: ignore[method-assign]
+    stage.control.queue(last)
+    with caplog.at_level(logging.WARNING):
+        stage.tick(4)
+    assert stage.control.view(last.run_id).newest.reason is RunReason.SUBMITTED
+    assert [record.getMessage() for record in caplog.records if waiting in record.getMessage()] == [
+        f"reading the jobs of run {waiting}: the API: no"
+    ]

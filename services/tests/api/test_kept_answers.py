@@ -31,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("store")
 SMALL = Extent(runs=1, groups=1, versions=3, hosts=1, batches=4)
 READ_EACH_TIME = {
     "store": 1,  # its size changes by itself
-    "open_runs": 3,
+    "open_runs": 1,
     "open_run": 1,
     "job_order": 1,
     "stored_invocations": 2,

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.dependencies import TheQueueing, TheRunStore, TheSupplies, queueing_of
+from kexbench.api.dependencies import TheQueueing, TheRunStore, TheStore, TheSupplies, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
@@ -26,6 +26,7 @@ from kexbench.api.run_models import (
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
+from kexbench.queue import runs
 from kexbench.queue.cancelling import Cancelled, cancel_runs
 from kexbench.queue.controls import resume_refusal
 from kexbench.queue.runs import (
@@ -105,15 +106,21 @@ def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary
 
 
 @router.get("/open-runs", operation_id="open_runs")
-def open_runs(store: TheRunStore, caller: TheCaller) -> list[OpenRun]:
-    """Runs of this cluster that have not ended, the oldest first."""
+def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
+    """Runs of this cluster that have not ended, in the order in which they were last queued."""
     admit(caller, "dispatcher")
-    runs = []
-    for run_id in store.open_runs():
-        run = store.run(run_id)
-        if run is not None and run.host is None:
-            runs.append(OpenRun(run_id=run_id, is_started=run.is_started, events=store.events(run_id)))
-    return runs
+    rows, _ = runs.open_runs(store)
+    ours = [row for row in rows.values() if not row.has_host]
+    events = store.events_by_run([row.run_id for row in ours])
+    return [
+        OpenRun(
+            run_id=row.run_id,
+            pools=list(row.pools),
+            invocations_planned=row.invocations,
+            events=events[row.run_id],
+        )
+        for row in ours
+    ]
 
 
 @router.get("/open-runs/{run_id}", operation_id="open_run")

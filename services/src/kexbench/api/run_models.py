@@ -324,7 +324,8 @@ class OpenRun(Frozen):
     """A run that has not ended, without its plan, which may be large."""
 
     run_id: str
-    is_started: bool
+    pools: list[str]
+    invocations_planned: int
     events: list[RunEvent] = Field(description="in order; each `queued` event begins another submission")
 
 

@@ -25,7 +25,11 @@ class Control(Protocol):
     """The requests of the dispatcher to the API. Every method raises ApiError and can be repeated."""
 
     def open_runs(self) -> tuple[RunView, ...]:
-        """Runs that were queued here and have not ended."""
+        """Runs that were queued here and have not ended, without their plans."""
+        ...
+
+    def run(self, run_id: str) -> Run:
+        """A run with its plan."""
         ...
 
     def positions(self) -> tuple[QueuePosition, ...]:
@@ -69,16 +73,22 @@ class ApiControl:
         self.record = api.add_event
 
     def open_runs(self) -> tuple[RunView, ...]:
-        open_runs = self._api.get(list[OpenRun], "/open-runs")
-        self._started = {run.run_id: self._run(run) for run in open_runs if run.is_started}
-        return tuple(RunView.of(self._run(run), run.events) for run in open_runs)
+        views = [
+            RunView.unread(run.run_id, run.pools, run.invocations_planned, run.events)
+            for run in self._api.get(list[OpenRun], "/open-runs")
+        ]
+        self._started = {view.run_id: self._started[view.run_id] for view in views if view.run_id in self._started}
+        return tuple(views)
+
+    def run(self, run_id: str) -> Run:
+        """A started run is requested once while it is open."""
+        run = self._started.get(run_id) or self._api.queued_run(run_id)
+        if run.is_started:
+            self._started[run_id] = run
+        return run
 
     def positions(self) -> tuple[QueuePosition, ...]:
         return tuple(QueuePosition(run.run_id, run.superseded_by) for run in self._api.get(QueueView, "/queue").runs)
-
-    def _run(self, run: OpenRun) -> Run:
-        """A started run is requested once while it is open."""
-        return self._started.get(run.run_id) or self._api.queued_run(run.run_id)
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
         answer = self._api.get(KnownKits, f"/runs/{run_id}/kits")

@@ -15,13 +15,13 @@ from kexbench.dispatcher.health import Health
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.numbers import counted
 from kexbench.domain.pools import Pool
-from kexbench.domain.runs import RunEvent
+from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
-from kexbench.execution.argo.turns import waiting_for
+from kexbench.execution.argo.turns import Turns, outstanding
 from kexbench.execution.argo.workflows import kits_workflow, line_workflow, run_workflows
 from kexbench.queue.troubles import Troubles
 
@@ -82,46 +82,58 @@ class Dispatcher:
     def _round(self) -> bool:
         queue = self._control.positions()
         runs = sorted(self._control.open_runs(), key=lambda view: _place(queue, view))
-        pods = self._cluster.pods() if runs else ()
-        open_runs = {view.run.run_id for view in runs}
+        pods, nodes = self._cluster.pods() if runs else (), _Nodes(self._cluster, self._pools)
+        open_runs = {view.run_id for view in runs}
         for run_id in self._open_runs - open_runs:
             for part in _parts(run_id):
                 self._troubles.forget(part)
         self._open_runs = open_runs
         # A run that cannot be processed now does not hold up the others. Those that have begun come first: where one
         # ends, its nodes are free for the next run in the same round.
-        seen = {view.run.run_id: state for view in runs if (state := self._try_to_see(view, pods))}
-        begun = {
-            view.run.run_id: self._process(view, seen[view.run.run_id])
-            for view in runs
-            if not view.waits and view.run.run_id in seen
-        }
-        waits = self._waits([begun.get(view.run.run_id) or view for view in runs], seen)
-        newer = {position.run_id: position.superseded_by for position in queue}
-        waiting = [
-            self._process(view, replace(seen[run_id], waits_for=waits.get(run_id), superseded_by=newer.get(run_id)))
-            for view in runs
-            if view.waits and (run_id := view.run.run_id) in seen
+        newer, turns = {position.run_id: position.superseded_by for position in queue}, Turns()
+        answered = [
+            self._look_after(view, turns, nodes, pods, newer.get(view.run_id))
+            for view in sorted(runs, key=lambda view: view.waits)
         ]
-        kept = [self._keep_schedules(), self._keep_bisections(), self._keep_alerts()]
-        return all([len(seen) == len(runs), *begun.values(), *waiting, *kept])
+        return all([*answered, self._keep_schedules(), self._keep_bisections(), self._keep_alerts()])
 
-    def _waits(self, runs: Sequence[RunView], seen: Mapping[str, Seen]) -> dict[str, str]:
-        """The run that each waiting run waits for. `runs` are in the order of the queue."""
-        nodes = {pool: len(ready) for state in seen.values() for pool, ready in state.nodes.items()}
-        stored = {run_id: state.stored for run_id, state in seen.items()}
-        return waiting_for([view for view in runs if view.state.is_open], stored, nodes)
+    def _look_after(
+        self, view: RunView, turns: Turns, nodes: "_Nodes", pods: Sequence[PodView], superseded_by: str | None
+    ) -> bool:
+        """See a run, act on it, and note which nodes it takes. Returns whether that was answered."""
+        seen = self._try_to_see(view, turns, nodes, pods)
+        done = self._process(view, replace(seen, superseded_by=superseded_by)) if seen else None
+        view = done or view
+        if view.state.is_open and not turns.is_decided(view.pools, nodes.known()):
+            turns.add(view.run_id, self._outstanding(view, seen.stored if seen else {}))
+        else:
+            self._troubles.forget(_parts(view.run_id)[2])
+        return done is not None
 
-    def _try_to_see(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
-        with self._troubles.guard(_parts(view.run.run_id)[0]):
-            return self._see(view, pods)
+    def _outstanding(self, view: RunView, stored: Mapping[str, int]) -> Sequence[str]:
+        """The pool of each outstanding job; at least one a pool where the plan cannot be read."""
+        with self._troubles.guard(_parts(view.run_id)[2]):
+            return outstanding(view.read or self._control.run(view.run_id), stored)
+        return view.pools
+
+    def _try_to_see(self, view: RunView, turns: Turns, nodes: "_Nodes", pods: Sequence[PodView]) -> Seen | None:
+        with self._troubles.guard(_parts(view.run_id)[0]):
+            ready = {pool: nodes.of(pool) for pool in view.pools if pool in self._pools}
+            waits_for = turns.waits_for(view.pools, nodes.known()) if view.waits else None
+            has_kits = view.newest.reason is RunReason.WAITS_FOR_RUN
+            if waits_for and has_kits and turns.is_decided(view.pools, nodes.known()):
+                return Seen({}, (), (), ready, frozenset(), {}, waits_for)  # it goes on waiting, whatever else there is
+            return replace(self._see(view, ready, pods), waits_for=waits_for)
         return None
 
     def _process(self, view: RunView, seen: Seen) -> RunView | None:
         """The run after what was done; None if that failed."""
-        run_id = view.run.run_id
+        run_id = view.run_id
         with self._troubles.guard(_parts(run_id)[1]):
-            while actions := decide(view, seen, self._clock(), self._settings.site.pending_seconds):
+            while True:
+                if view.state is RunState.RUNNING and view.read is None:
+                    view = view.with_run(self._control.run(run_id))
+                actions = decide(view, seen, self._clock(), self._settings.site.pending_seconds)
                 for action in actions:
                     # A slow action may outlast the lease: its new holder then acts instead.
                     if not self._holds_lease():
@@ -130,8 +142,7 @@ class Dispatcher:
                     if event := self._act(view, seen, action):
                         view = view.after(event)
                 if StartRun() not in actions:  # what was started has its jobs submitted in the same round
-                    break
-            return view
+                    return view
         return None
 
     def _keep_bisections(self) -> bool:
@@ -182,56 +193,69 @@ class Dispatcher:
     def _holds_lease(self) -> bool:
         return self._cluster.hold_lease(LEASE, self._identity)
 
-    def _see(self, view: RunView, pods: Sequence[PodView]) -> Seen:
+    def _see(self, view: RunView, ready: Mapping[str, tuple[str, ...]], pods: Sequence[PodView]) -> Seen:
         """Reads workflows first: see Seen."""
-        run = view.run
-        labels = names.labels_of(run.run_id, view.series)
+        labels = names.labels_of(view.run_id, view.series)
         workflows = self._cluster.workflows(labels)
         ours = [pod for pod in pods if labels.items() <= pod.labels.items()]
         return Seen(
-            kits=self._control.known_kits(run.run_id) if view.waits else {},
+            kits=self._control.known_kits(view.run_id) if view.waits else {},
             workflows=workflows,
             pending=tuple(pod for pod in ours if pod.is_pending),
             disrupted=tuple(pod for pod in ours if pod.disruption),
-            nodes={
-                pool: self._cluster.ready_nodes(self._pools[pool].node_selector)
-                for pool in run.plan.pools
-                if pool in self._pools
-            },
+            nodes=ready,
             busy=frozenset(pod.node for pod in pods if pod.node),
-            stored=self._control.stored_invocations(run.run_id),
+            stored=self._control.stored_invocations(view.run_id),
         )
 
     def _act(self, view: RunView, seen: Seen, action: Action) -> RunEvent | None:
         """Returns the event that the action added to the run, if any."""
-        run = view.run
         match action:
             case BuildKits(kits):
-                pools = {pool: self._pools[pool] for pool in run.plan.pools}
-                self._cluster.submit(kits_workflow(run.run_id, view.series, kits, pools, self._settings))
+                pools = {pool: self._pools[pool] for pool in view.pools}
+                self._cluster.submit(kits_workflow(view.run_id, view.series, kits, pools, self._settings))
             case StartRun():
-                return self._control.start(run.run_id)
+                return self._control.start(view.run_id)
             case SubmitJobs(jobs):
                 nodes = {pool: len(ready) for pool, ready in seen.nodes.items()}
-                for manifest in run_workflows(run, view.series, jobs, self._pools, self._settings, nodes):
+                for manifest in run_workflows(view.run, view.series, jobs, self._pools, self._settings, nodes):
                     self._cluster.submit(manifest)
             case Stop(workflow):
                 self._cluster.stop(workflow)
             case Record():
-                event = RunEvent(run_id=run.run_id, at=self._clock(), **vars(action))
+                event = RunEvent(run_id=view.run_id, at=self._clock(), **vars(action))
                 self._control.record(event)
                 return event
         return None
 
 
-def _parts(run_id: str) -> tuple[str, str]:
-    """The parts of a run's processing that can fail: reading its state, and acting on it."""
-    return f"reading run {run_id}", f"acting on run {run_id}"
+class _Nodes:
+    """The ready nodes of pools, each pool's read once a round."""
+
+    def __init__(self, cluster: Cluster, pools: Mapping[str, Pool]) -> None:
+        self._cluster = cluster
+        self._pools = pools
+        self._ready: dict[str, tuple[str, ...]] = {}
+
+    def of(self, pool: str) -> tuple[str, ...]:
+        if pool not in self._ready:
+            self._ready[pool] = self._cluster.ready_nodes(self._pools[pool].node_selector)
+        return self._ready[pool]
+
+    def known(self) -> dict[str, int]:
+        """How many each pool has that was read so far."""
+        return {pool: len(ready) for pool, ready in self._ready.items()}
+
+
+def _parts(run_id: str) -> tuple[str, str, str]:
+    """The parts of a run's processing that can fail: reading its state, acting on it, and reading which nodes it takes
+    from the runs after it."""
+    return f"reading run {run_id}", f"acting on run {run_id}", f"reading the jobs of run {run_id}"
 
 
 def _place(queue: Sequence[QueuePosition], view: RunView) -> int:
     """A run that was queued after the request for the order comes last."""
-    return next((place for place, position in enumerate(queue) if position.run_id == view.run.run_id), len(queue))
+    return next((place for place, position in enumerate(queue) if position.run_id == view.run_id), len(queue))
 
 
 def _summary(action: Action) -> str:

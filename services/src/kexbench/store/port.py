@@ -98,6 +98,8 @@ class OpenRunRow:
     pools: tuple[str, ...]
     estimated_s: float
     invocations: int
+    has_host: bool
+    """Whether it is of a single machine, not of a cluster."""
     line: str
     """Repository, branch and path of its spec. Empty if the run is not for a commit."""
     queued_at: datetime
@@ -445,6 +447,10 @@ class RunStore(Protocol):
 
     def events(self, run_id: str) -> list[RunEvent]:
         """In order."""
+        ...
+
+    def events_by_run(self, run_ids: Sequence[str]) -> dict[str, list[RunEvent]]:
+        """The same for several runs; those without events are missing."""
         ...
 
     def open_runs(self) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
@@ -17,6 +19,7 @@ _FACTS = """
     spec_name, JSONExtractString(run, 'trigger') AS trigger,
     JSONExtract(run, 'plan', 'pools', 'Array(String)') AS pools,
     JSONExtractFloat(run, 'plan', 'estimated_s') AS estimated_s,
+    JSONType(run, 'host') = 'Object' AS has_host,
     arraySum(job -> JSONExtractInt(job, 'invocations') * JSONLength(job, 'blocks') * JSONLength(job, 'case_ids'),
              JSONExtractArrayRaw(run, 'plan', 'jobs')) AS invocations,
     if(JSONExtractString(run, 'spec_path') = '', '', concat(JSONExtractString(run, 'commit', 'repository'), ' ',
@@ -99,12 +102,15 @@ class RunTables(KeptTables):
         return rows.runs_of(selected)
 
     def events(self, run_id: str) -> list[RunEvent]:
+        return self.events_by_run([run_id]).get(run_id, [])
+
+    def events_by_run(self, run_ids: Sequence[str]) -> dict[str, list[RunEvent]]:
         selected = self._query(
-            "SELECT run_id, at, state, detail, reason, about FROM run_events FINAL WHERE run_id = {run_id:String}"
-            " ORDER BY number, at, state",
-            {"run_id": run_id},
+            "SELECT run_id, at, state, detail, reason, about FROM run_events FINAL"
+            " WHERE run_id IN {run_ids:Array(String)} ORDER BY run_id, number, at, state",
+            {"run_ids": list(run_ids)},
         )
-        return [_event(row) for row in selected]
+        return {run_id: list(map(_event, rows)) for run_id, rows in groupby(selected, itemgetter("run_id"))}
 
     def open_runs(self) -> list[str]:
         selected = self._query(
@@ -235,5 +241,6 @@ def _open_run(row: dict[str, Any]) -> OpenRunRow:
         **{field: row[field] for field in ("run_id", "spec_name", "estimated_s", "invocations", "line", "queued_at")},
         trigger=Trigger(row["trigger"]),
         pools=tuple(row["pools"]),
+        has_host=bool(row["has_host"]),
         event=_last_event(row),
     )

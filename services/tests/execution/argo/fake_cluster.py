@@ -1,5 +1,7 @@
 """A cluster in memory, which does what the tests tell it to."""
 
+import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,6 +27,8 @@ class FakeCluster:
         self.nodes: dict[str, Mapping[str, str]] = {}
         self.found_pods: dict[str, PodView] = {}
         self.leases: dict[str, Lease] = {}
+        self.asked: Counter[str] = Counter()
+        """How often each request was answered."""
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
         self._ask()
@@ -103,3 +107,4 @@ class FakeCluster:
     def _ask(self) -> None:
         if self.away:
             raise ClusterError("listing workflows: connection refused\n  remedy: is the API server up?")
+        self.asked[sys._getframe(1).f_code.co_name] += 1

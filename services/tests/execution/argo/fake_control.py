@@ -1,9 +1,12 @@
 """The API as the dispatcher knows it, in memory."""
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from kexbench.client import ApiError
+from kexbench.client import ApiError, Refused
 from kexbench.dispatcher import QueuePosition
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunEvent, RunState
@@ -28,6 +31,8 @@ class FakeControl:
         self.alerts_advanced = 0
         self.answers_left: int | None = None
         """So often it answers before it is away; None is always."""
+        self.asked: Counter[str] = Counter()
+        """How often each request was answered."""
 
     def queue(self, run: Run) -> None:
         self.runs[run.run_id] = run
@@ -43,18 +48,23 @@ class FakeControl:
 
     def open_runs(self) -> tuple[RunView, ...]:
         self._ask()
-        return tuple(view for view in map(self.view, self.runs) if view.state.is_open)
+        views = [replace(self.view(run_id), read=None) for run_id in self.runs]
+        return tuple(view for view in views if view.state.is_open)
+
+    def run(self, run_id: str) -> Run:
+        self._ask(run_id)
+        return self.runs[run_id]
 
     def positions(self) -> tuple[QueuePosition, ...]:
         self._ask()
         return tuple(map(QueuePosition, self.runs))
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
-        self._ask()
+        self._ask(run_id)
         return dict(self.kits)
 
     def start(self, run_id: str) -> RunEvent:
-        self._ask()
+        self._ask(run_id)
         if self.view(run_id).state in (RunState.QUEUED, RunState.BUILDING):
             if None in self.kits.values():
                 raise ApiError(f"run {run_id} can't start: a kit is not built yet")
@@ -62,11 +72,11 @@ class FakeControl:
         return self.events[run_id][-1]
 
     def record(self, event: RunEvent) -> None:
-        self._ask()
+        self._ask(event.run_id)
         self.events[event.run_id].append(event)
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
-        self._ask()
+        self._ask(run_id)
         return dict(self.stored[run_id])
 
     def schedules(self) -> Mapping[str, str]:
@@ -86,8 +96,11 @@ class FakeControl:
         self._ask()
         self.alerts_advanced += 1
 
-    def _ask(self) -> None:
+    def _ask(self, run_id: str | None = None) -> None:
         if self.answers_left is not None:
             if self.answers_left == 0:
                 raise ApiError("asking the API: connection refused\n  remedy: is it up?")
             self.answers_left -= 1
+        self.asked[sys._getframe(1).f_code.co_name] += 1
+        if run_id is not None and run_id not in self.runs:
+            raise Refused(404, f"there is no run {run_id}")

@@ -1,5 +1,6 @@
 """Which runs of a cluster are not to be submitted yet, and whom each of them waits for."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
-from kexbench.execution.argo.turns import waiting_for
+from kexbench.execution.argo.turns import Turns, outstanding
 from tests.builders import NOON
 from tests.execution.argo.cases import a_cluster_run
 
@@ -26,6 +27,21 @@ def a_view(run_id: str, state: RunState = RunState.QUEUED, pools: str = "both") 
         RunEvent(run_id=run_id, at=NOON + timedelta(seconds=second), state=one) for second, one in enumerate(states)
     ]
     return RunView.of(run, events)
+
+
+def waiting_for(
+    views: Sequence[RunView], stored: Mapping[str, Mapping[str, int]], nodes: Mapping[str, int]
+) -> dict[str, str]:
+    """The runs that wait, each with the run it waits for, as the dispatcher asks: it does not count the jobs of a run
+    that cannot change anything."""
+    turns, waits = Turns(), {}
+    for view in sorted(views, key=lambda view: view.waits):
+        first = turns.waits_for(view.pools, nodes)
+        if view.waits and first:
+            waits[view.run_id] = first
+        if not turns.is_decided(view.pools, nodes):
+            turns.add(view.run_id, outstanding(view.run, stored.get(view.run_id, {})))
+    return waits
 
 
 def all_stored(run: Run) -> dict[str, int]:
@@ -69,6 +85,21 @@ def test_who_was_begun_is_before_whoever_waits_and_never_waits() -> None:
 
 
 @given(
+    st.lists(st.sampled_from(["both", "amd-epyc", "arm.n1"]), min_size=1, max_size=5),
+    st.integers(0, 6),
+    st.integers(0, 6),
+)
+def test_jobs_that_are_not_counted_would_have_changed_nothing(pools: list[str], amd: int, arm: int) -> None:
+    nodes, lazy, whole = {"amd-epyc": amd, "arm.n1": arm}, Turns(), Turns()
+    for name, each in zip("abcde", pools, strict=False):
+        view = a_view(name, pools=each)
+        assert lazy.waits_for(view.pools, nodes) == whole.waits_for(view.pools, nodes)
+        whole.add(name, outstanding(view.run, {}))
+        if not lazy.is_decided(view.pools, nodes):
+            lazy.add(name, outstanding(view.run, {}))
+
+
+@given(
     st.lists(st.sampled_from([RunState.QUEUED, RunState.BUILDING, RunState.RUNNING]), min_size=1, max_size=4),
     st.integers(0, 9),
     st.integers(0, 9),
@@ -80,6 +111,6 @@ def test_somebody_always_has_a_turn_and_more_nodes_let_nobody_wait_who_did_not(
     waits = waiting_for(views, NOTHING_STORED, {"amd-epyc": amd, "arm.n1": arm})
     assert len(waits) < len(views)
     order = sorted(views, key=lambda view: view.state is not RunState.RUNNING)
-    places = {view.run.run_id: place for place, view in enumerate(order)}
+    places = {view.run_id: place for place, view in enumerate(order)}
     assert all(places[holder] < places[waiter] for waiter, holder in waits.items())
     assert waiting_for(views, NOTHING_STORED, {"amd-epyc": amd + 1, "arm.n1": arm + 1}).keys() <= waits.keys()

@@ -15,21 +15,37 @@ from kexbench.execution.argo.workflows import UNBUILDABLE, WantedKit, chunks_of
 
 @dataclass(frozen=True)
 class RunView:
-    """A run and its events since it was last queued."""
+    """A run and its events since it was last queued. Its plan is read once its jobs are submitted."""
 
-    run: Run
+    run_id: str
+    pools: tuple[str, ...]
+    invocations: int
+    """How many it has in all."""
     series: int
     """Number of the submission, from 1; each resume starts another."""
     events: tuple[RunEvent, ...]
+    read: Run | None = None
 
     @classmethod
-    def of(cls, run: Run, events: Sequence[RunEvent]) -> "RunView":
+    def unread(cls, run_id: str, pools: Sequence[str], invocations: int, events: Sequence[RunEvent]) -> "RunView":
         """`events` are all events of the run, oldest first; a `queued` event starts each submission. Raises ValueError
         for a run that was never queued: the machine that began it measures it."""
         begun = [index for index, event in enumerate(events) if event.state is RunState.QUEUED]
         if not begun:
-            raise ValueError(f"run {run.run_id} was never queued: the machine that began it measures it")
-        return cls(run, len(begun), tuple(events[begun[-1] :]))
+            raise ValueError(f"run {run_id} was never queued: the machine that began it measures it")
+        return cls(run_id, tuple(pools), invocations, len(begun), tuple(events[begun[-1] :]))
+
+    @classmethod
+    def of(cls, run: Run, events: Sequence[RunEvent]) -> "RunView":
+        return cls.unread(run.run_id, run.plan.pools, run.plan.invocations, events).with_run(run)
+
+    def with_run(self, run: Run) -> "RunView":
+        return replace(self, read=run)
+
+    @property
+    def run(self) -> Run:
+        assert self.read is not None, f"run {self.run_id} was not read"
+        return self.read
 
     @property
     def newest(self) -> RunEvent:
@@ -138,8 +154,7 @@ class _Situation:
     @property
     def progress(self) -> tuple[int, int]:
         """The number of stored invocations, and of all."""
-        jobs = self.view.run.plan.jobs
-        return sum(min(self.seen.stored.get(job.job_id, 0), job.count) for job in jobs), self.view.run.plan.invocations
+        return sum(self.seen.stored.values()), self.view.invocations
 
     @property
     def open(self) -> tuple[WorkflowView, ...]:
@@ -149,7 +164,7 @@ class _Situation:
     @property
     def removed_pools(self) -> tuple[str, ...]:
         """Pools of the plan that the configuration no longer has."""
-        return tuple(pool for pool in self.view.run.plan.pools if pool not in self.seen.nodes)
+        return tuple(pool for pool in self.view.pools if pool not in self.seen.nodes)
 
     def is_long_ago(self, moment: datetime) -> bool:
         return (self.now - moment).total_seconds() >= self.pending_after_s
@@ -204,7 +219,7 @@ def _waiting(situation: _Situation) -> tuple[Action, ...]:
 
 def _without_kits(situation: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Action, ...]:
     view, seen = situation.view, situation.seen
-    name = names.kits_workflow_name(view.run.run_id, view.series)
+    name = names.kits_workflow_name(view.run_id, view.series)
     workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
     builds = Record(RunState.BUILDING, words.building(missing), RunReason.BUILDS_KITS, tuple(map(str, missing)))
     if workflow is None:
@@ -323,7 +338,8 @@ def _other_troubles(situation: _Situation) -> Iterator[_Trouble]:
     if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
         yield _Trouble.lost(retried)
     running = [task for task in tasks if task.phase is Phase.RUNNING and task.node]
-    pools = {job.job_id: job.pool for job in situation.view.run.plan.jobs}
+    jobs = situation.view.read.plan.jobs if situation.view.read else ()  # otherwise the tasks build kits
+    pools = {job.job_id: job.pool for job in jobs}
     removed = [task for task in running if pools.get(task.of) in situation.removed_pools]
     if removed:
         gone = sorted({pools[task.of] for task in removed})
@@ -338,7 +354,7 @@ def _gone(situation: _Situation) -> list[Job]:
     """Jobs that lack invocations and whose workflow was deleted."""
     view, existing = situation.view, {workflow.name for workflow in situation.seen.workflows}
     homes = {
-        job.job_id: names.job_workflow_name(view.run.run_id, view.series, number)
+        job.job_id: names.job_workflow_name(view.run_id, view.series, number)
         for number, (_, jobs) in enumerate(chunks_of(view.run.plan))
         for job in jobs
     }

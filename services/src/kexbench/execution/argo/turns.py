@@ -3,34 +3,39 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from kexbench.execution.argo.decide import RunView
+from kexbench.domain.runs import Run
 
 
-def waiting_for(
-    views: Sequence[RunView], stored: Mapping[str, Mapping[str, int]], nodes: Mapping[str, int]
-) -> dict[str, str]:
-    """The runs that cannot be submitted yet, each with the run it waits for. `views` are in the order of the queue.
-
-    A run can be submitted once each of its pools has more ready nodes than the earlier runs have outstanding jobs. A
+class Turns:
+    """A run can be submitted once each of its pools has more ready nodes than the earlier runs have outstanding jobs. A
     waiting run still counts as earlier than the next ones, so small runs cannot pass a large one forever. If nothing is
-    outstanding, a run can always be submitted: its pods then report a pool without nodes. `stored` has the number of
-    stored invocations by run and job; all jobs of a run that it lacks are outstanding.
-    """
-    taken: dict[str, int] = defaultdict(int)
-    holders: dict[str, str] = {}
-    waiting = {}
-    begun_first = sorted(views, key=lambda view: view.waits)
-    for view in begun_first:
-        run = view.run
-        full = [pool for pool in run.plan.pools if 0 < taken[pool] >= nodes.get(pool, 0)]
-        if view.waits and full:
-            waiting[run.run_id] = holders[full[0]]
-        for pool in _outstanding(view, stored.get(run.run_id, {})):
-            taken[pool] += 1
-            holders.setdefault(pool, run.run_id)
-    return waiting
+    outstanding, a run can always be submitted: its pods then report a pool without nodes.
+
+    Runs are added in the order in which they get nodes: those that have begun, then those that wait, by the queue."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = defaultdict(int)
+        self._holders: dict[str, str] = {}
+
+    def waits_for(self, pools: Sequence[str], nodes: Mapping[str, int]) -> str | None:
+        """The run that a next run of these pools waits for. `nodes`: how many are ready in each pool."""
+        full = self._full(pools, nodes)
+        return self._holders[full[0]] if full else None
+
+    def is_decided(self, pools: Sequence[str], nodes: Mapping[str, int]) -> bool:
+        """Whether the jobs of a run of these pools need not be known: they change nothing for the runs after it."""
+        return len(self._full(pools, nodes)) == len(pools)
+
+    def add(self, run_id: str, pools: Iterable[str]) -> None:
+        """`pools`: the pool of each outstanding job."""
+        for pool in pools:
+            self._taken[pool] += 1
+            self._holders.setdefault(pool, run_id)
+
+    def _full(self, pools: Sequence[str], nodes: Mapping[str, int]) -> list[str]:
+        return [pool for pool in pools if 0 < self._taken[pool] >= nodes.get(pool, 0)]
 
 
-def _outstanding(view: RunView, stored: Mapping[str, int]) -> Iterable[str]:
-    """The pool of each job that lacks invocations."""
-    return (job.pool for job in view.run.plan.jobs if stored.get(job.job_id, 0) < job.count)
+def outstanding(run: Run, stored: Mapping[str, int]) -> list[str]:
+    """The pool of each job that lacks invocations. `stored` has the number of stored ones by job."""
+    return [job.pool for job in run.plan.jobs if stored.get(job.job_id, 0) < job.count]
