@@ -2,8 +2,9 @@
 the answers that it changes no more than its own case. Counted, not timed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import httpx
 import pytest
 
 from bench.furnishing import furnish
-from bench.large_store import Extent, make_large_store, run_of
+from bench.large_store import Extent, invocations_of, make_large_store, run_of
 from bench.questions import Asked, Question, questions
 from kexbench.analysis.verdict import compared
 from kexbench.api.access import LocalGatekeeper
@@ -112,6 +113,35 @@ def test_no_answer_is_read_twice_and_none_is_computed_anew_because_of_something_
             assert not [sql for sql in fresh if "FROM samples" in sql or "FROM summaries" in sql], question.name
             if question.name not in ("health", "store"):
                 assert get(question).content == before, question.name
+
+
+def test_a_delivery_is_read_on_its_own_host_kind_alone(
+    tmp_path: Path, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many machines measured the case, as many statements read samples."""
+
+    def reading(hosts: int) -> dict[str, int]:
+        extent = replace(SMALL, hosts=hosts)
+        run = run_of(extent, hosts - 1, 0)
+        store = make_large_store(tmp_path / f"{hosts} hosts", extent)
+        try:
+            said = spied(store, monkeypatch)
+            asked = [each for each in questions(Asked(extent, run)) if each.name in ("compare", "cpus", "series")]
+            with client_of(create_app(store, LocalGatekeeper(SECRET), None)) as client:
+
+                def ask(question: Question) -> None:
+                    assert client.get(question.path, params=question.parameters).status_code == 200
+
+                list(map(ask, asked))
+                store.add_invocation(run, next(invocations_of(run)).model_copy(update={"invocation": 1000}))
+                after = {each.name: said.during(partial(ask, each)) for each in asked}
+            return {name: len([sql for sql in said_sql if "FROM samples" in sql]) for name, said_sql in after.items()}
+        finally:
+            store.close()
+
+    counts = reading(hosts=1)
+    assert min(counts.values()) > 0
+    assert reading(hosts=3) == counts
 
 
 def test_what_needs_a_token_is_never_sent_to_others(empty_store: ClickHouseStore, client_of: ClientOf) -> None:

@@ -10,7 +10,6 @@ from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Digest, Evidence, RunCase, Token
-from kexbench.store.hosts import HOST_KIND
 from kexbench.store.kept import parameters
 from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
 from kexbench.store.measured import BATCHES, _outcome, _sample
@@ -28,6 +27,11 @@ from kexbench.store.port import (
     Value,
 )
 
+HOST_KIND = (
+    "transform(host_id,"
+    " (SELECT groupArray(host_id) FROM (SELECT host_id FROM hosts FINAL ORDER BY host_id)),"
+    " (SELECT groupArray(kind) FROM (SELECT kind FROM hosts FINAL ORDER BY host_id)), toString(cpu_model))"
+)
 DECIDING = f"({', '.join(repr(str(sides['both'])) for sides in SIDES_OF.values())})"
 """SQL: the metrics of which every counted invocation with numbers has one."""
 _INVOCATION = "run_id, job_id, case_id, invocation, attempt"
@@ -97,7 +101,9 @@ class StoreWithoutSummaries(ClickHouseStore):
         return not list(measured)
 
     def _parameters(self, selection: Selection) -> dict[str, Any]:
-        return parameters(selection, self._shows_first_looks())
+        kinds = {row["host_id"]: row["kind"] for row in self._query("SELECT host_id, kind FROM hosts FINAL")}
+        of_all = {"variants": selection.variants, "asides": selection.asides}
+        return parameters(selection, self._shows_first_looks(), kinds) | of_all
 
     def kept(
         self,

@@ -2,7 +2,7 @@
 and for a single comparison. Every statement about slower, faster or the same comes from here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class CellData:
     before_ns: float | None = None
     after_ns: float | None = None
     """The cost of a handshake, both sides: the median over invocations of the cost of each."""
+    levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]] = field(default_factory=dict)
+    """The costs of the invocations of both versions, as measured."""
     components: tuple[ComponentChange, ...] = ()
     """The components that changed along with the library."""
     apart: bool = False

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from fastapi import Query
 
-from kexbench.analysis.estimates import estimate_median
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
@@ -31,9 +30,9 @@ from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMe
 from kexbench.comparison.cpus import cpu_rows
 from kexbench.comparison.distribution import batches_of_cell
 from kexbench.comparison.models import CaseView, Estimate, SubjectView
-from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
+from kexbench.comparison.order import MeasuredSubject, cases_in_order, subject_view, subjects_in_order
 from kexbench.comparison.security import handshakes_of, model_views
-from kexbench.comparison.trends import TrendLine, trend_lines
+from kexbench.comparison.trends import Point, TrendLine, trend_lines
 from kexbench.comparison.upgrade_data import host_kinds as kinds_of
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.samples import Metric
@@ -41,7 +40,7 @@ from kexbench.domain.security import SecurityModel
 from kexbench.domain.upgrades import SIDES, Side
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import HostKindRow, SampleRow, Selection
+from kexbench.store.port import HostKindRow, Selection
 
 router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 MOST_LINES = 400
@@ -69,8 +68,7 @@ def series(
     lines = trend_lines(store, [Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))], [case_id])
     if not lines:
         raise no_samples
-    (case,) = {row.case.case_id: row.case for line in lines for rows in line.rows.values() for row in rows}.values()
-    return Series(case=CaseView.of(case), host_kind=kind, metric=metric, lines=list(map(_series_line, lines)))
+    return Series(case=CaseView.of(lines[0].case), host_kind=kind, metric=metric, lines=list(map(_series_line, lines)))
 
 
 @router.get("/trends", operation_id="trends")
@@ -97,12 +95,13 @@ def trends(
     selections = [Selection(one, kind.pool, kind.cpu_model, tuple(library or ())) for one in metrics for kind in kinds]
     lines = trend_lines(store, selections, set(chosen)) if chosen else []
     shown = lines[:MOST_LINES]
-    rows = [row for line in shown for rows in line.rows.values() for row in rows]
-    subjects = subjects_in_order(rows)
+    subjects = subjects_in_order(
+        MeasuredSubject(point.subject, point.measured_at) for line in shown for point in line.points
+    )
     places = {subject.subject: place for place, subject in enumerate(subjects)}
     return Trends(
         choices=[CaseChoice(id=case.case_id, title=case.label) for case in choices],
-        cases=[CaseView.of(case) for case in cases_in_order(rows)],
+        cases=[CaseView.of(case) for case in cases_in_order(shown)],
         subjects=subjects,
         lines=[_trend(line, places) for line in shown],
         left_out=len(lines) - len(shown),
@@ -219,49 +218,45 @@ def security(
 
 
 def _series_line(line: TrendLine) -> SeriesLine:
-    subject = line.subjects[0]
+    subject = line.points[0].subject
     return SeriesLine(
         library=subject.library,
         build_profile=subject.build_profile,
         build_profile_label=subject.build_profile_label,
-        points=[_point(line.rows[subject.name]) for subject in line.subjects],
+        points=list(map(_point, line.points)),
         change_points=list(line.change_points),
         through_sentinel=line.through_sentinel,
     )
 
 
-def _point(rows: Sequence[SampleRow]) -> SeriesPoint:
-    newest = max(rows, key=lambda row: row.measured_at)
-    levels = [row.level for row in rows]
+def _point(point: Point) -> SeriesPoint:
     return SeriesPoint(
-        subject=newest.subject.name,
-        version=newest.subject.version,
-        version_key=newest.subject.version_key,
-        commit=newest.subject.commit,
-        run_id=newest.run_id,
-        measured_at=newest.measured_at,
-        estimate=Estimate(**vars(estimate_median(levels))),
-        invocation_levels=levels,
+        subject=point.subject.name,
+        version=point.subject.version,
+        version_key=point.subject.version_key,
+        commit=point.subject.commit,
+        run_id=point.run_id,
+        measured_at=point.measured_at,
+        estimate=Estimate(**vars(point.estimate)),
+        invocation_levels=list(point.levels),
     )
 
 
 def _trend(line: TrendLine, places: Mapping[str, int]) -> Trend:
     return Trend(
-        case_id=line.case_id,
+        case_id=line.case.case_id,
         host_kind=HostKind(**vars(line.kind)),
         metric=line.metric,
-        library=line.subjects[0].library,
-        build_profile_label=line.subjects[0].build_profile_label,
-        points=[_trend_point(places[subject.name], line.rows[subject.name]) for subject in line.subjects],
+        library=line.points[0].subject.library,
+        build_profile_label=line.points[0].subject.build_profile_label,
+        points=[_trend_point(places[point.subject.name], point) for point in line.points],
         change_points=list(line.change_points),
         through_sentinel=line.through_sentinel,
     )
 
 
-def _trend_point(place: int, rows: Sequence[SampleRow]) -> TrendPoint:
-    newest = max(rows, key=lambda row: row.measured_at)
-    estimate = estimate_median([row.level for row in rows])
-    return TrendPoint(subject=place, run_id=newest.run_id, measured_at=newest.measured_at, **vars(estimate))
+def _trend_point(place: int, point: Point) -> TrendPoint:
+    return TrendPoint(subject=place, run_id=point.run_id, measured_at=point.measured_at, **vars(point.estimate))
 
 
 def _releases(catalogue: Catalogue, subjects: Sequence[SubjectView]) -> list[Release]:

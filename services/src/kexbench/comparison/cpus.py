@@ -4,6 +4,7 @@ Costs of two machines are never judged: the machines were not measured in turns,
 verdict. A ratio is given only for the same version and the same work.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.samples import Metric, Negotiated
-from kexbench.store.port import HostKindRow, SampleRow, Selection, Store
+from kexbench.store.port import HostKindRow, ProfileRow, Selection, Store
 
 Relation = Literal["base", "compared", "other version", "other work", "few invocations"]
 
@@ -94,7 +95,7 @@ def _placed(
     numbers = _Numbers(store.harness_versions(run_ids), {}) if run_ids else _Numbers({}, {})
     if any(cell.case.leaves_a_choice for _, cell in rows):
         numbers = _Numbers(numbers.harness, chosen(store.negotiated(run_ids)))
-    facts = _Facts(store)
+    facts = _Facts(store, store.profiles({cell.subject.name for _, cell in rows}, case_id) if rows else [])
     result = []
     for place, cell in sorted(rows, key=lambda row: row[1].subject.library):
         assert cell.measured_at is not None
@@ -119,8 +120,12 @@ def _placed(
 
 
 def _cells(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], kind: HostKindRow) -> list[Gathered]:
-    rows: Iterable[SampleRow] = store.samples(Selection(metric, kind.pool, kind.cpu_model, libraries, (case_id,)))
-    return gather(rows, ())
+    here = Selection(metric, kind.pool, kind.cpu_model, libraries, (case_id,))
+    return store.kept_value(
+        ("cells on a CPU", here),
+        lambda evidence: evidence.of_case_on(case_id, kind.pool, kind.cpu_model),
+        lambda: gather(store.samples(here), ()),
+    )
 
 
 def _named(cell: Gathered) -> tuple[str, str, str]:
@@ -164,10 +169,13 @@ def _relation(
 
 
 class _Facts:
-    """The machines of runs, each run read once."""
+    """The machines of runs, each run read once, and what libraries reported when they were profiled in the case."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, profiles: Iterable[ProfileRow]) -> None:
         self._store = store
+        self._profiles: dict[str, list[ProfileRow]] = defaultdict(list)
+        for row in profiles:
+            self._profiles[row.subject.name].append(row)
         self._hosts: dict[str, list[HostFacts]] = {}
 
     def of(self, run_id: str, kind: HostKindRow) -> HostFacts | None:
@@ -182,7 +190,7 @@ class _Facts:
         return self._hosts[run_id]
 
     def reported(self, cell: Gathered, kind: HostKindRow) -> list[str] | None:
-        for row in self._store.profiles([cell.subject.name], cell.case.case_id):
+        for row in self._profiles.get(cell.subject.name, ()):
             if row.profile.native_cpu_features is not None and self.of(row.run_id, kind):
                 return reported_features(row.profile.native_cpu_features)
         return None

@@ -80,7 +80,8 @@ class _History:
 def history_values(
     store: SampleStore, lines: Collection[Line], case_ids: Sequence[str]
 ) -> Mapping[tuple[Line, str], list[float | None]]:
-    """The median costs of each version by line and case, kept as long as the results of the case are the same."""
+    """The median costs of each version by line and case, kept as long as the results of the case on the host kind are
+    the same."""
 
     def compute(keys: Sequence[tuple[Line, str]]) -> dict[tuple[Line, str], _History]:
         by_line: dict[Line, list[str]] = defaultdict(list)
@@ -95,7 +96,7 @@ def history_values(
 
     kept = store.kept(
         [(line, case_id) for line in lines for case_id in case_ids],
-        lambda evidence, key: evidence.of_case(key[1]),
+        lambda evidence, key: evidence.of_case_on(key[1], key[0].kind.pool, key[0].kind.cpu_model),
         compute,
     )
     return {key: history.values for key, history in kept.items()}

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kexbench.comparison.models import SubjectView
 from kexbench.domain.cases import Case, case_order
-from kexbench.store.port import MeasuredCaseRow, OutcomeRow, SampleRow, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
 
 
 def subject_view(subject: SubjectRow) -> SubjectView:
@@ -34,15 +34,25 @@ def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) 
     return [subject_view(row.subject) for row in ordered]
 
 
-def cases_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredCaseRow]) -> list[Case]:
+class OfCase(Protocol):
+    @property
+    def case(self) -> Case: ...
+
+
+def cases_in_order(rows: Iterable[OfCase]) -> list[Case]:
     """Each case once, by protocol, key exchange, then its numbers. Variations of a case follow it."""
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
 
 
 def row_order(row: SampleRow) -> tuple[str, ...]:
     """The order of rows in the store."""
-    library, version_key, build_profile, source = version_order(row.subject)
-    return library, version_key, source, build_profile, row.case.case_id, row.unit
+    return *cell_order(row.subject, row.case), row.unit
+
+
+def cell_order(subject: SubjectRow, case: Case) -> tuple[str, ...]:
+    """That of their cells."""
+    library, version_key, build_profile, source = version_order(subject)
+    return library, version_key, source, build_profile, case.case_id
 
 
 def version_order(subject: SubjectRow) -> tuple[str, ...]:

@@ -3,29 +3,48 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
 
 from kexbench.analysis.changepoints import ChangePoint as Found
+from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.comparison.levels import Changes, changes_of, lines_of
 from kexbench.comparison.models import ChangePoint
-from kexbench.comparison.order import row_order
+from kexbench.comparison.order import cell_order
 from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps
 from kexbench.comparison.upgrade_ends import end_of
+from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import NOT_JUDGED
 from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+
+
+class Point(NamedTuple):
+    """A version of a line."""
+
+    subject: SubjectRow
+    """With its last measured kit."""
+    run_id: str
+    measured_at: datetime
+    levels: tuple[float, ...]
+    """The cost of each invocation."""
+    estimate: MedianEstimate
+
+    @classmethod
+    def of(cls, rows: Sequence[SampleRow]) -> "Point":
+        newest, levels = max(rows, key=lambda row: row.measured_at), tuple(row.level for row in rows)
+        return cls(newest.subject, newest.run_id, newest.measured_at, levels, estimate_median(levels))
 
 
 @dataclass(frozen=True)
 class TrendLine:
     """A case on a host kind, of one library and build profile, in one metric."""
 
-    case_id: str
+    case: Case
     kind: HostKindRow
     metric: Metric
-    subjects: tuple[SubjectRow, ...]
+    points: tuple[Point, ...]
     """In version order."""
-    rows: Mapping[str, Sequence[SampleRow]]
-    """By SubjectRow.name, one row for each invocation."""
     change_points: tuple[ChangePoint, ...]
     through_sentinel: bool
 
@@ -34,20 +53,15 @@ class TrendLine:
 class _Line:
     """A line whose change points have no sizes yet."""
 
-    case_id: str
+    case: Case
     kind: HostKindRow
-    subjects: tuple[SubjectRow, ...]
-    rows: Mapping[str, Sequence[SampleRow]]
+    points: tuple[Point, ...]
     changes: Changes
 
     def step_to(self, index: int) -> Step:
         """The two versions next to a change point. Other builds of versions in between are not in the line."""
-        before, after = self.subjects[index - 1 : index + 1]
-        return before.name, after.name
-
-    @property
-    def first(self) -> SampleRow:
-        return self.rows[self.subjects[0].name][0]
+        before, after = self.points[index - 1 : index + 1]
+        return before.subject.name, after.subject.name
 
 
 @dataclass(frozen=True)
@@ -76,20 +90,24 @@ def trend_lines(store: SampleStore, selections: Iterable[Selection], case_ids: C
 
 
 def _lines(store: SampleStore, selection: Selection, case_ids: Collection[str]) -> list[_Line]:
-    """In the order of the rows in the store. Those of a case are kept as long as its results are the same."""
+    """In the order of the rows in the store. Those of a case are kept as long as its results on the host kind are the
+    same."""
 
     def compute(keys: Sequence[_LinesKey]) -> dict[_LinesKey, list[_Line]]:
         lines: dict[_LinesKey, list[_Line]] = {key: [] for key in keys}
         for line in _lines_anew(store, replace(selection, case_ids=tuple(sorted(key.case_id for key in keys)))):
-            lines[_LinesKey(selection, line.case_id)].append(line)
+            lines[_LinesKey(selection, line.case.case_id)].append(line)
         return lines
 
     kept = store.kept(
         [_LinesKey(selection, case_id) for case_id in case_ids],
-        lambda evidence, key: evidence.of_case(key.case_id),
+        lambda evidence, key: evidence.of_case_on(key.case_id, selection.pool or "", selection.cpu_model or ""),
         compute,
     )
-    return sorted((line for lines in kept.values() for line in lines), key=lambda line: row_order(line.first))
+    return sorted(
+        (line for lines in kept.values() for line in lines),
+        key=lambda line: cell_order(line.points[0].subject, line.case),
+    )
 
 
 def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
@@ -106,20 +124,18 @@ def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
     for row in rows:  # rows arrive in version order, so lines and points keep it
         by_line[row.case.case_id, row.subject.library, row.subject.build_profile][row.subject.name].append(row)
     kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
-    lines = []
-    for key, points in by_line.items():
-        subjects = tuple(rows_of_point[-1].subject for rows_of_point in points.values())
-        lines.append(_Line(key[0], kind, subjects, points, changes[key]))
-    return lines
+    return [
+        _Line(next(iter(points.values()))[0].case, kind, tuple(map(Point.of, points.values())), changes[key])
+        for key, points in by_line.items()
+    ]
 
 
 def _trend(line: _Line, metric: Metric, judged: Mapping[Step, JudgedCells]) -> TrendLine:
     return TrendLine(
-        case_id=line.case_id,
+        case=line.case,
         kind=line.kind,
         metric=metric,
-        subjects=line.subjects,
-        rows=line.rows,
+        points=line.points,
         change_points=tuple(
             _sized(point, line, judged[line.step_to(point.index)]) for point in line.changes.change_points
         ),
@@ -128,14 +144,14 @@ def _trend(line: _Line, metric: Metric, judged: Mapping[Step, JudgedCells]) -> T
 
 
 def _sized(point: Found, line: _Line, judged: JudgedCells) -> ChangePoint:
-    cell = judged.of(line.case_id, line.kind)
+    cell = judged.of(line.case.case_id, line.kind)
     verdict = cell[1].verdict if cell else None
     move = cell[1].move if cell and verdict not in NOT_JUDGED else None
     return ChangePoint(
         index=point.index,
         z=point.z,
-        before=end_of(line.subjects[point.index - 1]),
-        after=end_of(line.subjects[point.index]),
+        before=end_of(line.points[point.index - 1].subject),
+        after=end_of(line.points[point.index].subject),
         ratio=move.ratio if move else None,
         low=move.low if move else None,
         high=move.high if move else None,

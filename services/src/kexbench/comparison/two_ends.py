@@ -5,8 +5,8 @@ interval and no verdict: `comparing.unjudged_ratio`. So do two cases that were n
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import Field
@@ -41,7 +41,7 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
@@ -111,15 +111,26 @@ class ComparedEnds:
 _Kinds = tuple[HostKindRow, HostKindRow]
 
 
+_Levels = Mapping[Side, tuple[Sequence[float], Sequence[float]]]
+"""The costs of the invocations of both ends."""
+
+
 @dataclass(frozen=True)
 class _Judged:
-    """A cell before its costs and its history are read."""
+    """A cell before its history is read."""
 
     cases: tuple[Case, Case]
     kinds: _Kinds
     runs: tuple[str, str]
     judged: UpgradeCell | None
     """None on two host kinds, and of two cases that were not measured in turns."""
+    levels: _Levels = field(default_factory=dict)
+    """Empty if they are not read yet."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each side has its ratio, so that no batches are needed."""
+        return bool(self.levels) and all(_move(self.judged, side) for side in self.levels)
 
     def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKindRow, Place]]:
         for kind, case, run_id, end in zip(self.kinds, self.cases, self.runs, ends, strict=True):
@@ -183,13 +194,13 @@ def _cells(
     else:
         every = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
         judged = [cell for cell in every if ends[0].case_id in (None, cell.cases[0].case_id)]
-    numbers = _numbers(store, ends, judged)
+    numbers = _numbers(store, ends, [cell for cell in judged if not cell.is_complete])
     ranks = {pair: rank for rank, pair in enumerate(kinds)}
-    compared = [
-        (cell, _compared(cell, *(numbers[kind][place] for kind, place in cell.places(ends))))
-        for cell in judged
-        if all("both" in numbers[kind].get(place, {}) for kind, place in cell.places(ends))
-    ]
+    compared = []
+    for cell in judged:
+        base, other = (numbers.get(kind, {}).get(place, {}) for kind, place in cell.places(ends))
+        if cell.is_complete or ("both" in base and "both" in other):
+            compared.append((cell, _compared(cell, base, other)))
     compared.sort(key=lambda pair: (case_order(pair[0].cases[0]), ranks[pair[0].kinds]))
     return [(cell.cases, shown) for cell, shown in compared]
 
@@ -201,7 +212,7 @@ def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Ki
     judged = judged_steps(store, [step], relevant, run_ids=run_ids)[step]
     shown = {kind for kind, _ in kinds}
     return [
-        _Judged((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell)
+        _Judged((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell, data.levels)
         for data, cell in zip(judged.data, judged.judged, strict=True)
         if (kind := HostKindRow(cell.pool, cell.cpu_model)) in shown
     ]
@@ -268,9 +279,10 @@ def _numbers(
 
 
 def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
+    """`base` and `other` are needed unless the cell is complete."""
     judged = cell.judged
-    unalike = _unalike(cell, base["both"], other["both"])
-    sides = {side: _side(side, judged, base, other, is_judged=not unalike) for side in SIDES}
+    unalike = _unalike(cell, base, other)
+    sides = {side: _side(side, cell, base, other, is_judged=not unalike) for side in SIDES}
     both = sides["both"]
     assert both is not None
     return ComparedCell(
@@ -291,7 +303,7 @@ def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
     )
 
 
-def _unalike(cell: _Judged, base: Numbers, other: Numbers) -> list[Unalike]:
+def _unalike(cell: _Judged, base: Sides, other: Sides) -> list[Unalike]:
     first, second = cell.kinds
     verdict = cell.judged.verdict if cell.judged else None
     is_one_case = cell.cases[0] == cell.cases[1]
@@ -299,7 +311,7 @@ def _unalike(cell: _Judged, base: Numbers, other: Numbers) -> list[Unalike]:
         "pool": first.pool != second.pool,
         "cpu": first.cpu_model != second.cpu_model,
         "runs": verdict == "apart",
-        "work": verdict == "unlike" if verdict else bool(unlike(other, base, is_one_case=is_one_case)),
+        "work": verdict == "unlike" if verdict else bool(unlike(other["both"], base["both"], is_one_case=is_one_case)),
         "turns": first == second and cell.judged is None,
     }
     return [trait for trait, does_differ in differ.items() if does_differ]
@@ -317,20 +329,28 @@ def _unjudged(cell: _Judged, base: Numbers, other: Numbers) -> list[str]:
     return warnings + unlike(other, base, is_one_case=is_one_case)
 
 
-def _side(side: Side, judged: UpgradeCell | None, base: Sides, other: Sides, *, is_judged: bool) -> ComparedSide | None:
+def _side(side: Side, cell: _Judged, base: Sides, other: Sides, *, is_judged: bool) -> ComparedSide | None:
     """The judged ratio where there is one, also without its verdict, so that all pages show the same numbers."""
-    if side not in base or side not in other:
+    judged, numbers = cell.judged, (base[side], other[side]) if side in base and side in other else None
+    levels = cell.levels.get(side) or (numbers and (numbers[0].levels, numbers[1].levels))
+    if levels is None:
         return None
-    own = {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
+    own = _move(judged, side)
     verdict = None
     if is_judged and judged:
         verdict = judged.verdict if side == "both" else _verdict(judged, side)
     return ComparedSide(
-        base=Estimate(**vars(estimate_median(base[side].levels))),
-        other=Estimate(**vars(estimate_median(other[side].levels))),
-        ratio=Ratio(ratio=own.ratio, low=own.low, high=own.high) if own else unjudged_ratio(other[side], base[side]),
+        base=Estimate(**vars(estimate_median(levels[0]))),
+        other=Estimate(**vars(estimate_median(levels[1]))),
+        ratio=Ratio(ratio=own.ratio, low=own.low, high=own.high)
+        if own
+        else numbers and unjudged_ratio(numbers[1], numbers[0]),
         verdict=verdict,
     )
+
+
+def _move(judged: UpgradeCell | None, side: Side) -> Move | None:
+    return {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
 
 
 def _verdict(judged: UpgradeCell, side: Side) -> CellVerdict | None:

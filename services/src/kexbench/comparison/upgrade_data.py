@@ -393,6 +393,7 @@ def _cell(case: Case, kind: HostKindRow, before: Sides, after: Sides, floor: flo
         floor=floor,
         before_ns=median(older.levels) * (_level(bridge.second) / _level(bridge.first) if bridge else 1),
         after_ns=median(newer.levels),
+        levels={side: (own.levels, other.levels) for side, (own, other) in sides.items()},
     )
 
 

@@ -511,9 +511,10 @@ def _case_id(case: Case) -> str:
     return "_".join([*parts, *(written(row.id, value) for row, value in varied(case))]).lower()
 
 
+@lru_cache(maxsize=4096)
 def case_order(case: Case) -> tuple[int | str, ...]:
     """Sorts cases by protocol, key exchange, then numbers as a person would. Variations of a case come after it. Enum
-    values keep the order of the enum."""
+    values keep the order of the enum. Kept, because every page sorts its cells."""
     first = [getattr(case, name) for name in ("protocol", "key_exchange", "rsa_bits", "curve")]
     values = [*first, len(case.group), case.group, case.cipher, *(getattr(case, name) for name in _BY_RANK)]
     return tuple(list(type(value)).index(value) if isinstance(value, Enum) else value for value in values)

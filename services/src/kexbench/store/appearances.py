@@ -11,17 +11,20 @@ from kexbench.store import rows
 from kexbench.store.evidence import Evidence
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.kept import KeptTables
-from kexbench.store.measured import NEWEST, SUMMARISED
+from kexbench.store.measured import BEFORE, newest, summarised
 from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredCaseRow, MeasuredSubjectRow, Selection
 from kexbench.store.summaries import SUBJECT
 
-_HERE = f"metric = {{metric:String}} AND {SUMMARISED}"
-_UNITS = "arrayMap(each -> each.1, arrayFilter(each -> each.2 < {before:DateTime64(3)}, counted))"
+_UNITS = f"arrayMap(each -> each.1, arrayFilter(each -> each.2 < {BEFORE}, counted))"
 _IDENTITY = "library, version, version_key, source, build_profile"
 _KITS = (
     "Map(String, Tuple(kit_id String, packages Array(Tuple(name String, version String)),"
     " build_profile Tuple(compiler String)))"
 )
+
+
+def _here(selection: Selection) -> str:
+    return f"metric = {{metric:String}} AND {summarised(selection)}"
 
 
 class AppearanceTables(KeptTables):
@@ -34,9 +37,9 @@ class AppearanceTables(KeptTables):
     def _measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         selected = self._query_summaries(
             f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS any_commit,"
-            f" argMax(kit_id, {NEWEST}) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
-            f" groupUniqArray(case_id) AS cases, max({NEWEST}) AS newest"
-            f" FROM summaries FINAL WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
+            f" argMax(kit_id, {newest(selection)}) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
+            f" groupUniqArray(case_id) AS cases, max({newest(selection)}) AS newest"
+            f" FROM summaries FINAL WHERE {_here(selection)} GROUP BY {_IDENTITY}, pool, host_kind"
             f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
             self._parameters(selection),
         )
@@ -64,8 +67,8 @@ class AppearanceTables(KeptTables):
 
     def _measured_cases(self, selection: Selection) -> list[MeasuredCaseRow]:
         selected = self._query_summaries(
-            f"SELECT {rows.CASE_SQL}, pool, {HOST_KIND} AS host_kind, max({NEWEST}) AS newest"
-            f" FROM summaries FINAL WHERE {_HERE} GROUP BY {rows.CASE_SQL}, pool, host_kind"
+            f"SELECT {rows.CASE_SQL}, pool, {HOST_KIND} AS host_kind, max({newest(selection)}) AS newest"
+            f" FROM summaries FINAL WHERE {_here(selection)} GROUP BY {rows.CASE_SQL}, pool, host_kind"
             " ORDER BY newest DESC, pool, host_kind",
             self._parameters(selection),
         )
@@ -77,7 +80,8 @@ class AppearanceTables(KeptTables):
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         selected = self._query_summaries(
             f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
-            f" max({NEWEST}) AS newest, groupUniqArrayArray({_UNITS}) AS units FROM summaries FINAL WHERE {_HERE}"
+            f" max({newest(selection)}) AS newest, groupUniqArrayArray({_UNITS}) AS units"
+            f" FROM summaries FINAL WHERE {_here(selection)}"
             f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
             self._parameters(selection),
         )
@@ -95,11 +99,13 @@ class AppearanceTables(KeptTables):
         ]
 
     def qualifying_runs(self, selection: Selection) -> set[str]:
+        selection = replace(selection, variants=True, asides=True)
         selected = self._query_summaries(
-            f"SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max({NEWEST}) AS newest"
-            f" FROM summaries FINAL WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
+            f"SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max({newest(selection)}) AS newest"
+            f" FROM summaries FINAL WHERE {_here(selection)} AND match(source, '[+]copy=')"
+            " GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
-            self._parameters(replace(selection, variants=True, asides=True)),
+            self._parameters(selection),
         )
         return {row["run_id"] for row in selected}
 

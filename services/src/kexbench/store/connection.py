@@ -43,6 +43,10 @@ _NOT_GRANTED, _NO_SPACE = 497, 243
 DOES_NOT_OPEN = "does not open"
 _REFUSED_QUERY = "refused a query"
 
+_INTERPRETED = dict.fromkeys(("compile_expressions", "compile_aggregate_expressions", "compile_sort_description"), 0)
+"""Otherwise the engine compiles each expression when it is used for the third time. Answers read few rows, so
+compiling takes several times as long as it ever saves."""
+
 _writes: Counter[tuple[str, str]] = Counter()
 """By embedded store and database: how often this process wrote. No other process can write there."""
 _counting_writes = threading.Lock()
@@ -155,7 +159,7 @@ class Connection:
         with engines_words() if self._clients.is_first() else nullcontext(str) as words:
             try:
                 return clickhouse_connect.get_client(
-                    interface="chdb", path=str(self._folder), database=database, tz_mode="aware"
+                    interface="chdb", path=str(self._folder), database=database, tz_mode="aware", settings=_INTERPRETED
                 )
             except ModuleNotFoundError as error:
                 raise StoreError("the embedded store needs chDB", "install kexbench[local]") from error

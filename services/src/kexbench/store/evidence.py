@@ -55,6 +55,8 @@ class Evidence:
     digests: Mapping[RunCase, Digest] = field(default_factory=dict)
     deliveries: Mapping[RunCase, int] = field(default_factory=dict)
     """By this process. A repeated delivery with other numbers replaces rows, but leaves the checksum."""
+    kinds_of_hosts: Mapping[str, str] = field(default_factory=dict)
+    """The host kind of each host, by its id."""
 
     @cached_property
     def shows_first_looks(self) -> bool:
@@ -81,6 +83,10 @@ class Evidence:
         """Those of a case, in one run or in all."""
         mark = self._cases.get(case_id) if run_id is None else self._marks.get(RunCase(run_id, case_id))
         return self.basis, mark
+
+    def of_case_on(self, case_id: str, pool: str, host_kind: str) -> Token:
+        """All results of the runs that measured a case on a host kind."""
+        return self.basis, self._cases_on_kinds.get((case_id, (pool, host_kind)))
 
     def of_subjects(self, names: Iterable[str], run_id: str | None = None, case_id: str | None = None) -> Token:
         """All results of the runs and cases that measured one of the subjects; of one run and case, or of all."""
@@ -157,6 +163,14 @@ class Evidence:
     @cached_property
     def _cases(self) -> Mapping[str, int]:
         return _grouped((place.case_id, mark) for place, mark in self._marks.items())
+
+    @cached_property
+    def _cases_on_kinds(self) -> Mapping[tuple[str, tuple[str, str]], int]:
+        return _grouped(
+            ((place.case_id, kind), self._marks[place])
+            for place, digest in self.digests.items()
+            for kind in {each.kind for each in digest.kinds}
+        )
 
     @cached_property
     def _subjects(self) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from kexbench.store.hosts import HOST_KIND
-from kexbench.store.measured import COUNTED, SELECTED, MeasuredTables
+from kexbench.store.measured import COUNTED, MeasuredTables, selected
 from kexbench.store.port import EXPORT_COLUMNS, Selection
 
 _OTHER_TYPES = {
@@ -25,9 +25,8 @@ _EXPRESSIONS = {
     "batches_removed_at": "if(empty(`values`), toUnixTimestamp64Milli(pruned_at), NULL)",
 }
 _COLUMNS = ", ".join(_EXPRESSIONS.get(column, f"`{column}`") for column in EXPORT_COLUMNS)
-_QUERY = (
-    f"SELECT {_COLUMNS} FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
-    " ORDER BY metric, library, cpu_model, pool, protocol, key_exchange, rsa_bits, curve, `group`, cipher, version_key,"
+_ORDER = (
+    "ORDER BY metric, library, cpu_model, pool, protocol, key_exchange, rsa_bits, curve, `group`, cipher, version_key,"
     " run_id, job_id, invocation, attempt, reference, variation SETTINGS max_block_size = 2048, max_threads = 1"
 )
 """In the order of the table, which needs no sorting: the parts of the table are merged as they are read. Each part has
@@ -39,5 +38,7 @@ class ExportTables(MeasuredTables):
 
     @contextmanager
     def export(self, selection: Selection) -> Iterator[pa.RecordBatchReader]:
-        with self._batches(_QUERY, self._parameters(selection), _SCHEMA) as batches:
+        where = f"metric = {{metric:String}} AND {selected(selection)} AND {COUNTED}"
+        query = f"SELECT {_COLUMNS} FROM samples FINAL WHERE {where} {_ORDER}"
+        with self._batches(query, self._parameters(selection), _SCHEMA) as batches:
             yield pa.RecordBatchReader.from_batches(_SCHEMA, batches)

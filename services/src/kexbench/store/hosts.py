@@ -1,15 +1,17 @@
 """The hosts of measurements, and their host kinds."""
 
+from collections.abc import Mapping
+
 from kexbench.domain.hosts import HostFacts
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 
-HOST_KIND = (
-    "transform(host_id,"
-    " (SELECT groupArray(host_id) FROM (SELECT host_id FROM hosts FINAL ORDER BY host_id)),"
-    " (SELECT groupArray(kind) FROM (SELECT kind FROM hosts FINAL ORDER BY host_id)), toString(cpu_model))"
-)
-"""SQL: the host kind of a sample or an outcome, as in `domain.hosts.kind_of`."""
+HOST_KIND = "transform(host_id, {hosts:Array(String)}, {kinds:Array(String)}, toString(cpu_model))"
+"""SQL: the host kind of a sample or an outcome, as in `domain.hosts.kind_of`, with `kind_parameters`."""
+
+
+def kind_parameters(host_kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    return {"hosts": list(host_kinds), "kinds": list(host_kinds.values())}
 
 
 class HostTables(Connection):

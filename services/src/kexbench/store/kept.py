@@ -14,34 +14,37 @@ from typing import Any
 from kexbench.domain.moments import LATEST
 from kexbench.store import rows
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
-from kexbench.store.hosts import HOST_KIND
+from kexbench.store.hosts import HOST_KIND, kind_parameters
 from kexbench.store.port import HostKindRow, Key, Selection, Value
 from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, SummaryTables
 
 MOST_KEPT = 40_000
 """Cells and other parts of kept values. A cell takes about two kilobytes."""
-_RESULTS = (
-    "SELECT run_id, case_id, pool, host_kind, min(oldest) AS first, max(newest) AS last,"
-    " arraySort(groupArray(name)) AS names, max(is_sentinel) AS with_sentinel,"
-    " arraySort(groupUniqArrayArray(of_subject)) AS metrics,"
-    " arraySort(groupUniqArrayIf(its_library, is_shown)) AS libraries FROM"
-    f" (SELECT run_id, case_id, pool, {HOST_KIND} AS host_kind, {SUBJECT} AS name, any(library) AS its_library,"
-    f" groupUniqArray(metric) AS of_subject, max(metric != '' AND {IS_SHOWN}) AS is_shown,"
-    " max(reference = 'sentinel') AS is_sentinel, min(arrayMin(counted.measured_at)) AS oldest,"
-    " max(measured_at) AS newest"
-    f" FROM summaries FINAL WHERE {COUNTS} AND {{where}} GROUP BY run_id, case_id, pool, host_kind, name)"
-    f" GROUP BY run_id, case_id, pool, host_kind {KEYS_FIRST}"
-)
 
 
-def parameters(selection: Selection, first_looks: bool) -> dict[str, Any]:
+def _results_sql(where: str) -> str:
+    """What each run measured in each case on each host kind."""
+    return (
+        "SELECT run_id, case_id, pool, host_kind, min(oldest) AS first, max(newest) AS last,"
+        " arraySort(groupArray(name)) AS names, max(is_sentinel) AS with_sentinel,"
+        " arraySort(groupUniqArrayArray(of_subject)) AS metrics,"
+        " arraySort(groupUniqArrayIf(its_library, is_shown)) AS libraries FROM"
+        f" (SELECT run_id, case_id, pool, {HOST_KIND} AS host_kind, {SUBJECT} AS name, any(library) AS its_library,"
+        f" groupUniqArray(metric) AS of_subject, max(metric != '' AND {IS_SHOWN}) AS is_shown,"
+        " max(reference = 'sentinel') AS is_sentinel, min(arrayMin(counted.measured_at)) AS oldest,"
+        " max(measured_at) AS newest"
+        f" FROM summaries FINAL WHERE {COUNTS} AND {where} GROUP BY run_id, case_id, pool, host_kind, name)"
+        f" GROUP BY run_id, case_id, pool, host_kind {KEYS_FIRST}"
+    )
+
+
+def parameters(selection: Selection, first_looks: bool, host_kinds: Mapping[str, str]) -> dict[str, Any]:
     return {
-        **rows.columns_of(
-            selection, "metric", "libraries", "subjects", "case_ids", "runs", "sentinel", "variants", "asides"
-        ),
+        **rows.columns_of(selection, "metric", "libraries", "subjects", "case_ids", "runs", "sentinel"),
         **{field: getattr(selection, field) or "" for field in ("pool", "cpu_model", "run_id")},
         "before": selection.before or LATEST,
         "first_looks": first_looks,
+        **kind_parameters(host_kinds),
     }
 
 
@@ -55,7 +58,6 @@ class KeptTables(SummaryTables):
         """The version of the content that the evidence is of."""
         self._blocks: dict[str, tuple[int, int]] = {}
         """The first and the last block of each table that evidence is read from."""
-        self._host_kinds: dict[str, str] = {}
         self._refreshing = threading.Lock()
         self._keeping = threading.Lock()
         self._deliveries: Counter[RunCase] = Counter()
@@ -129,7 +131,8 @@ class KeptTables(SummaryTables):
         return self.evidence().libraries()
 
     def _parameters(self, selection: Selection) -> dict[str, Any]:
-        return parameters(selection, self.evidence().shows_first_looks)
+        evidence = self.evidence()
+        return parameters(selection, evidence.shows_first_looks, evidence.kinds_of_hosts)
 
     def _newer(self, known: Evidence) -> Evidence:
         """Reads the results of the runs and cases whose checksum changed; all of them if a host's kind changed or the
@@ -150,7 +153,7 @@ class KeptTables(SummaryTables):
         host_kinds = {row["host_id"]: row["kind"] for row in self._query("SELECT host_id, kind FROM hosts FINAL")}
         nothing = (0, 0)
         emptied = blocks.get("summarised", nothing)[0] != self._blocks.get("summarised", nothing)[0]
-        if not known.basis or emptied or not self._host_kinds.items() <= host_kinds.items():
+        if not known.basis or emptied or not known.kinds_of_hosts.items() <= host_kinds.items():
             known = Evidence(basis=secrets.token_hex(8))
         checksums = {
             RunCase(row["run_id"], row["case_id"]): row["checksum"]
@@ -158,7 +161,7 @@ class KeptTables(SummaryTables):
         }
         digests = {place: digest for place, digest in known.digests.items() if checksums.get(place) == digest.checksum}
         if changed := checksums.keys() - digests.keys():
-            results = self._results(changed if digests else None)
+            results = self._results(changed if digests else None, host_kinds)
             digests |= {place: Digest(checksums[place], results.get(place, ())) for place in changed}
         asides = {
             row["run_id"]: row["is_first_look"]
@@ -166,21 +169,23 @@ class KeptTables(SummaryTables):
                 "SELECT run_id, max(first_look) AS is_first_look FROM runs WHERE aside GROUP BY run_id"
             )
         }
-        self._blocks, self._host_kinds = blocks, host_kinds
+        self._blocks = blocks
         first_looks = frozenset(run_id for run_id, is_first_look in asides.items() if is_first_look)
-        return Evidence(known.basis, frozenset(asides), first_looks, digests, deliveries)
+        return Evidence(known.basis, frozenset(asides), first_looks, digests, deliveries, host_kinds)
 
-    def _results(self, places: Collection[RunCase] | None) -> dict[RunCase, tuple[OnKind, ...]]:
+    def _results(
+        self, places: Collection[RunCase] | None, host_kinds: Mapping[str, str]
+    ) -> dict[RunCase, tuple[OnKind, ...]]:
         """What some runs measured in their cases, and maybe in cases of each other; None for all."""
-        where, parameters = "true", {}
+        where, parameters = "true", kind_parameters(host_kinds)
         if places is not None:
             where = "run_id IN {run_ids:Array(String)} AND case_id IN {case_ids:Array(String)}"
-            parameters = {
+            parameters |= {
                 name: sorted({getattr(place, name[:-1]) for place in places}) for name in ("run_ids", "case_ids")
             }
         results: dict[RunCase, tuple[OnKind, ...]] = {}
         once: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for row in self._query(_RESULTS.format(where=where), parameters):
+        for row in self._query(_results_sql(where), parameters):
             place = RunCase(row["run_id"], row["case_id"])
             subjects, metrics, libraries = (
                 once.setdefault(tuple(row[column]), tuple(row[column])) for column in ("names", "metrics", "libraries")

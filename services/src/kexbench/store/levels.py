@@ -9,9 +9,8 @@ from kexbench.store import rows
 from kexbench.store.measured import (
     COUNTED_OF_CHOSEN,
     KEYS_OF_CHOSEN,
-    NEWEST,
-    ON_HOST_KIND,
     MeasuredTables,
+    on_host_kind,
     samples_once,
 )
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
@@ -44,9 +43,9 @@ class LevelTables(MeasuredTables):
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
         here = "case_id IN {case_ids:Array(String)}"
-        sentinels = f"metric = {{metric:String}} AND reference = 'sentinel' AND {here} AND {ON_HOST_KIND}"
+        sentinels = f"metric = {{metric:String}} AND reference = 'sentinel' AND {here} AND {on_host_kind(selection)}"
         with_sentinel = f"SELECT run_id, case_id FROM summaries FINAL WHERE {sentinels} AND notEmpty(counted)"
-        age = f"(run_id, case_id) IN ({with_sentinel}), {NEWEST}"
+        age = f"(run_id, case_id) IN ({with_sentinel}), "
         chosen = self._chosen(selection, [str(selection.metric)], here, age, case_ids=list(case_ids))
         if chosen is None:
             return []
@@ -58,7 +57,7 @@ class LevelTables(MeasuredTables):
         frozen = samples_once(
             f"{INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, `values` AS frozen_values",
             "reference = 'sentinel' AND run_id IN {run_ids:Array(String)}",
-            f"{here} AND {ON_HOST_KIND}",
+            here,
         )
         compared = (
             f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {COMPARABLE} AS comparable,"

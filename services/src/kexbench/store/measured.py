@@ -46,37 +46,52 @@ from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, S
 _DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
 """SQL: the metrics of which every counted invocation with numbers has one."""
 COUNTED = f"({INVOCATION}) IN (SELECT * FROM counted_invocations)"
-ON_HOST_KIND = (
-    "({pool:String} = '' OR pool = {pool:String})"
-    f" AND ({{cpu_model:String}} = '' OR {HOST_KIND} = {{cpu_model:String}})"
-)
-_SELECTED = (
-    ON_HOST_KIND
-    + """
-    AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
-    AND (empty({subjects:Array(String)}) OR """
-    + SUBJECT
-    + """ IN {subjects:Array(String)})
-    AND (empty({case_ids:Array(String)}) OR case_id IN {case_ids:Array(String)})
-    AND ({run_id:String} = '' OR run_id = {run_id:String})
-    AND (empty({runs:Array(String)}) OR run_id IN {runs:Array(String)})
-    AND (reference = 'sentinel') = {sentinel:Bool}
-    AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
-         OR NOT match(source, '[+](relink|burn|copy)='))
-    AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
-         OR """
-    + SHOWN_RUN
-    + ")"
-)
 BEFORE = "{before:DateTime64(3)}"
-SELECTED = f"{_SELECTED} AND measured_at < {BEFORE}"
-"""SQL: whether a sample or an outcome is selected."""
-SUMMARISED = f"{_SELECTED} AND arrayExists(each -> each.2 < {BEFORE}, counted)"
-"""SQL: whether a cell's summary is selected."""
+
+
+def selected(selection: Selection) -> str:
+    """SQL: whether a sample or an outcome is selected. It has only what filters, since the engine takes longer to
+    analyse conditions than to read a few rows."""
+    return _selected(selection, f"measured_at < {BEFORE}")
+
+
+def summarised(selection: Selection) -> str:
+    """SQL: whether a cell's summary is selected."""
+    return _selected(selection, f"arrayExists(each -> each.2 < {BEFORE}, counted)" if selection.before else COUNTS)
+
+
+def newest(selection: Selection) -> str:
+    """SQL: the time of the newest selected invocation of a cell's summary."""
+    if selection.before is None:
+        return "measured_at"
+    return f"arrayMax(each -> if(each.2 < {BEFORE}, each.2, toDateTime64(0, 3, 'UTC')), counted)"
+
+
+def _selected(selection: Selection, in_time: str) -> str:
+    is_named = bool(selection.run_id or selection.runs)
+    conditions = {
+        in_time: True,
+        on_host_kind(selection): True,
+        "library IN {libraries:Array(String)}": bool(selection.libraries),
+        f"{SUBJECT} IN {{subjects:Array(String)}}": bool(selection.subjects),
+        "case_id IN {case_ids:Array(String)}": bool(selection.case_ids),
+        "run_id = {run_id:String}": bool(selection.run_id),
+        "run_id IN {runs:Array(String)}": bool(selection.runs),
+        "(reference = 'sentinel') = {sentinel:Bool}": True,
+        "NOT match(source, '[+](relink|burn|copy)=')": not (selection.variants or is_named),
+        SHOWN_RUN: not (selection.asides or is_named),
+    }
+    return " AND ".join(condition for condition, applies in conditions.items() if applies)
+
+
+def on_host_kind(selection: Selection) -> str:
+    conditions = {"pool = {pool:String}": selection.pool, f"{HOST_KIND} = {{cpu_model:String}}": selection.cpu_model}
+    return " AND ".join(condition for condition, value in conditions.items() if value) or "true"
+
+
 _RUNS = "{runs:Array(String)}"
 _SHOWN = f"{IS_SHOWN} AND {SHOWN_RUN}"
 CELL = "case_id, library, version_key, source, build_profile"
-NEWEST = f"arrayMax(each -> if(each.2 < {BEFORE}, each.2, toDateTime64(0, 3, 'UTC')), counted)"
 _PLACE = f"cityHash64({CELL}, run_id)"
 _INDEXED = ("library", "cpu_model", "pool", *FIRST_FIELDS, "version_key")
 """The order of samples begins with these, so naming their values leaves few samples to read."""
@@ -215,13 +230,14 @@ class MeasuredTables(HostTables, KeptTables):
         selection: Selection,
         metrics: Sequence[str],
         where: str = "true",
-        age: str = NEWEST,
+        age: str = "",
         *,
         all_named: bool = False,
         **bound: Any,
     ) -> "_Chosen | None":
-        """The newest run of each cell by `age`, with `all_named` all runs that are named. None if there are no such
-        runs. An empty metric stands for outcomes. Several metrics need named runs."""
+        """The newest run of each cell, by `age` before its time, with `all_named` all runs that are named. None if
+        there are no such runs. An empty metric stands for outcomes. Several metrics need named runs."""
+        age = f"{age}{newest(selection)}"
         is_chosen = "is_newest OR notEmpty({runs:Array(String)})" if all_named else "is_newest"
         columns = ", ".join(("run_id", "host_id", *(f"`{column}`" for column in _INDEXED)))
         given = self._parameters(selection) | bound | {"metrics": list(metrics)}
@@ -230,7 +246,8 @@ class MeasuredTables(HostTables, KeptTables):
                 f"SELECT DISTINCT place, host_kind, {columns} FROM"
                 f" (SELECT {_PLACE} AS place, {HOST_KIND} AS host_kind, {columns},"
                 f" run_id = argMax(run_id, ({age}, run_id)) OVER (PARTITION BY {CELL}) AS is_newest"
-                f" FROM summaries FINAL WHERE metric IN {{metrics:Array(String)}} AND {SUMMARISED} AND {where})"
+                " FROM summaries FINAL WHERE metric IN {metrics:Array(String)}"
+                f" AND {summarised(selection)} AND {where})"
                 f" WHERE {is_chosen}",
                 given,
             )
