@@ -53,8 +53,8 @@ export function Legend({ metric, model: { rows, versus }, isDense = false }: Pro
           </>
         ) : (
           <>
-            the change in {noun} from <b>the version that its column names</b>, or one that it names itself.
-            That is the nearest lower version measured beside it, whatever its build.
+            the change in {noun} from <b>the version named at the head of its column</b>, or in the cell
+            itself: the nearest lower version measured beside it, whatever its build.
           </>
         )}
       </p>

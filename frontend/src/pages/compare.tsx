@@ -42,7 +42,9 @@ export function ComparePage() {
     <>
       <h1>Compare</h1>
       <RunsAside />
-      {comparison.data && <CompareControls {...{ search, change }} comparison={comparison.data} />}
+      {comparison.data && comparison.data.subjects.length > 0 && (
+        <CompareControls {...{ search, change }} comparison={comparison.data} />
+      )}
       {comparison.isError ? (
         <Failed error={comparison.error} retry={() => void comparison.refetch()} />
       ) : comparison.data ? (

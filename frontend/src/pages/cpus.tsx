@@ -106,13 +106,19 @@ function Results({ cpus }: { cpus: Cpus }) {
     <>
       <h2>{cpus.case.title}</h2>
       <p>
-        The newest version of each library on each CPU. Costs are relative to <HostName kind={base} />. The
-        machines were not measured in turns, so these ratios have no verdict. Changes were measured on each
-        CPU itself: from the nearest lower version of the library that was measured beside it there, whatever
-        its build.
+        The newest version of each library on each CPU.{" "}
+        {cpus.host_kinds.length > 1 ? (
+          <>
+            Costs are relative to <HostName kind={base} />. The machines were not measured in turns, so these
+            ratios have no verdict.
+          </>
+        ) : (
+          "Only one CPU has measured this case."
+        )}{" "}
+        Changes were measured on each CPU itself: from the nearest lower version of the library that was
+        measured beside it there, whatever its build.
       </p>
       {mask && <p>{mask}</p>}
-      {cpus.host_kinds.length === 1 && <p>Only one CPU has measured this case.</p>}
       <p>
         <Link {...paths.trends({ case: [cpus.case.id], split: "cpu" })}>Trends on each CPU</Link>
       </p>

@@ -6,11 +6,14 @@ import { describe, expect, it } from "vitest";
 import type {
   Articles,
   Comparison,
+  Cpus,
   Filters,
   Matrix,
   OutcomeView,
+  Overview,
   RunDetail,
   RunPage,
+  Series,
   UpgradeReport,
 } from "@/api/generated";
 import { paths } from "@/paths";
@@ -28,10 +31,11 @@ function openWith(target: Target, path: string, body: object) {
 
 describe("nothing stored", () => {
   it.each([paths.home(), paths.trends(), paths.compare(), paths.runs()])(
-    "names a command on $to",
+    "names a command on $to, and offers no choices of nothing",
     async (page) => {
       openPage(page, mockApi("nothing"));
       expect(await screen.findByText(COMMAND)).toBeDefined();
+      expect(screen.queryAllByRole("combobox")).toEqual([]);
     },
   );
 });
@@ -137,6 +141,57 @@ describe("the choices of Trends", () => {
     openWith(paths.trends(), "filters", { ...filters, host_kinds });
     const box = await screen.findByRole("checkbox", { name: "local: Xeon 6/207" });
     expect(box.closest("label")?.title).toBe(`local: ${cpu}`);
+  });
+});
+
+describe("the words of CPUs", () => {
+  const cpus = answerOf<Cpus>("cpus");
+  const [kind] = cpus.host_kinds;
+
+  it("explain ratios where there are several machines", async () => {
+    const host_kinds = kind ? [kind, { ...kind, cpu_model: "another" }] : [];
+    openWith(paths.cpus(), "cpus", { ...cpus, host_kinds });
+    expect(await screen.findByText(/these ratios have no verdict/)).toBeDefined();
+    expect(screen.queryByText(/Only one CPU/)).toBeNull();
+  });
+
+  it("explain none where there is one", async () => {
+    openWith(paths.cpus(), "cpus", { ...cpus, host_kinds: kind ? [kind] : [] });
+    expect(await screen.findByText(/Only one CPU has measured this case/)).toBeDefined();
+    expect(screen.queryByText(/no verdict/)).toBeNull();
+  });
+
+  it("name the build of the newest version, as of the one before", async () => {
+    const [row] = cpus.rows;
+    const built = row && { ...row, subject: { ...row.subject, version: "3.5.9", source: "debian/trixie" } };
+    openWith(paths.cpus(), "cpus", { ...cpus, rows: [built] });
+    expect(await screen.findByText(/^3\.5\.9 \(debian\/trixie\)/)).toBeDefined();
+  });
+});
+
+describe("an upgrade on the first page", () => {
+  it("names the sources of both versions", async () => {
+    const overview = answerOf<Overview>("overview");
+    const [state] = overview.libraries.filter(({ upgrade }) => upgrade);
+    const { before, after } = state?.upgrade ?? {};
+    openWith(paths.home(), "overview", overview);
+    expect(await screen.findByText(`${before?.source} → ${after?.source}`)).toBeDefined();
+  });
+});
+
+describe("the charts of Series", () => {
+  it("are one for each library", async () => {
+    const series = answerOf<Series>("series");
+    const lines = series.lines.flatMap((line) => {
+      const points = line.points.map((point) => ({ ...point, subject: `other ${point.subject}` }));
+      return [line, { ...line, points, library: "openssl" as const }];
+    });
+    openWith(paths.series({ case: series.case.id }), "series", { ...series, lines });
+    const charts = await screen.findAllByRole("img", { name: /by version\. The table lists/ });
+    expect(charts.map((chart) => chart.getAttribute("aria-label")?.match(/, (\w+):/)?.[1])).toEqual([
+      "fake",
+      "openssl",
+    ]);
   });
 });
 

@@ -36,7 +36,7 @@ export function TrendsPage() {
     <>
       <h1>Trends</h1>
       <RunsAside />
-      {filters && trends.data && (
+      {filters && trends.data && trends.data.choices.length > 0 && (
         <TrendsControls search={search} filters={filters} trends={trends.data} change={change} />
       )}
       {trends.data ? (
