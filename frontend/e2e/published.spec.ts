@@ -29,7 +29,7 @@ test.afterEach(() => {
 async function openTrend(page: Page) {
   await page.goto("./");
   await page.locator('a[data-place="0 1"]').click();
-  await expect(page.locator(".plot canvas")).toBeVisible();
+  await expect(page.locator(".plot canvas")).toHaveCount(2); // of each library
 }
 
 async function openUpgrade(page: Page) {
