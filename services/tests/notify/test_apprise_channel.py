@@ -68,14 +68,14 @@ def test_a_redirect_is_not_followed(hook: Webhook, status: int) -> None:
 
 
 def test_no_secret_of_the_address_is_in_an_error_a_log_or_the_output(
-    hook: Webhook, capfd: pytest.CaptureFixture[str]
+    hook: Webhook, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Even where the other side says it all again."""
     logged = StringIO()
     handler = logging.StreamHandler(logged)
     root = logging.getLogger()
     root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
+    caplog.set_level(logging.DEBUG)
     hook.status = 403
     for schema in ("json", "form", "xml"):
         address = hook.address(schema=schema)
