@@ -1,5 +1,6 @@
 """The queries from before summaries: every question is answered from the samples of all counted invocations."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, d
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.evidence import Digest, Evidence, RunCase, Token
+from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.kept import parameters
 from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
 from kexbench.store.measured import BATCHES, _outcome, _sample
@@ -79,18 +80,38 @@ class StoreWithoutSummaries(ClickHouseStore):
     kind."""
 
     def evidence(self) -> Evidence:
-        measured = " UNION DISTINCT ".join(
-            f"SELECT run_id, case_id FROM {table} WHERE {COUNTED}" for table in ("samples", "outcomes")
-        )
         asides, first_looks = (
             frozenset(row["run_id"] for row in self._query(f"SELECT run_id FROM runs WHERE {which}"))
-            for which in ("aside", f"first_look AND {self._shows_first_looks()}")
+            for which in ("aside", "first_look")
         )
-        return Evidence(
-            asides=asides,
-            first_looks=first_looks,
-            digests={RunCase(**row): Digest(0, ()) for row in self._query(measured)},
+        shown = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+        measured = " UNION ALL ".join(
+            f"SELECT run_id, case_id, pool, cpu_model, host_id, measured_at, {metric} AS of_metric, {library} AS shown"
+            f" FROM {table} WHERE {COUNTED}"
+            for table, metric, library in (
+                ("samples", "metric", f"if({shown}, toString(library), '')"),
+                ("outcomes", "''", "''"),
+            )
         )
+        kinds: dict[RunCase, list[OnKind]] = defaultdict(list)
+        for row in self._query(
+            f"SELECT run_id, case_id, pool, {HOST_KIND} AS host_kind, min(measured_at) AS oldest,"
+            " max(measured_at) AS newest, groupUniqArray(of_metric) AS metrics, groupUniqArray(shown) AS libraries"
+            f" FROM ({measured}) GROUP BY run_id, case_id, pool, host_kind"
+        ):
+            kinds[RunCase(row["run_id"], row["case_id"])].append(
+                OnKind(
+                    kind=(row["pool"], row["host_kind"]),
+                    oldest=row["oldest"],
+                    newest=row["newest"],
+                    subjects=(),
+                    with_sentinel=False,
+                    metrics=tuple(filter(None, row["metrics"])),
+                    libraries=tuple(filter(None, row["libraries"])),
+                )
+            )
+        digests = {place: Digest(0, tuple(each)) for place, each in kinds.items()}
+        return Evidence(asides=asides, first_looks=first_looks, digests=digests)
 
     def _shows_first_looks(self) -> bool:
         measured = self._query(
@@ -197,8 +218,9 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
             self._parameters(selection),
         )
-        harness = self.harness_versions({row["run_id"] for row in selected})
-        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in selected]
+        disturbed = list(selected)
+        harness = self.harness_versions({row["run_id"] for row in disturbed})
+        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         selected = self._query(
