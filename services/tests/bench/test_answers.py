@@ -7,6 +7,7 @@ import pytest
 
 from bench.answers import Answers, measure
 from bench.answers_report import answers_text, load_text
+from bench.furnishing import furnish
 from bench.large_store import BATCHES, METRICS, Extent, make_large_store, runs_of, values_of
 from bench.load import RATE, measure_load
 from bench.sample_rows import measure_sample_rows
@@ -40,7 +41,9 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
 
 def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path) -> None:
     extent = replace(SMALL, versions=3, groups=2)
-    make_large_store(tmp_path / "store", extent).close()
+    store = make_large_store(tmp_path / "store", extent)
+    furnish(store, extent)
+    store.close()
     opened_s, answers, peak_bytes = measure(tmp_path / "store", extent)
     transfers = measure_transfers(tmp_path / "store", extent)
     rows = measure_sample_rows(tmp_path / "rows.sqlite", extent)

@@ -70,6 +70,7 @@ LATER = {
     "level": 18,
     "reason": 20,
     "about": 20,
+    "first_look": 25,
 }
 """Columns by the migration that brought them."""
 
@@ -79,9 +80,9 @@ class OldStore(ClickHouseStore):
 
     version = 1
 
-    def _next_number(self, *_: object) -> int:
+    def _next_numbers(self, *_: object) -> dict[str, int]:
         """It had none."""
-        return 0
+        return {}
 
     def _note_host(self, _: object) -> None:
         """Nor were hosts noted."""
