@@ -358,7 +358,6 @@ def test_a_cluster_without_a_token_file_is_told_with_the_remedy(cli: Cli, monkey
 @pytest.mark.parametrize(
     "url",
     [
-        "",
         "127.0.0.1:8350",
         "kexbench.example.com",
         "ftp://127.0.0.1",

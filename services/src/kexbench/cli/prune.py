@@ -1,6 +1,7 @@
 """`kexbench prune`: removes old batch values from the store."""
 
-from datetime import UTC, datetime, timedelta
+import time
+from datetime import timedelta
 from typing import Annotated
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from kexbench.api.models import PrunableView, PrunedView, PruneWanted, StoreView
 from kexbench.cli.console import out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
+from kexbench.domain.moments import moment_of
 from kexbench.planning.written import Duration
 
 _DURATION: TypeAdapter[int] = TypeAdapter(Duration)
@@ -48,7 +50,7 @@ def prune(
         kexbench prune --older-than 365d
         kexbench prune --older-than 90d --json | jq .freed_bytes
     """
-    before = datetime.now(UTC) - older_than
+    before = moment_of(int(time.time() - older_than.total_seconds()))
     with reach_api(role="dispatcher") as api:
         prunable = api.get(PrunableView, f"/store/prunable?before={quote(before.isoformat())}")
         first = api.get(StoreView, "/store")
