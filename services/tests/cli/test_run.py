@@ -55,16 +55,19 @@ def test_a_fault_in_the_last_spec_is_known_before_the_first_one_is_measured(cli:
 
 
 @pytest.mark.thorough
-def test_a_quick_run_is_short_and_stays_out_of_the_history(cli: Cli) -> None:
+def test_a_quick_run_is_short_and_is_shown_until_another_run_has_results(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY, SLOWER), "--quick")
     assert done.status == 0, done.err
     assert "slower" in done.out
-    assert cli("upgrade", "--json").json()["upgrades"] == []
+    (first_look,) = cli("upgrade", "--json").json()["upgrades"]
+    assert "step=" in first_look["after"]["source"]
     (run,) = cli("runs", "list", "--json").json()["runs"]
     assert (run["spec_name"], run["state"], run["invocations_stored"]) == ("steady", "finished", 6)
     detail = cli("runs", "show", run["run_id"], "--json").json()
     assert (detail["measure"]["invocations"], detail["measure"]["batches"]) == (3, 4)
     assert cli("run", "--resume", run["run_id"], "--quick").status == 2
+    assert cli("run", cli.spec("other", STEADY)).status == 0
+    assert cli("upgrade", "--json").json()["upgrades"] == []
 
 
 def test_exported_samples_hold_every_batch(cli: Cli) -> None:
