@@ -184,7 +184,8 @@ def test_the_run_of_a_measured_pull_request_comes_first_and_its_verdict_is_told(
     stage.measure(run)
     stage.once()
     verdict = stage.pages.get(f"/runs/{run.run_id}/verdict").json()["sentence"]
-    assert stage.fake.shown(own)[CONTEXT] == ("failure", verdict, f"{PAGES}/runs/{run.run_id}")
+    status = f"{verdict}; largest: fake 1.0 (1.0) → fake 1.1 (1.1)"
+    assert stage.fake.shown(own)[CONTEXT] == ("failure", status, f"{PAGES}/runs/{run.run_id}")
     assert stage.comments(7) == [verdict]
     assert "`fake 1.0 (1.0)` | `fake 1.1 (1.1)`" in stage.fake.bodies(7)[0][1]
 
