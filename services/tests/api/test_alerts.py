@@ -165,6 +165,17 @@ def test_what_happened_unseen_is_a_conflict_that_says_who_did_what(
     assert change(client, "wrong", 2, note="throttled").status_code == 201
 
 
+def test_instructions_counted_meanwhile_are_no_conflict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    raised(empty_store)
+    explained = next_event(empty_store.alert_events(ALERT), AlertAction.EXPLAINED, ANALYST)
+    add_event(empty_store, explained)
+    first = change(client, "acknowledged", 0, note="I ask upstream")
+    assert (first.status_code, first.json()["alert"]["status"]) == (201, "acknowledged")
+    assert change(client, "acknowledged", 0, note="I ask upstream").json() == first.json()
+    assert [event.action for event in empty_store.alert_events(ALERT)] == ["raised", "explained", "acknowledged"]
+    assert_problem(change(client, "wrong", 1, note="throttled"), 409, "meanwhile alice acknowledged it")
+
+
 def test_the_same_again_of_the_same_person_is_no_conflict_and_happens_once(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:

@@ -1,7 +1,7 @@
 """Alerts: listed, shown and changed. Also the screenings of runs that alerts come from."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from re import fullmatch
@@ -37,7 +37,7 @@ from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.comparison.overview import stories_of
 from kexbench.comparison.upgrade_ends import neighbours
-from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
+from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.samples import Metric
 from kexbench.domain.screenings import Screening
 from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
@@ -226,9 +226,14 @@ def _requested_event(events: Sequence[AlertEvent], author: str, change: AlertCha
 
 def _repeats(events: Sequence[AlertEvent], saw: int, event: AlertEvent) -> bool:
     """Whether the same author already did this, having seen as much: the answer was lost."""
-    next_event = next((event for event in events if event.number == saw + 1), None)
+    next_event = next(_unseen(events, saw), None)
     fields = {"number", "at"}
     return next_event is not None and next_event.model_dump(exclude=fields) == event.model_dump(exclude=fields)
+
+
+def _unseen(events: Sequence[AlertEvent], saw: int) -> Iterator[AlertEvent]:
+    """Those that a person has to know before a change. Counts of instructions come on their own and decide nothing."""
+    return (event for event in events if event.number > saw and event.action is not AlertAction.EXPLAINED)
 
 
 def _check_seen(events: Sequence[AlertEvent], saw: int) -> None:
@@ -237,7 +242,7 @@ def _check_seen(events: Sequence[AlertEvent], saw: int) -> None:
     if saw > newest:
         detail = f"there is no event {saw} of this alert: the newest is {newest}"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "read it again, then send the number of its last event")
-    if missed := [event for event in events if event.number > saw]:
+    if missed := list(_unseen(events, saw)):
         detail = f"meanwhile {'; '.join(event_words(event) for event in missed)}"
         remedy = f"read it again; to repeat the change, send {newest} as the last event seen"
         raise ProblemError(HTTPStatus.CONFLICT, detail, remedy)
