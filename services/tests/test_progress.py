@@ -10,7 +10,7 @@ from kexbench.cli.cluster import _Progress
 from kexbench.cli.console import ProgressReporter
 from kexbench.domain.runs import RunState
 from kexbench.execution.folder import RunFolder
-from kexbench.queue.progress import expected_end_at, expected_s, left_s
+from kexbench.queue.progress import Done, expected_end_at, expected_s, left_s
 from kexbench.store.port import RunDurationRow
 from tests.builders import a_run, an_event
 
@@ -32,8 +32,8 @@ BEGAN = an_event(a_run())
 )
 def test_the_pace_of_a_run_revises_its_estimate(elapsed_s: int, done: int, since: int | None, left: float) -> None:
     now = BEGAN.at + timedelta(seconds=elapsed_s)
-    assert left_s(BEGAN, 12, 50, done, now, since) == left
-    assert expected_end_at(BEGAN, 12, 50, done, now, since) == now + timedelta(seconds=left)
+    assert left_s(BEGAN, 12, 50, Done(done, since), now) == left
+    assert expected_end_at(BEGAN, 12, 50, Done(done, since), now) == now + timedelta(seconds=left)
 
 
 THREE_MINUTES_MORE = [RunDurationRow(name, 10, 190) for name in ("other", "another", "a third")]

@@ -7,7 +7,7 @@ import { dateTimeSeconds } from "@/format";
 import { paths } from "@/paths";
 import { Code } from "@/ui/Code";
 import { Frame } from "@/ui/Frame";
-import { doneText, jobsText, leftText, shareOf } from "./live-model";
+import { doneText, jobsText, leftText } from "./live-model";
 import { isOpen } from "./RunState";
 
 const TICK_MS = 1000;
@@ -21,13 +21,13 @@ function useNow(): number {
   return now;
 }
 
-/** A bar with the stored invocations and the time left. */
+/** A bar with the measured invocations and the time left. */
 export function ProgressBar({ run }: { run: RunProgressView | RunUnderWay }) {
   const now = useNow();
   const left = leftText(run, now);
   return (
     <span className="progress">
-      <progress value={shareOf(run, now)} max={1} aria-label="Progress" />
+      <progress value={run.invocations_measured} max={run.invocations_planned} aria-label="Progress" />
       <span>
         {doneText(run)}
         {left && `, ${left}`}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jobsText, leftText, shareOf } from "./live-model";
+import { jobsText, leftText } from "./live-model";
 
 const BEGAN = Date.parse("2026-01-01T00:00:00Z");
 const RUN = {
@@ -9,20 +9,6 @@ const RUN = {
   invocations_planned: 10,
   invocations_stored: 0,
 };
-
-describe("the share of a run that is done", () => {
-  it("grows with the time while nothing is stored", () => {
-    expect([0, 25, 50].map((seconds) => shareOf(RUN, BEGAN + seconds * 1000))).toEqual([0, 0.25, 0.5]);
-  });
-  it("is never behind what is stored, and is that alone once the estimate is over", () => {
-    expect(shareOf({ ...RUN, invocations_stored: 4 }, BEGAN)).toBe(0.4);
-    expect(shareOf({ ...RUN, invocations_stored: 4 }, BEGAN + 500_000)).toBe(0.4);
-    expect(shareOf({ ...RUN, expected_end_at: null, invocations_stored: 10 }, BEGAN)).toBe(1);
-  });
-  it("is not negative where the browser’s clock is behind", () => {
-    expect(shareOf(RUN, BEGAN - 5000)).toBe(0);
-  });
-});
 
 describe("the time left", () => {
   it("is estimated, and says so once it is over", () => {

@@ -17,6 +17,7 @@ function anEntry(changes: Partial<QueueEntry> = {}): QueueEntry {
     pools: ["local"],
     invocations_planned: 12,
     invocations_stored: 0,
+    invocations_measured: 0,
     left_s: 240,
     wait_s: 0,
     superseded_by: null,

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { QueueEntry } from "@/api/generated";
 import { queueOptions, queueQueryKey } from "@/api/generated/@tanstack/react-query.gen";
 import { useStream } from "@/api/stream";
+import { doneText } from "@/components/live-model";
 import { positionReason, timingOf } from "@/components/queue-model";
 import { RunState } from "@/components/RunState";
 import { LOCAL } from "@/format";
@@ -76,15 +77,11 @@ function QueuedRuns({ runs }: { runs: QueueEntry[] }) {
   );
 }
 
-function Progress({
-  run: { invocations_stored: stored, invocations_planned: planned },
-}: {
-  run: QueueEntry;
-}) {
+function Progress({ run }: { run: QueueEntry }) {
   return (
     <p className="progress">
-      <progress value={stored} max={planned} aria-label="Invocations stored" />
-      {stored} of {planned} invocations
+      <progress value={run.invocations_measured} max={run.invocations_planned} aria-label="Progress" />
+      {doneText(run)}
     </p>
   );
 }

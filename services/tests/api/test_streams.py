@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,13 @@ class Stream:
         return [line for line in self._lines if line and not line.startswith(":")]
 
 
-def app_of(store: ClickHouseStore, log: Callable[[str], list[str]] = lambda _: []) -> FastAPI:
-    return create_app(store, LocalGatekeeper(SECRET), None, LocalSupplies(lambda *_, **__: a_plan(), log))
+def app_of(
+    store: ClickHouseStore,
+    log: Callable[[str], list[str]] = lambda _: [],
+    measured: Callable[[str], dict[str, int]] = lambda _: {},
+) -> FastAPI:
+    supplies = LocalSupplies(lambda *_, **__: a_plan(), log, measured)
+    return create_app(store, LocalGatekeeper(SECRET), None, supplies)
 
 
 @contextmanager
@@ -160,6 +166,32 @@ def test_the_stream_of_the_overview_lists_what_is_measured_now(empty_store: Clic
         assert (under_way["run_id"], under_way["state"]) == (run.run_id, "running")
         finish(empty_store, run)
         assert stream.next()["under_way"] == []
+
+
+def test_what_this_machine_measured_is_counted_everywhere_before_it_is_stored(
+    empty_store: ClickHouseStore, running: Run
+) -> None:
+    on_disk = {running.plan.jobs[0].job_id: 2}
+    facts = ("invocations_stored", "invocations_measured", "invocations_planned")
+    with (
+        serving(app_of(empty_store, measured=lambda _: dict(on_disk))) as url,
+        following(url, "/overview/stream") as stream,
+    ):
+        (under_way,) = stream.next()["under_way"]
+        assert [under_way[fact] for fact in facts] == [0, 2, 12]
+        on_disk[running.plan.jobs[0].job_id] = 3
+        (under_way,) = stream.next()["under_way"]
+        assert [under_way[fact] for fact in facts] == [0, 3, 12]
+        progress, queue = (
+            httpx.get(f"{url}{API_PREFIX}{path}", timeout=60).json()
+            for path in (f"/runs/{running.run_id}/progress", "/queue")
+        )
+        for told in (progress, *queue["runs"]):
+            assert [told[fact] for fact in facts] == [0, 3, 12]
+        end_at = datetime.fromisoformat(under_way["expected_end_at"])
+        left = end_at - datetime.fromisoformat(under_way["state_at"])
+        assert datetime.fromisoformat(progress["expected_end_at"]) >= end_at
+        assert left > timedelta(days=1), "by the pace of three invocations since the run began"
 
 
 def test_there_is_no_stream_of_an_unknown_run(empty_store: ClickHouseStore) -> None:

@@ -43,6 +43,7 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
         spec_begun_at=None,
         pools=["epyc"],
         invocations_planned=10,
+        invocations_measured=0,
         invocations_stored=0,
         left_s=60,
         wait_s=None,

@@ -26,6 +26,7 @@ from kexbench.api.alert_models import (
 )
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import (
+    MaybeSupplies,
     PagesUrl,
     TheScreeningStore,
     TheStore,
@@ -43,7 +44,8 @@ from kexbench.domain.screenings import Screening
 from kexbench.notify.feed import MEDIA_TYPE, PATH, alert_entry, atom, upgrade_entry
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.progress import expected_end_at
-from kexbench.queue.runs import one_at_a_time, open_runs, takes
+from kexbench.queue.runs import done_of, one_at_a_time, open_runs, takes
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import AlertRow, AlertStore, Selection, Store
 
 router = api_router(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
@@ -58,6 +60,7 @@ IN_FEED = 20
 @router.get("/alerts", operation_id="alerts")
 def alerts(
     store: TheStore,
+    supplies: MaybeSupplies,
     status: Annotated[list[Status] | None, Query(description="only these statuses", max_length=6)] = None,
     library: Libraries = None,
     kind: Annotated[AlertKind | None, Query(description="only this kind")] = None,
@@ -79,13 +82,15 @@ def alerts(
     events = store.kept_until_stored(("events of alerts", alert_ids), lambda: store.events_of_alerts(alert_ids))
     return AlertPage(
         alerts=[AlertSummary.of(alert) for alert in alerts_in(events, alert_ids, now)],
-        confirming=_under_confirmation(store, now),
+        confirming=_under_confirmation(store, supplies, now),
         counts=dict(Counter(current for _, current in rows)),
         next_before=page[-1].raised_at if len(page) < len(matching) else None,
     )
 
 
-def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
+def _under_confirmation(
+    store: Store, supplies: Supplies | LocalSupplies | None, now: datetime
+) -> list[UnderConfirmation]:
     """Each confirmation run once, although several screenings may wait for it."""
     waiting = store.kept_until_stored("waiting screenings", store.waiting_screenings)
     if not waiting:
@@ -103,7 +108,7 @@ def _under_confirmation(store: Store, now: datetime) -> list[UnderConfirmation]:
                 row.event,
                 takes_s(row.spec_name, row.estimated_s),
                 row.invocations,
-                stored[row.run_id].invocations_stored,
+                done_of(store, supplies, row.run_id, row.event, stored[row.run_id].invocations_stored),
                 now,
             ),
         )

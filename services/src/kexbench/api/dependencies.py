@@ -34,10 +34,6 @@ def _supplies(request: Request) -> Supplies | LocalSupplies | None:
     return cast(Supplies | LocalSupplies | None, request.app.state.supplies)
 
 
-def _measures_itself(request: Request) -> bool:
-    return isinstance(request.app.state.supplies, LocalSupplies)
-
-
 def queueing_of(request: Request) -> Supplies | LocalSupplies:
     """Raises a 409 problem if the service has no queue."""
     if not _has_queue(request):
@@ -76,7 +72,6 @@ def catalogue_of(request: Request) -> Catalogue:
 
 HasQueue = Annotated[bool, Depends(_has_queue)]
 MaybeSupplies = Annotated[Supplies | LocalSupplies | None, Depends(_supplies)]
-MeasuresItself = Annotated[bool, Depends(_measures_itself)]
 PagesUrl = Annotated[str, Depends(_pages_url)]
 TheCatalogue = Annotated[Catalogue, Depends(catalogue_of)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]

@@ -42,7 +42,7 @@ def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, request: DryRun
     if isinstance(plan, tuple):
         return DryRunView(faults=list(plan))
     trigger = Trigger.COMMIT if request.commit else Trigger.API
-    ahead = _ahead(store, plan, trigger, measures_itself=isinstance(supplies, LocalSupplies))
+    ahead = _ahead(store, plan, trigger, supplies)
     return DryRunView(
         plan=plan if request.with_plan else None,
         dry_run=DryRun(
@@ -66,10 +66,10 @@ def _rounded(seconds: float) -> float:
     return round(seconds / 60, 2)
 
 
-def _ahead(store: Store, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
+def _ahead(store: Store, plan: Plan, trigger: Trigger, supplies: Supplies | LocalSupplies) -> list[QueueEntry]:
     """The runs that a run of this plan would wait for in one of its pools if it were queued now."""
-    waits = waiting_states(measures_itself)
-    entries = [entry for entry in queue(store, measures_itself).runs if not entry.superseded_by]
+    waits = waiting_states(supplies)
+    entries = [entry for entry in queue(store, supplies).runs if not entry.superseded_by]
     waiting = {entry.run_id: _as_waiting(entry) for entry in entries if entry.state in waits}
     newcomer = QueuedRun("", trigger, plan.spec_name, datetime.now(UTC), RunState.QUEUED)
     order = in_order([*waiting.values(), newcomer], store.last_begun())

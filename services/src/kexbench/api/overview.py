@@ -1,7 +1,7 @@
 """The overview: what is new of each library, and which runs measure. The search. The queue: running and waiting runs,
 in the order in which they will run. How far a run is. What is measured now, as streams."""
 
-from collections.abc import AsyncIterator, Hashable, Mapping
+from collections.abc import AsyncIterator, Hashable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
@@ -11,7 +11,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from kexbench.alerts.events import alerts_of
 from kexbench.api.answers import KeptRoute
-from kexbench.api.dependencies import MaybeSupplies, MeasuresItself, TheCatalogue, TheStore
+from kexbench.api.dependencies import MaybeSupplies, TheCatalogue, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, newest_event
@@ -27,10 +27,10 @@ from kexbench.api.run_models import (
 from kexbench.comparison.overview import library_states
 from kexbench.comparison.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.runs import Run
 from kexbench.planning.queue import in_order, priority_of, superseded
-from kexbench.queue.progress import expected_end_at, jobs_progress, left_s
-from kexbench.queue.runs import as_queued, open_runs, takes, waiting_states
+from kexbench.queue.progress import Done, expected_end_at, jobs_progress, left_s
+from kexbench.queue.runs import as_queued, done_of, open_runs, takes, waiting_states
 from kexbench.queue.streams import News, Read, Streams, TooManyStreams, Topic
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, Store
@@ -40,33 +40,35 @@ _kept = APIRouter(route_class=KeptRoute)
 
 
 @_kept.get("/overview", operation_id="overview")
-def overview(request: Request, store: TheStore, catalogue: TheCatalogue, measures_itself: MeasuresItself) -> Overview:
+def overview(request: Request, store: TheStore, catalogue: TheCatalogue, supplies: MaybeSupplies) -> Overview:
     """The newest upgrade of each library with its result, which runs measure now, which specs were measured, and the
     named views."""
     return Overview(
         libraries=library_states(store, catalogue),
         specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
         views=request.app.state.views,  # the same for as long as the service runs, so that answers can be kept
-        **dict(under_way(store, measures_itself)),
+        **dict(under_way(store, supplies)),
     )
 
 
-def under_way(store: Store, measures_itself: bool) -> UnderWay:
-    waits = waiting_states(measures_itself)
-    rows, now = store.open_run_rows(), datetime.now(UTC)
-    begun = [row for row in rows if row.event.state not in waits]
-    stored = store.progress([row.run_id for row in begun]) if begun else {}
-    takes_s = takes(store)
-    return UnderWay(
-        under_way=[
-            _run_under_way(row, stored[row.run_id].invocations_stored, takes_s(row.spec_name, row.estimated_s), now)
-            for row in begun
-        ],
-        waiting=len(rows) - len(begun),
-    )
+def under_way(store: Store, supplies: Supplies | LocalSupplies | None) -> UnderWay:
+    waits = waiting_states(supplies)
+    (rows, progress), now, takes_s = open_runs(store), datetime.now(UTC), takes(store)
+    begun = [
+        _run_under_way(
+            row,
+            stored := progress[row.run_id].invocations_stored,
+            done_of(store, supplies, row.run_id, row.event, stored),
+            takes_s(row.spec_name, row.estimated_s),
+            now,
+        )
+        for row in rows.values()
+        if row.event.state not in waits
+    ]
+    return UnderWay(under_way=begun, waiting=len(rows) - len(begun))
 
 
-def _run_under_way(row: OpenRunRow, stored: int, whole_s: float, now: datetime) -> RunUnderWay:
+def _run_under_way(row: OpenRunRow, stored: int, done: Done, whole_s: float, now: datetime) -> RunUnderWay:
     return RunUnderWay(
         run_id=row.run_id,
         spec_name=row.spec_name,
@@ -76,7 +78,8 @@ def _run_under_way(row: OpenRunRow, stored: int, whole_s: float, now: datetime) 
         state_at=row.event.at,
         invocations_planned=row.invocations,
         invocations_stored=stored,
-        expected_end_at=expected_end_at(row.event, whole_s, row.invocations, stored, now),
+        invocations_measured=done.measured,
+        expected_end_at=expected_end_at(row.event, whole_s, row.invocations, done, now),
     )
 
 
@@ -96,10 +99,10 @@ def search(
 
 
 @router.get("/queue", operation_id="queue")
-def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
+def queue(store: TheStore, supplies: MaybeSupplies) -> QueueView:
     """Runs that have not ended: the current runs, then the waiting runs in the order they will begin if no other run is
     queued."""
-    waits = waiting_states(measures_itself)
+    waits, is_local = waiting_states(supplies), isinstance(supplies, LocalSupplies)
     rows, stored = open_runs(store)
     last_begun = store.kept_until_stored("last begun", store.last_begun)
     runs = [as_queued(row, waits) for row in rows.values()]
@@ -107,7 +110,8 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
     entries, before_s, now, takes_s = [], 0.0, datetime.now(UTC), takes(store)
     for run_id in [*begun, *waiting]:
-        row, done = rows[run_id], stored[run_id].invocations_stored
+        row = rows[run_id]
+        done = done_of(store, supplies, run_id, row.event, stored[run_id].invocations_stored)
         rest_s = left_s(row.event, takes_s(row.spec_name, row.estimated_s), row.invocations, done, now)
         entries.append(
             QueueEntry(
@@ -121,9 +125,10 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
                 spec_begun_at=last_begun.get(row.spec_name),
                 pools=list(row.pools),
                 invocations_planned=row.invocations,
-                invocations_stored=done,
+                invocations_stored=stored[run_id].invocations_stored,
+                invocations_measured=done.measured,
                 left_s=rest_s,
-                wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
+                wait_s=round(before_s, 1) if is_local and run_id in waiting else None,
                 superseded_by=newer.get(run_id),
             )
         )
@@ -148,10 +153,7 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
         ),
     )
     event, namespace = newest_event(run, progress), supplies.namespace if isinstance(supplies, Supplies) else ""
-    done, since = sum(stored.values()), None
-    if isinstance(supplies, LocalSupplies) and event.state is RunState.RUNNING:
-        done = _measured(supplies, run.run_id, stored)
-        since = done - sum(store.stored_by_job(run.run_id, event.at).values())
+    done = done_of(store, supplies, run.run_id, event, sum(stored.values()))
     whole_s = takes(store)(run.plan.spec_name, run.plan.estimated_s)
     return RunProgressView(
         run_id=run.run_id,
@@ -160,17 +162,11 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
         detail=event.detail,
         invocations_planned=run.plan.invocations,
         invocations_stored=sum(stored.values()),
-        invocations_measured=done,
+        invocations_measured=done.measured,
         log=_log_of(supplies, run.run_id),
-        expected_end_at=expected_end_at(event, whole_s, run.plan.invocations, done, datetime.now(UTC), since),
+        expected_end_at=expected_end_at(event, whole_s, run.plan.invocations, done, datetime.now(UTC)),
         **dict(jobs_progress(run.plan, event.state, stored, attempts, namespace)),
     )
-
-
-def _measured(supplies: LocalSupplies, run_id: str, stored: Mapping[str, int]) -> int:
-    """The invocations of a run, also those on this machine's disk that are not stored yet."""
-    here = supplies.measured(run_id)
-    return sum(max(stored.get(job_id, 0), here.get(job_id, 0)) for job_id in stored.keys() | here.keys())
 
 
 def _log_of(supplies: Supplies | LocalSupplies | None, run_id: str) -> list[str]:
@@ -221,9 +217,10 @@ async def _followed_run(
         yield topic
 
 
-async def _followed_runs(request: Request, store: TheStore, measures_itself: MeasuresItself) -> AsyncIterator[Topic]:
+async def _followed_runs(request: Request, store: TheStore, supplies: MaybeSupplies) -> AsyncIterator[Topic]:
     def read(changed: bool) -> News | None:
-        return _news(under_way(store, measures_itself)) if changed else None
+        measures = isinstance(supplies, LocalSupplies)  # while nothing is stored
+        return _news(under_way(store, supplies)) if changed or measures else None
 
     async for topic in _followed(request, "under way", read):
         yield topic

@@ -206,6 +206,7 @@ class QueueEntry(Frozen):
     pools: list[str]
     invocations_planned: int
     invocations_stored: int
+    invocations_measured: int = Field(description="also those that the measuring machine has not stored yet")
     left_s: float = Field(
         description="expected time until the end of the run once it has begun, by how long runs took before"
     )
@@ -231,6 +232,7 @@ class RunUnderWay(Frozen):
     state_at: datetime = Field(description="since when it is in this state")
     invocations_planned: int
     invocations_stored: int
+    invocations_measured: int = Field(description="also those that the measuring machine has not stored yet")
     expected_end_at: datetime | None = Field(description="estimated; null unless it is being measured")
 
 

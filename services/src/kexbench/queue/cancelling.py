@@ -30,7 +30,7 @@ def cancel_runs(
     """`run_ids`: None for all runs that have not begun. Repeating it changes nothing."""
     with one_at_a_time:
         if run_ids is None:
-            waits = waiting_states(isinstance(supplies, LocalSupplies))
+            waits = waiting_states(supplies)
             newest = {row.run_id: row.event for row in store.open_run_rows() if row.event.state in waits}
         else:
             newest = {run_id: progress.event for run_id, progress in store.progress(list(run_ids)).items()}

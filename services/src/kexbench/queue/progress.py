@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -110,25 +111,32 @@ def expected_s(spec_name: str, estimated_s: float, ended: Sequence[RunDurationRo
     return estimated_s + max(0.0, beyond_s)
 
 
-def left_s(event: RunEvent, whole_s: float, planned: int, done: int, now: datetime, since: int | None = None) -> float:
-    """The time until the end of a run, by its newest event. `since`: the invocations measured since then, if each
-    is counted at once; their pace decides. Otherwise only whole jobs are counted, and `whole_s` decides until it has
-    passed: the time that the run is expected to take."""
-    rest_s = whole_s * (1 - done / planned)
+class Done(NamedTuple):
+    """How many invocations of a run are measured."""
+
+    measured: int
+    """Also those that the measuring machine has not stored yet."""
+    since_event: int | None = None
+    """Those measured since its newest event; None where only whole jobs are counted."""
+
+
+def left_s(event: RunEvent, whole_s: float, planned: int, done: Done, now: datetime) -> float:
+    """The time until the end of a run, by its newest event. The pace since then decides. Where only whole jobs are
+    counted, `whole_s` decides until it has passed: the time that the run is expected to take."""
+    measured, since = done
+    rest_s = whole_s * (1 - measured / planned)
     if event.state is not RunState.RUNNING:
         return round(max(0.0, rest_s), 1)
     elapsed_s = max(0.0, (now - event.at).total_seconds())
     expected_left_s = min(rest_s, whole_s - elapsed_s)
     if expected_left_s > 0 and not since:
         return round(expected_left_s, 1)
-    counted = done if since is None else since
-    return round(elapsed_s * (planned - done) / counted if counted else elapsed_s, 1)
+    counted = measured if since is None else since
+    return round(elapsed_s * (planned - measured) / counted if counted else elapsed_s, 1)
 
 
-def expected_end_at(
-    event: RunEvent, whole_s: float, planned: int, done: int, now: datetime, since: int | None = None
-) -> datetime | None:
+def expected_end_at(event: RunEvent, whole_s: float, planned: int, done: Done, now: datetime) -> datetime | None:
     """None unless the run is being measured."""
     if event.state is not RunState.RUNNING:
         return None
-    return now + timedelta(seconds=left_s(event, whole_s, planned, done, now, since))
+    return now + timedelta(seconds=left_s(event, whole_s, planned, done, now))

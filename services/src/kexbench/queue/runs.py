@@ -12,7 +12,7 @@ from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Tr
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
-from kexbench.queue.progress import expected_s
+from kexbench.queue.progress import Done, expected_s
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
@@ -39,6 +39,18 @@ def takes(store: Store) -> Callable[[str, float], float]:
     """The time that a run is expected to take, by its spec's name and its estimated time."""
     ended = store.kept_until_stored("run durations", lambda: store.run_durations(DURATIONS))
     return partial(expected_s, ended=ended)
+
+
+def done_of(store: Store, supplies: Supplies | LocalSupplies | None, run_id: str, event: RunEvent, stored: int) -> Done:
+    """`event`: the run's newest one. `stored`: its stored invocations. A run that this machine measures has more on the
+    disk."""
+    if not isinstance(supplies, LocalSupplies) or event.state is not RunState.RUNNING:
+        return Done(stored)
+    by_job = store.kept_until_stored(("stored by job", run_id), lambda: store.stored_by_job(run_id))
+    before = store.kept_until_stored(("stored by job", run_id, event.at), lambda: store.stored_by_job(run_id, event.at))
+    here = supplies.measured(run_id)
+    measured = sum(max(by_job.get(job_id, 0), here.get(job_id, 0)) for job_id in by_job.keys() | here.keys())
+    return Done(measured, measured - sum(before.values()))
 
 
 def plan_of(
@@ -161,9 +173,9 @@ def state_of(store: RunStore, run_id: str) -> RunState:
     return store.progress([run_id])[run_id].event.state
 
 
-def waiting_states(measures_itself: bool) -> tuple[RunState, ...]:
+def waiting_states(supplies: Supplies | LocalSupplies | None) -> tuple[RunState, ...]:
     """The states of a run that has not begun. On a cluster kits are built while other runs are measured."""
-    return (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
+    return (RunState.QUEUED,) if isinstance(supplies, LocalSupplies) else (RunState.QUEUED, RunState.BUILDING)
 
 
 def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
