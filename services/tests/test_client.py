@@ -15,7 +15,8 @@ import pytest
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import MAX_UPLOAD_BYTES
 from kexbench.api.models import StoredInvocation
-from kexbench.client import ApiClient, Refused, Unreachable, batches_of, token_in
+from kexbench.api.verdicts import MOST_RUNS
+from kexbench.client import _VERDICTS, ApiClient, Refused, Unreachable, batches_of, token_in
 from kexbench.store.lock import ServiceAddress
 from tests.builders import a_run, an_invocation
 
@@ -324,3 +325,7 @@ def test_a_delivery_is_cut_into_bodies_that_the_service_takes() -> None:
     assert [len(json.loads(body)) for _, body in bodies] == [count for count, _ in bodies]
     assert max(len(body) for _, body in bodies) <= MAX_UPLOAD_BYTES
     assert len(bodies) > 1
+
+
+def test_as_many_verdicts_are_read_in_one_request_as_the_service_answers() -> None:
+    assert _VERDICTS == MOST_RUNS

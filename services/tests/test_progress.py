@@ -10,7 +10,7 @@ from kexbench.cli.cluster import _Progress
 from kexbench.cli.console import ProgressReporter
 from kexbench.domain.runs import RunState
 from kexbench.execution.folder import RunFolder
-from kexbench.queue.progress import Done, expected_end_at, expected_s, left_s
+from kexbench.queue.progress import Done, begun_at, expected_end_at, expected_s, left_s
 from kexbench.store.port import RunDurationRow
 from tests.builders import a_run, an_event
 
@@ -32,8 +32,25 @@ BEGAN = an_event(a_run())
 )
 def test_the_pace_of_a_run_revises_its_estimate(elapsed_s: int, done: int, since: int | None, left: float) -> None:
     now = BEGAN.at + timedelta(seconds=elapsed_s)
-    assert left_s(BEGAN, 12, 50, Done(done, since), now) == left
-    assert expected_end_at(BEGAN, 12, 50, Done(done, since), now) == now + timedelta(seconds=left)
+    before = 0 if since is None else done - since
+    progress = Done(done, BEGAN.at, before, each_counts=since is not None)
+    assert left_s(12, 50, progress, now) == left
+    assert expected_end_at(12, 50, progress, now) == now + timedelta(seconds=left)
+
+
+def test_news_of_a_run_that_goes_on_leave_its_pace_alone_and_a_resumed_one_has_its_own() -> None:
+    run = a_run()
+    events = [
+        an_event(run, RunState.QUEUED, seconds=0),
+        an_event(run, RunState.RUNNING, seconds=10),
+        an_event(run, RunState.CANCELLED, seconds=20),
+        an_event(run, RunState.QUEUED, seconds=30),
+        an_event(run, RunState.RUNNING, seconds=40),
+        an_event(run, RunState.RUNNING, seconds=50),
+    ]
+    assert begun_at(events) == events[4].at
+    whole_s, two_hours = 3600.0, events[4].at + timedelta(hours=2)
+    assert left_s(whole_s, 100, Done(95, events[4].at, before=90), two_hours) == 2 * 3600
 
 
 THREE_MINUTES_MORE = [RunDurationRow(name, 10, 190) for name in ("other", "another", "a third")]

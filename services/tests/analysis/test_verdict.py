@@ -1,5 +1,7 @@
 """A matrix judged as a whole: planted moves are found with their size, nothing else is."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
-from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, moderated, moves
+from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, _Kind, moderated, moves
 from kexbench.analysis.verdict import ONE_JOB, judge, moved_side, verdict_of
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import Move, UpgradeCell
@@ -300,3 +302,16 @@ def test_a_side_that_cannot_be_told_from_no_change_says_so_whatever_it_seems_to_
     assert judged.client is not None
     assert abs(judged.client.ratio - 1) > 0.01
     assert judged.client.verdict == "unresolved"
+
+
+def test_moves_that_are_remembered_hold_no_samples() -> None:
+    """They would be most of it: each new result makes another entry of all cells of its kind."""
+    samples = [Sample(np.array([0.1, 0.2, 0.3 + place]), ("one", "one", "two"), trimmed=True) for place in range(3)]
+    kind = _Kind(samples)
+    assert moderated(samples) == moderated(samples)
+    (remembered,) = [
+        found for found in gc.get_objects() if isinstance(found, _Kind) and found == kind and found is not kind
+    ]
+    assert remembered.samples == ()
+    others = [Sample(samples[0].logs, ("one", "two", "two"), trimmed=True), *samples[1:]]
+    assert _Kind(others) != kind

@@ -1,14 +1,16 @@
 """What Prometheus reads."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
 import pytest
 
 from kexbench.api.calling import sign_role_token
-from kexbench.api.monitoring import Monitoring
+from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.domain.runs import RunState
 from kexbench.queue.troubles import Troubles
 from kexbench.store.clickhouse import ClickHouseStore
@@ -109,6 +111,22 @@ def test_health_tries_what_pages_read(
     monkeypatch.setattr(type(empty_store), "check_readable", refused)
     health = client.get("/health").json()
     assert (health["status"], [trouble["part"] for trouble in health["troubles"]]) == ("impaired", ["answers"])
+
+
+def test_a_store_that_hangs_is_a_trouble_until_it_answers(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, troubles, now_s = Event(), Troubles(), 0.0
+    monkeypatch.setattr(type(empty_store), "check_readable", lambda _: answers.wait(60) and None)
+    check = StoreCheck(empty_store, troubles, lambda: now_s)
+    asyncio.run(check.current())
+    assert troubles.now() == [], "it may take a while"
+    now_s = 60.0
+    asyncio.run(check.current())
+    assert [(each.part, each.reason) for each in troubles.now()] == [("answers", "the store does not answer")]
+    answers.set()
+    asyncio.run(check.current())
+    assert troubles.now() == []
 
 
 OLD = {"before": (NOON + timedelta(days=1)).isoformat()}

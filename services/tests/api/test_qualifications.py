@@ -134,6 +134,16 @@ def test_of_two_versions_of_a_source_the_one_measured_last_speaks_for_it(
     assert row["pair_sd"] < 0.004
 
 
+def test_a_run_with_two_copies_qualifies_at_once(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    """What is kept of copies depends on each run once, however many copies it has."""
+    old, old_copy = "openssl@debian/bookworm", "openssl@debian/bookworm+copy=2"
+    assert rows(client) == []
+    qualified(empty_store, ONE, COPY, old, old_copy)
+    assert {row["run_id"] for row in rows(client)} == {"one"}
+    qualified(empty_store, ONE, COPY, old, old_copy, run_id="two", day=1)
+    assert {row["run_id"] for row in rows(client)} == {"two"}
+
+
 def test_each_case_has_a_row_of_its_own(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     for day, case_id in enumerate((RSA, ECDSA)):
         qualified(empty_store, ONE, COPY, run_id=f"day-{day}", day=day, case_id=case_id)

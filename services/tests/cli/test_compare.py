@@ -183,12 +183,23 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
     assert ratio["ratio"] == pytest.approx(measured, rel=0.02)
 
 
+@pytest.mark.thorough
+def test_cases_that_cannot_be_measured_are_told_with_the_reason(cli: Cli) -> None:
+    broken = "fake@2.0+unsupported=1"
+    done = cli("compare", broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")
+    assert done.status == 1
+    assert "no result" in done.out
+    assert "unsupported: the fake library was told to support nothing" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         ((), "name a second build, or with --with what the cases differ in"),
         (("--with", "cipher"), "write FIELD=VALUE"),
-        (("--with", "cipher=ROT13"), "cipher"),
+        (("--with", "cipher=ROT13"), "cipher: "),
+        (("--with", "cipher=[a"), "--with cipher=[a: the value is no YAML"),
+        (("--with", "foo=1"), "foo: Extra inputs are not permitted"),
         (("--with", "protocol=TLSv1.3", "--case", PLAIN), "changes nothing"),
         (("--with", "cipher=AES-128-CBC-SHA", "--case", PLAIN), "impossible"),
         (("--with", "cipher=AES-256-GCM", "--count"), "leave out --run and --count"),

@@ -297,8 +297,30 @@ def test_a_version_whose_results_lack_the_server_is_not_called_unmeasured(
         done = CliRunner().invoke(app_with(["capacity"]), ["capacity", str(tmp_path / "mix.yaml"), "--from", version])
         said = str(done.exception)
         assert "1.1 (1.1)" in said
-        assert "has results, but none of server_connection_cpu_ns: other programs disturbed them" in said
+        assert "has results, but none of server_connection_cpu_ns: other programs took over 1%" in said
         assert "stored versions: none" not in said
+
+
+def test_a_version_that_nobody_measured_so_is_not_called_disturbed(
+    terminal: Terminal, empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    a_stored(empty_store, a_run())
+    (tmp_path / "mix.yaml").write_text(MIX)
+    done = CliRunner().invoke(app_with(["capacity"]), ["capacity", str(tmp_path / "mix.yaml"), "--from", "fake@1.1"])
+    assert "none of server_connection_cpu_ns: no run measured it in their cases" in str(done.exception)
+
+
+def test_a_case_that_only_the_second_build_fails_is_told_by_the_exit_status(
+    terminal: Terminal, empty_store: ClickHouseStore
+) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    both, alone = {"fake@1.0": 1000, "fake@1.1": 1000}, {"fake@1.0": 1000}
+    for case_id, costs in ((RSA, both), (ECDSA, alone)):
+        empty_store.add_invocations(run, [an_invocation(run, n, case_id=case_id, cpu_ns=costs) for n in range(6)])
+    assert terminal.rows("compare", "fake@1.0", "fake@1.1", "--run", run.run_id, status=3)
+    assert terminal.rows("compare", "fake@1.1", "fake@1.0", "--run", run.run_id, status=0)
+    assert terminal.ask(f"/runs/{run.run_id}/changes", before="no", after="such") == []
 
 
 def a_stored(store: ClickHouseStore, run: Run, *, without_sides: Sequence[str] = ()) -> None:

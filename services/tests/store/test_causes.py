@@ -68,6 +68,12 @@ def test_only_damage_that_the_engine_names_moves_the_store() -> None:
     assert "move" not in store_error(FOLDER, "does not open", "Error initializing EmbeddedServer: .").remedy
 
 
+@pytest.mark.parametrize("said", ["Code: 62. DB::Exception: (SYNTAX_ERROR)", "Code: 41. (CANNOT_PARSE_DATETIME)"])
+def test_a_query_that_the_engine_does_not_understand_damages_nothing(said: str) -> None:
+    assert "move" in store_error(FOLDER, "does not open", said).remedy
+    assert "move" not in store_error(FOLDER, "refused a query", said).remedy
+
+
 def opened(folder: Path, *around: str) -> str:
     command = [*around, sys.executable, "-c", OPEN, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

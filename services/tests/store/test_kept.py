@@ -1,12 +1,15 @@
 """Kept values: computed once while the results that they come from are the same, and anew as soon as they differ."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.store import kept
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Evidence
 from tests.builders import ECDSA, HOST, RSA, a_run, an_event, an_invocation
@@ -63,6 +66,28 @@ def test_the_results_of_a_subject_include_those_beside_it(store: ClickHouseStore
     after = store.evidence()
     assert before.of_subjects([one], case_id=RSA) != after.of_subjects([one], case_id=RSA)
     assert before.of_subjects([one], case_id=ECDSA) == after.of_subjects([one], case_id=ECDSA)
+
+
+def test_large_values_leave_sooner_than_small_ones(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they are: a value without a length is as large as what it holds."""
+    monkeypatch.setattr(kept, "MOST_BYTES", 100_000)
+    times: Counter[str] = Counter()
+
+    def read(key: str, numbers: int) -> None:
+        def compute() -> SimpleNamespace:
+            times[key] += 1
+            return SimpleNamespace(values=[float(n) for n in range(numbers)])
+
+        store.kept_value(key, Evidence.of_all, compute)
+
+    for _ in range(2):
+        for number in range(20):
+            read(f"small {number}", 20)
+    assert set(times.values()) == {1}
+    for _ in range(2):
+        for number in range(20):
+            read(f"large {number}", 2000)
+    assert times["large 0"] == 2
 
 
 def test_an_attempt_that_arrives_late_changes_what_is_kept(store: ClickHouseStore) -> None:

@@ -102,6 +102,11 @@ def test_runs_that_nothing_interrupted_tell_how_long_they_took_the_last_one_firs
         for seconds, event in enumerate((RunState.RUNNING, state, RunState.QUEUED, RunState.RUNNING)):
             store.add_event(an_event(run, event, seconds=seconds))
         store.add_event(an_event(run, RunState.FINISHED, seconds=200))
+    stopped = queued(store, "the service was off")
+    for seconds, event in enumerate((RunState.RUNNING, RunState.QUEUED, RunState.RUNNING)):
+        store.add_event(an_event(stopped, event, seconds=1 + 50 * seconds))
+    store.add_event(an_event(stopped, RunState.FINISHED, seconds=300))
+    store.add_run(stopped)
     for state in (RunState.RUNNING, RunState.FAILED):
         store.add_event(an_event(queued(store, f"{state} now"), state, seconds=200))
     estimated_s = a_run().plan.estimated_s

@@ -229,13 +229,14 @@ def test_a_run_that_compared_nothing_is_no_success_and_its_pull_request_says_why
     assert status_of(a_check(RunState.FINISHED), {"run-1": judged(0, 0, [])}, PAGES).state == "error"
 
 
-def test_a_case_that_the_newer_version_lost_is_news_at_a_pull_request() -> None:
+def test_a_case_that_the_newer_version_lost_is_a_failure_and_news_at_a_pull_request() -> None:
     checks = [a_check(RunState.FINISHED)]
     for lost in (0, 1):
         verdict = judged(9, 0, [], missing={"crashed": 1}, lost=lost)
         comment = comment_of("a" * 40, checks, {"run-1": verdict}, PAGES)
         assert comment is not None
         assert comment.is_news == bool(lost)
+        assert status_of(checks[0], {"run-1": verdict}, PAGES).state == ("failure" if lost else "success")
         assert "1 without a result (crashed)" in status_of(checks[0], {"run-1": verdict}, PAGES).description
 
 

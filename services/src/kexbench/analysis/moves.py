@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from typing import TypeVar
 
 import numpy as np
@@ -37,14 +38,26 @@ class Sample:
     """True for paired log ratios, whose outliers are cut; false for Welch's log medians."""
 
     @cached_property
-    def _content(self) -> tuple[bytes, tuple[str, ...], bool]:
-        return self.logs.tobytes(), self.jobs, self.trimmed
+    def digest(self) -> bytes:
+        """Equal for equal samples."""
+        jobs = "\n".join(self.jobs).encode()
+        return blake2b(self.logs.tobytes() + jobs, digest_size=16, key=b"trimmed" * self.trimmed).digest()
+
+
+@dataclass(eq=False)
+class _Kind:
+    """Samples of one kind. Without them, once their moves are known, it is remembered by its digest alone."""
+
+    samples: Sequence[Sample]
+
+    def __post_init__(self) -> None:
+        self._digest = b"".join(sample.digest for sample in self.samples)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sample) and self._content == other._content
+        return isinstance(other, _Kind) and self._digest == other._digest
 
     def __hash__(self) -> int:
-        return hash(self._content)
+        return hash(self._digest)
 
 
 @dataclass(frozen=True)
@@ -191,11 +204,15 @@ def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, L
 
 def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     """The moves of samples of one kind, with errors from moderated variances and the differences between jobs."""
-    return list(_moderated(tuple(samples)))
+    kind = _Kind(samples)
+    found = _moderated(kind)
+    kind.samples = ()
+    return list(found)
 
 
 @lru_cache(maxsize=KINDS_KEPT)
-def _moderated(samples: tuple[Sample, ...]) -> tuple[LogMove, ...]:
+def _moderated(kind: _Kind) -> tuple[LogMove, ...]:
+    samples = kind.samples
     alike = _alike(samples)
     estimates = _in_order(alike, [each.estimates() for _, each in alike])
     noise = _moderate(estimates)

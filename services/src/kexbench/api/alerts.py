@@ -105,7 +105,6 @@ def _under_confirmation(
             confirmation_run=row.run_id,
             state=row.event.state,
             expected_end_at=expected_end_at(
-                row.event,
                 takes_s(row.spec_name, row.estimated_s),
                 row.invocations,
                 done_of(store, supplies, row.run_id, row.event, stored[row.run_id].invocations_stored),

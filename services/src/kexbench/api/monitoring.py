@@ -50,8 +50,9 @@ at_root = APIRouter()
 """Prometheus expects /metrics without the API's prefix."""
 
 
-_UPLOADS = "uploads"
+_ANSWERS, _UPLOADS = "answers", "uploads"
 _CHECK_EVERY_S, _CHECK_WAIT_S = 5.0, 0.5
+_HANGS_AFTER_S = 10.0
 _FAILURE_LASTS = timedelta(minutes=10)
 """Longer than the pauses between two tries of an upload."""
 
@@ -155,21 +156,24 @@ class StoreCheck:
     """Whether answers can be read from the store, tried by one thread at a time and at most every few seconds. Probes
     must get an answer however long the store takes."""
 
-    def __init__(self, store: Store, troubles: Troubles) -> None:
+    def __init__(self, store: Store, troubles: Troubles, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._troubles = troubles
+        self._clock = clock
         self._last: Future[None] | None = None
         self._begun_s = -math.inf
 
     async def current(self) -> None:
         """Waits only for a moment; the outcome is among the troubles, at the latest for the next call."""
-        if self._last is None or (self._last.done() and time.monotonic() - self._begun_s > _CHECK_EVERY_S):
-            self._begun_s, self._last = time.monotonic(), Future()
+        if self._last is None or (self._last.done() and self._clock() - self._begun_s > _CHECK_EVERY_S):
+            self._begun_s, self._last = self._clock(), Future()
             threading.Thread(target=self._check, args=(self._last,), name="store check", daemon=True).start()
         await asyncio.wait([asyncio.wrap_future(self._last)], timeout=_CHECK_WAIT_S)
+        if not self._last.done() and self._clock() - self._begun_s > _HANGS_AFTER_S:
+            self._troubles.set(_ANSWERS, "the store does not answer")
 
     def _check(self, done: "Future[None]") -> None:
-        with self._troubles.guard("answers"):
+        with self._troubles.guard(_ANSWERS):
             self._store.check_readable()
         done.set_result(None)
 

@@ -79,7 +79,7 @@ def _run_under_way(row: OpenRunRow, stored: int, done: Done, whole_s: float, now
         invocations_planned=row.invocations,
         invocations_stored=stored,
         invocations_measured=done.measured,
-        expected_end_at=expected_end_at(row.event, whole_s, row.invocations, done, now),
+        expected_end_at=expected_end_at(whole_s, row.invocations, done, now),
     )
 
 
@@ -112,7 +112,7 @@ def queue(store: TheStore, supplies: MaybeSupplies) -> QueueView:
     for run_id in [*begun, *waiting]:
         row = rows[run_id]
         done = done_of(store, supplies, run_id, row.event, stored[run_id].invocations_stored)
-        rest_s = left_s(row.event, takes_s(row.spec_name, row.estimated_s), row.invocations, done, now)
+        rest_s = left_s(takes_s(row.spec_name, row.estimated_s), row.invocations, done, now)
         entries.append(
             QueueEntry(
                 run_id=run_id,
@@ -164,7 +164,7 @@ def _progress_of(store: Store, supplies: Supplies | LocalSupplies | None, run: R
         invocations_stored=sum(stored.values()),
         invocations_measured=done.measured,
         log=_log_of(supplies, run.run_id),
-        expected_end_at=expected_end_at(event, whole_s, run.plan.invocations, done, datetime.now(UTC)),
+        expected_end_at=expected_end_at(whole_s, run.plan.invocations, done, datetime.now(UTC)),
         **dict(jobs_progress(run.plan, event.state, stored, attempts, namespace)),
     )
 

@@ -282,10 +282,12 @@ def _refuse_partly_measured(store: SampleStore, metric: Metric, library: str, ve
     ]
     if partly:
         names = ", ".join(dict.fromkeys(map(version_and_source, partly)))
-        reason = "other programs disturbed them, or the release that measured them had none"
+        rows_without = Selection(metric, subjects=tuple(subject.name for subject in partly), asides=True)
+        lacking = [*store.withdrawn(rows_without), *store.disturbed(rows_without)]
+        reason = lacking[0].reason if lacking else "no run measured it in their cases"
         detail = f"{library} {names} has results, but none of {metric}: {reason}"
         raise ProblemError(
-            HTTPStatus.NOT_FOUND, detail, "measure it again while the machine is idle: kexbench run SPEC"
+            HTTPStatus.NOT_FOUND, detail, "measure it with a spec that has such cases: kexbench run SPEC"
         )
 
 

@@ -84,14 +84,15 @@ def changes(store: TheStore, run_id: str, before: RunSubject, after: RunSubject)
     """The change from one subject of a run to another, whichever is the newer version, by the numbers of this run and
     the metric of its instrument. Empty where no case has numbers of both."""
     stored = known_run(store, run_id)
-    step = (before, after)
-    judged = judged_steps(
-        store,
-        [step],
-        relevant_of(stored.spec_text),
-        run_ids=(run_id, run_id),
-        metrics=SIDES_OF[stored.plan.measure.instrument],
+    step, metrics = (before, after), SIDES_OF[stored.plan.measure.instrument]
+    measured = store.kept_value(
+        ("subjects", metrics["both"], run_id),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: {row.subject for row in store.appearances(Selection(metrics["both"], run_id=run_id))},
     )
+    if not measured.issuperset(step):
+        return ()
+    judged = judged_steps(store, [step], relevant_of(stored.spec_text), run_ids=(run_id, run_id), metrics=metrics)
     return judged[step].ordered(store.host_kinds(run_id)).judged
 
 

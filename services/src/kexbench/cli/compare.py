@@ -76,7 +76,8 @@ def compare(
 ) -> None:
     """Compare two builds, interleaved on one core, and print a verdict for each case. Takes two minutes.
 
-    Exit status: 0 no case is slower, 3 a case is slower, 1 no case could be compared.
+    Exit status: 0 no case is slower, 3 a case is slower, or fails with the second build alone, 1 no case could be
+    compared.
 
     Examples:
 
@@ -112,7 +113,15 @@ def compare(
     else:
         _print_all(detail, cells, pair)
     verdicts = [cell.verdict for cell in cells if cell.move]
-    raise typer.Exit(status or (3 if "more" in verdicts else 0 if verdicts else 1))
+    is_worse = "more" in verdicts or bool(_cases(detail, pair[0]) - _cases(detail, pair[1]))
+    raise typer.Exit(status or (1 if not verdicts else 3 if is_worse else 0))
+
+
+def _cases(detail: RunDetail, end: SubjectRef) -> set[str]:
+    """The ids of the cases with a result of one build."""
+    kit = detail.kits[str(end)]
+    views = {view.subject for view in detail.subjects if (view.library, view.source) == (kit.library, kit.source)}
+    return {cell.case_id for cell in detail.cells if cell.estimate and cell.subject in views}
 
 
 def _wish(pair: Pair, case: list[str] | None, spec: Path | None, invocations: int | None, *, count: bool) -> Wish:

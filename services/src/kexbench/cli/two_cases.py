@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import typer
 import yaml
+from pydantic import ValidationError
 
 from kexbench.api.models import Comparison
 from kexbench.api.run_models import RunDetail
@@ -14,6 +15,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.reaching import ask_api
 from kexbench.cli.report import run_detail
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, move_text
+from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
 from kexbench.comparison.two_ends import ComparedCell
 from kexbench.domain.cases import Case
@@ -36,11 +38,15 @@ def changed(case: Case, changes: Sequence[str]) -> Case:
         name, equals, value = change.partition("=")
         if not equals:
             raise typer.BadParameter(f"--with {change}: write FIELD=VALUE, such as --with cipher=AES-128-CBC-SHA")
-        fields[name] = [yaml.safe_load(value)]
+        try:
+            fields[name] = [yaml.safe_load(value)]
+        except yaml.YAMLError:
+            raise typer.BadParameter(f"--with {change}: the value is no YAML") from None
     try:
         cases, skipped = expand([Matrix.model_validate(fields)], {})
-    except ValueError as error:
-        raise typer.BadParameter(f"--with {' --with '.join(changes)}: {error}") from None
+    except ValidationError as error:
+        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
+        raise typer.BadParameter(f"--with {' --with '.join(changes)}: {faults}") from None
     if not cases:
         raise typer.BadParameter(f"{skipped[0].combination} is impossible: {skipped[0].reason}")
     if cases[0] == case:
@@ -71,22 +77,25 @@ def compare_with(
     )
     done = run_wish(installation, wish)
     run_id = stored_run(done, f"kexbench compare --with {changes[0]}")
-    answers = ask_api(lambda api: _answers(api, run_id, names_in(run_detail(api, run_id), references), pairs))
+
+    def asked(api: ApiClient) -> tuple[RunDetail, list[Comparison | None]]:
+        detail = run_detail(api, run_id)
+        names = names_in(detail, references)
+        return detail, [_answer(api, names, pair, run_id) if all(names) else None for pair in pairs]
+
+    detail, found = ask_api(asked)
+    answers = [answer for answer in found if answer]
     cells = [cell for answer in answers for cell in answer.cells]
     if as_json:
         print_json([answer.model_dump(mode="json", include={"cells", "differences"}) for answer in answers])
     else:
-        for pair, answer in zip(pairs, answers, strict=False):
+        for pair, answer in zip(pairs, found, strict=True):
             _print(references, pair, answer)
+        for line in outcome_lines(detail):
+            out.print(line, markup=False, soft_wrap=True)
         err.print(f"run {run_id}", markup=False)
     verdicts = [cell.both.verdict for cell in cells if cell.both.verdict]
     raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
-
-
-def _answers(
-    api: ApiClient, run_id: str, names: tuple[str, str], pairs: Sequence[tuple[Case, Case]]
-) -> list[Comparison]:
-    return [_answer(api, names, pair, run_id) for pair in pairs] if all(names) else []
 
 
 def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_id: str) -> Comparison:
@@ -95,11 +104,13 @@ def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_i
     return api.get(Comparison, f"/compare?{query}")
 
 
-def _print(references: tuple[SubjectRef, SubjectRef], pair: tuple[Case, Case], answer: Comparison) -> None:
-    differences = ", ".join(f"{one.dimension}: {one.base} → {one.other}" for one in answer.differences)
+def _print(references: tuple[SubjectRef, SubjectRef], pair: tuple[Case, Case], answer: Comparison | None) -> None:
+    differences = (
+        ", ".join(f"{one.dimension}: {one.base} → {one.other}" for one in answer.differences) if answer else ""
+    )
     out.print(f"{references[0]}, {pair[0].label} → {references[1]}, {pair[1].label}", markup=False, soft_wrap=True)
     out.print(f"  {differences or NO_RESULT}", markup=False, soft_wrap=True)
-    for cell in answer.cells:
+    for cell in answer.cells if answer else ():
         _print_cell(cell)
 
 

@@ -72,6 +72,11 @@ class RunVerdict(Frozen):
     sentence: str
 
     @property
+    def is_worse(self) -> bool:
+        """Whether the newer version costs more somewhere, or fails where the earlier one does not."""
+        return bool(self.more or self.lost)
+
+    @property
     def moved(self) -> int:
         return self.more + self.less
 

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from kexbench.domain.addresses import without_secrets
@@ -87,7 +88,7 @@ class RunFolder:
         """How many invocations of each job are on the disk, also of the job under way."""
         ending = f".{ATTEMPT}.ndjson"
         files = (self.path / "results").glob(f"*{ending}")
-        return {path.name.removesuffix(ending): path.read_bytes().count(b"\n") for path in files}
+        return {path.name.removesuffix(ending): _lines(path, path.stat().st_size) for path in files}
 
     def add_event(self, event: RunEvent) -> None:
         append_line(self.path / "events.ndjson", event.model_dump_json().encode())
@@ -142,3 +143,10 @@ def run_folders(root: Path) -> list[RunFolder]:
 def _plain(line: str) -> str:
     line = without_secrets(_CONTROLS.sub("", line))
     return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…"
+
+
+@lru_cache(maxsize=10_000)
+def _lines(path: Path, size_bytes: int) -> int:
+    """Of a file that only grows: a job that is measured is counted once, not whenever somebody asks."""
+    with path.open("rb") as file:
+        return file.read(size_bytes).count(b"\n")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import takewhile
 from statistics import median
 from typing import NamedTuple
 
@@ -103,7 +104,7 @@ def expected_s(spec_name: str, estimated_s: float, ended: Sequence[RunDurationRo
     alike = [
         row.took_s / row.estimated_s
         for row in ended
-        if row.spec_name == spec_name and estimated_s / 2 <= row.estimated_s <= 2 * estimated_s
+        if row.spec_name == spec_name and row.estimated_s and estimated_s / 2 <= row.estimated_s <= 2 * estimated_s
     ]
     if alike:
         return estimated_s * median(alike)
@@ -116,27 +117,33 @@ class Done(NamedTuple):
 
     measured: int
     """Also those that the measuring machine has not stored yet."""
-    since_event: int | None = None
-    """Those measured since its newest event; None where only whole jobs are counted."""
+    begun_at: datetime | None = None
+    """Since when it is being measured, without an interruption; None if it is not."""
+    before: int = 0
+    """Those measured before that time, since the run was interrupted."""
+    each_counts: bool = False
+    """Whether each is counted once it is measured, and not only when its job is delivered."""
 
 
-def left_s(event: RunEvent, whole_s: float, planned: int, done: Done, now: datetime) -> float:
-    """The time until the end of a run, by its newest event. The pace since then decides. Where only whole jobs are
-    counted, `whole_s` decides until it has passed: the time that the run is expected to take."""
-    measured, since = done
-    rest_s = whole_s * (1 - measured / planned)
-    if event.state is not RunState.RUNNING:
+def left_s(whole_s: float, planned: int, done: Done, now: datetime) -> float:
+    """The time until the end of a run, by its pace since it began. `whole_s` decides as long as that is not known, and
+    where jobs are counted as a whole until it has passed: the time that the run is expected to take."""
+    rest_s = whole_s * (1 - done.measured / planned)
+    if done.begun_at is None:
         return round(max(0.0, rest_s), 1)
-    elapsed_s = max(0.0, (now - event.at).total_seconds())
-    expected_left_s = min(rest_s, whole_s - elapsed_s)
-    if expected_left_s > 0 and not since:
+    elapsed_s = max(0.0, (now - done.begun_at).total_seconds())
+    expected_left_s, counted = min(rest_s, whole_s - elapsed_s), done.measured - done.before
+    if expected_left_s > 0 and not (counted and done.each_counts):
         return round(expected_left_s, 1)
-    counted = measured if since is None else since
-    return round(elapsed_s * (planned - measured) / counted if counted else elapsed_s, 1)
+    return round(elapsed_s * (planned - done.measured) / counted if counted else elapsed_s, 1)
 
 
-def expected_end_at(event: RunEvent, whole_s: float, planned: int, done: Done, now: datetime) -> datetime | None:
+def expected_end_at(whole_s: float, planned: int, done: Done, now: datetime) -> datetime | None:
     """None unless the run is being measured."""
-    if event.state is not RunState.RUNNING:
-        return None
-    return now + timedelta(seconds=left_s(event, whole_s, planned, done, now))
+    return now + timedelta(seconds=left_s(whole_s, planned, done, now)) if done.begun_at else None
+
+
+def begun_at(events: Sequence[RunEvent]) -> datetime:
+    """When a run that is being measured was begun or resumed, by its events in order."""
+    *_, begun = takewhile(lambda event: event.state is events[-1].state, reversed(events))
+    return begun.at

@@ -1,6 +1,6 @@
 """Queued runs. On a cluster the dispatcher works on them, on a single machine the executor."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Lock
@@ -12,7 +12,7 @@ from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Tr
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
-from kexbench.queue.progress import Done, expected_s
+from kexbench.queue.progress import Done, begun_at, expected_s
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
@@ -44,13 +44,19 @@ def takes(store: Store) -> Callable[[str, float], float]:
 def done_of(store: Store, supplies: Supplies | LocalSupplies | None, run_id: str, event: RunEvent, stored: int) -> Done:
     """`event`: the run's newest one. `stored`: its stored invocations. A run that this machine measures has more on the
     disk."""
-    if not isinstance(supplies, LocalSupplies) or event.state is not RunState.RUNNING:
+    if event.state is not RunState.RUNNING:
         return Done(stored)
-    by_job = store.kept_until_stored(("stored by job", run_id), lambda: store.stored_by_job(run_id))
-    before = store.kept_until_stored(("stored by job", run_id, event.at), lambda: store.stored_by_job(run_id, event.at))
+
+    def read() -> tuple[datetime, Mapping[str, int], int]:
+        begun = begun_at(store.events_by_run([run_id])[run_id])
+        return begun, store.stored_by_job(run_id), sum(store.stored_by_job(run_id, begun).values())
+
+    begun, by_job, before = store.kept_until_stored(("done", run_id), read)
+    if not isinstance(supplies, LocalSupplies):
+        return Done(stored, begun, before)
     here = supplies.measured(run_id)
     measured = sum(max(by_job.get(job_id, 0), here.get(job_id, 0)) for job_id in by_job.keys() | here.keys())
-    return Done(measured, measured - sum(before.values()))
+    return Done(measured, begun, before, each_counts=True)
 
 
 def plan_of(

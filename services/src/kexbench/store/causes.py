@@ -5,7 +5,7 @@ import os
 import re
 import resource
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from kexbench.store.definitions import move_away
@@ -21,12 +21,14 @@ _FILES, _MEMORY, _PERMISSION, _ROOM, _READ_ONLY = (
     re.compile(r"errno: ?(?:28|122)\b|Errno (?:28|122)\b|No space left on device|NOT_ENOUGH_SPACE|Disk quota exceeded"),
     re.compile(r"errno: ?30\b|Errno 30\b|Read-only file system"),
 )
-_DAMAGE = re.compile(
-    r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA|METADATA_MISMATCH|SYNTAX_ERROR"
-    r"|CANNOT_READ_ALL_DATA|CANNOT_PARSE_\w+|UNKNOWN_FORMAT_VERSION|ATTEMPT_TO_READ_AFTER_EOF",
-    re.DOTALL,
-)
+DOES_NOT_OPEN = "does not open"
+_DAMAGE = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
 """ClickHouse's messages about files that exist but are damaged."""
+_DAMAGE_AT_OPENING = re.compile(
+    r"METADATA_MISMATCH|SYNTAX_ERROR|CANNOT_READ_ALL_DATA|CANNOT_PARSE_\w+|UNKNOWN_FORMAT_VERSION"
+    r"|ATTEMPT_TO_READ_AFTER_EOF"
+)
+"""These too while it reads nothing but the store's own files. Of a query, they may be about the query."""
 _SHOWN = 300
 """Characters of the engine's words. Behind them it names its own functions."""
 _ERROR = re.compile(r"Code: \d+\. DB::\w+: (?!Waited job|Load job|Error initializing)[^\n]*")
@@ -39,7 +41,8 @@ def store_error(folder: Path, what: str, text: str) -> StoreError:
         if lacking.search(text):
             return StoreError(f"{place}: {cause}", f"{advice}, then start again. The store itself is whole")
     said = " ".join((match[0] if (match := _ERROR.search(text)) else text)[:_SHOWN].split())
-    return StoreError(f"{place}: {said}", *([move_away(folder)] if _DAMAGE.search(text) else []))
+    is_damaged = _DAMAGE.search(text) or (what == DOES_NOT_OPEN and _DAMAGE_AT_OPENING.search(text))
+    return StoreError(f"{place}: {said}", *([move_away(folder)] if is_damaged else []))
 
 
 def _lacks(folder: Path) -> Iterator[tuple[re.Pattern[str], str, str]]:
@@ -66,15 +69,15 @@ def _owner(folder: Path) -> str:
 def engines_words() -> Iterator[Callable[[], str]]:
     """What is written to standard error meanwhile. The engine explains only there why it does not start. Use it while
     the process has no other threads that write there."""
-    try:
-        words, own = os.memfd_create("engine"), os.dup(2)
-    except (OSError, AttributeError):  # there are too few files, or it is no Linux
-        yield lambda: ""
-        return
-    try:
+    with ExitStack() as files:
+        try:
+            words = os.memfd_create("engine")
+            files.callback(os.close, words)
+            own = os.dup(2)
+            files.callback(os.close, own)
+        except (OSError, AttributeError):  # there are too few files, or it is no Linux
+            yield lambda: ""
+            return
         os.dup2(words, 2)
+        files.callback(os.dup2, own, 2)
         yield lambda: os.pread(words, 1 << 16, 0).decode(errors="replace")
-    finally:
-        os.dup2(own, 2)
-        os.close(own)
-        os.close(words)

@@ -7,7 +7,7 @@ from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
-from kexbench.store.connection import DOES_NOT_OPEN
+from kexbench.store.causes import DOES_NOT_OPEN
 from kexbench.store.damage import DamageTables
 from kexbench.store.definitions import Definitions
 from kexbench.store.exports import ExportTables

@@ -26,7 +26,7 @@ from urllib3.exceptions import HTTPError  # raised by the client if an answer is
 from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
-from kexbench.store.causes import engines_words, store_error
+from kexbench.store.causes import DOES_NOT_OPEN, engines_words, store_error
 from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
 from kexbench.store.rights import grants
@@ -40,7 +40,6 @@ _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _NOT_GRANTED, _NO_SPACE = 497, 243
 """ClickHouse's codes for missing rights and for a full disk."""
-DOES_NOT_OPEN = "does not open"
 _REFUSED_QUERY = "refused a query"
 
 _INTERPRETED = dict.fromkeys(("compile_expressions", "compile_aggregate_expressions", "compile_sort_description"), 0)

@@ -178,7 +178,13 @@ class Evidence:
 
     @cached_property
     def _all_copies(self) -> int:
-        return _joined(mark for name, mark in self._subjects.items() if "+copy=" in name)
+        together = {each.subjects for each in self._on_kinds}
+        with_copies = {names for names in together if any("+copy=" in name for name in names)}
+        return _joined(
+            self._marks[place]
+            for place, digest in self.digests.items()
+            if any(each.subjects in with_copies for each in digest.kinds)
+        )
 
     @cached_property
     def _subjects_in_cases(self) -> Mapping[tuple[str, str], int]:

@@ -4,10 +4,11 @@ The first question reads all summaries. Later ones read only those of the runs a
 invocations changed, so what a question costs hardly grows with the store.
 """
 
+import pickle
 import secrets
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sized
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +19,10 @@ from kexbench.store.hosts import HOST_KIND, kind_parameters
 from kexbench.store.port import HostKindRow, Key, Selection, Value
 from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, SummaryTables
 
-MOST_KEPT = 40_000
-"""Cells and other parts of kept values. A cell takes about two kilobytes."""
+MOST_BYTES = 64 << 20
+"""Of kept values, pickled. In memory they take some three times as much."""
+_UNKNOWN_BYTES = 1 << 20
+"""Of a value that cannot be pickled."""
 
 
 def _results_sql(where: str) -> str:
@@ -61,8 +64,9 @@ class KeptTables(SummaryTables):
         self._refreshing = threading.Lock()
         self._keeping = threading.Lock()
         self._deliveries: Counter[RunCase] = Counter()
-        self._kept: OrderedDict[Hashable, tuple[Token, Any]] = OrderedDict()
-        self._size = 0
+        self._kept: OrderedDict[Hashable, tuple[Token, Any, int]] = OrderedDict()
+        """By key, the token and the value with its bytes."""
+        self._bytes = 0
 
     def evidence(self) -> Evidence:
         with self._refreshing:
@@ -204,12 +208,16 @@ class KeptTables(SummaryTables):
 
     def _keep(self, key: Hashable, token: Token, value: object) -> None:
         if key in self._kept:
-            self._size -= _size(self._kept.pop(key)[1])
-        self._kept[key] = (token, value)
-        self._size += _size(value)
-        while self._size > MOST_KEPT and len(self._kept) > 1:
-            self._size -= _size(self._kept.popitem(last=False)[1][1])
+            self._bytes -= self._kept.pop(key)[-1]
+        size_bytes = _bytes_of((key, value))
+        self._kept[key] = (token, value, size_bytes)
+        self._bytes += size_bytes
+        while self._bytes > MOST_BYTES and len(self._kept) > 1:
+            self._bytes -= self._kept.popitem(last=False)[1][-1]
 
 
-def _size(value: object) -> int:
-    return 1 + (len(value) if isinstance(value, Sized) else 0)
+def _bytes_of(value: object) -> int:
+    try:
+        return len(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+    except (TypeError, AttributeError, pickle.PicklingError):
+        return _UNKNOWN_BYTES

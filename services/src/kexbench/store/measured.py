@@ -343,7 +343,7 @@ class MeasuredTables(HostTables, KeptTables):
         )
         disturbed = list(self._with_time(chosen, lacking))
         harness = self.harness_versions({row["run_id"] for row in disturbed})
-        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
+        return [_outcome(row, "disturbed", disturbed_reason(harness.get(row["run_id"], 0))) for row in disturbed]
 
     def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in HELD_METRICS:

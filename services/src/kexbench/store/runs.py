@@ -29,7 +29,7 @@ _EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
 _LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
 _NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
 _WHOLE = [str(state) for state in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)]
-"""The states of a run that nothing interrupted."""
+"""The states of a run that nothing interrupted. An interrupted one was queued again."""
 MANY_RUNS = 10
 """The invocations of fewer runs are counted faster than it is known whether they are the same."""
 RUNS_KEPT = 4
@@ -138,7 +138,8 @@ class RunTables(KeptTables):
         selected = self._query(
             "WITH events AS (SELECT run_id, max(at) AS ended, minIf(at, state = 'running') AS begun FROM run_events"
             " GROUP BY run_id HAVING countIf(state = 'finished') > 0 AND countIf(state = 'running') > 0"
-            " AND countIf(state NOT IN {whole:Array(String)}) = 0 ORDER BY ended DESC, run_id LIMIT {limit:UInt32})"
+            " AND countIf(state NOT IN {whole:Array(String)}) = 0 AND countIf(state = 'queued') <= 1"
+            " ORDER BY ended DESC, run_id LIMIT {limit:UInt32})"
             " SELECT spec_name, JSONExtractFloat(run, 'plan', 'estimated_s') AS estimated_s,"
             " dateDiff('millisecond', begun, ended) / 1000 AS took_s"
             " FROM (SELECT run_id, spec_name, run FROM runs FINAL WHERE run_id IN (SELECT run_id FROM events)) AS facts"

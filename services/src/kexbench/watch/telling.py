@@ -31,8 +31,8 @@ class Comment:
 
 def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitStatus:
     """The status of a spec: `success` for a dry run, `error` with faults or after a failed run, and `pending` until the
-    run has ended. A run with results is a `failure` if any case became slower; otherwise it is an `error` if it
-    compared nothing or is incomplete."""
+    run has ended. A run with results is a `failure` if the newer version is slower in any case, or fails
+    there alone; otherwise it is an `error` if it compared nothing or is incomplete."""
     context = f"kexbench/{check.path}"
     if check.run_id is None:
         url = f"{pages_url}/commits"
@@ -44,7 +44,7 @@ def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitSta
     words = f"{state}: {check.detail}" if check.detail else str(state)
     if verdict and state.has_results:
         is_whole = state is RunState.FINISHED and not verdict.trouble
-        shown = "failure" if verdict.more else "success" if verdict.compared and is_whole else "error"
+        shown = "failure" if verdict.is_worse else "success" if verdict.compared and is_whole else "error"
     if verdict and state is RunState.FINISHED:
         words = _verdict_words(verdict)
     elif verdict and verdict.compared:
