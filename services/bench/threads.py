@@ -51,8 +51,8 @@ class Round:
 
     @property
     def efficiency(self) -> float | None:
-        """The worker's, with its own base: one thread alone."""
-        if self.batch.alone_handshakes is None or not self.batch.alone_elapsed_ns:
+        """The worker's, with its own base: one thread alone. None where other programs disturbed that one."""
+        if self.batch.alone_handshakes is None or not self.batch.alone_elapsed_ns or self.batch.alone_disturbed:
             return None
         return self.worker_rate * self.batch.alone_elapsed_ns / (1e9 * self.batch.alone_handshakes)
 

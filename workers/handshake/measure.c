@@ -157,7 +157,9 @@ static bool run_alone(struct prepared *prepared, const struct limits *limits, st
         return false;
     }
     out->alone_handshakes = lane.handshakes;
-    out->alone_elapsed_ns = lane.end.wall_ns - lane.start.wall_ns;
+    struct stay stay = stay_of(&lane);
+    out->alone_elapsed_ns = stay.wall_ns;
+    out->alone_others_ns = others_ns(&stay, 1, 1);
     return true;
 }
 

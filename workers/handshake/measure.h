@@ -22,7 +22,7 @@ struct batch {
     uint64_t involuntary_switches;
     uint64_t others_ns; /* of CPU time that other programs took from the threads (others.h) */
     /* Of one of several threads alone, in turn, right after all of them together; 0 with a single thread. */
-    uint64_t alone_handshakes, alone_elapsed_ns;
+    uint64_t alone_handshakes, alone_elapsed_ns, alone_others_ns;
     bool has[ROLES];                /* which sides are known */
     bool has_objects, has_transfer; /* which parts beside the handshake */
 };

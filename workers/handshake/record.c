@@ -127,6 +127,7 @@ void record_batch(FILE *out, const char *id, const struct batch *batch) {
     json_number(&json, "others_ns", batch->others_ns);
     number_if(&json, "alone_handshakes", batch->alone_handshakes > 0, batch->alone_handshakes);
     number_if(&json, "alone_elapsed_ns", batch->alone_handshakes > 0, batch->alone_elapsed_ns);
+    number_if(&json, "alone_others_ns", batch->alone_handshakes > 0, batch->alone_others_ns);
     end(&json);
 }
 

@@ -41,7 +41,7 @@ def a_batch(*, handshake_ns: int = 300_000, objects_ns: int = 8_000, switches: i
             "server_bytes": 0,
             "involuntary_switches": switches,
             "others_ns": 4_000_000 if switches else 0,
-            **dict.fromkeys([*unknown, *later, "alone_handshakes", "alone_elapsed_ns"]),
+            **dict.fromkeys([*unknown, *later, "alone_handshakes", "alone_elapsed_ns", "alone_others_ns"]),
             **(sides if split else dict.fromkeys(sides)),
         }
     )

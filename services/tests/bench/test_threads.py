@@ -13,17 +13,11 @@ from tests.runner.conftest import a_batch
 WORKER = Path(__file__).parents[3] / "workers" / "handshake"
 
 
-def a_round(ratio: float, *, others_ns: int = 0) -> Round:
+def a_round(ratio: float, **others: int) -> Round:
     """Ten handshakes in a millisecond, and four of one thread alone in 0.7 ms."""
-    batch = a_batch(
-        handshakes=10,
-        elapsed_ns=1_000_000,
-        thread_cpu_ns=1_900_000,
-        others_ns=others_ns,
-        alone_handshakes=4,
-        alone_elapsed_ns=700_000,
-    )
-    return Round(batch, 10_000 / ratio)
+    usual = {"handshakes": 10, "elapsed_ns": 1_000_000, "thread_cpu_ns": 1_900_000}
+    alone = {"alone_handshakes": 4, "alone_elapsed_ns": 700_000}
+    return Round(a_batch(**usual | alone | others), 10_000 / ratio)
 
 
 def test_one_thread_to_as_many_as_there_are_cpus() -> None:
@@ -40,6 +34,13 @@ def test_rates_are_compared_round_by_round_and_the_efficiency_has_its_own_base()
     assert (found.ratio.value, found.ratio.low, found.ratio.high) == pytest.approx((1, 1, 1))
     assert found.efficiency == pytest.approx(10_000 / (2 * 4 / 0.0007))
     assert found.agrees
+
+
+def test_a_base_that_other_programs_disturbed_gives_no_efficiency() -> None:
+    disturbed = a_round(1.0, alone_elapsed_ns=1_400_000, alone_others_ns=700_000)
+    found = together("openssl@x", "3", 2, [[a_round(1.0), disturbed, disturbed]] * 6)
+    assert (found.rounds, found.disturbed) == (18, 0)
+    assert found.efficiency == pytest.approx(10_000 / (2 * 4 / 0.0007))
 
 
 @pytest.mark.parametrize(("ratio", "agrees"), [(0.96, False), (0.98, True), (1.02, True), (1.04, False)])

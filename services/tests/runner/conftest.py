@@ -43,6 +43,7 @@ def a_batch(**changes: int | None) -> Batch:
         "others_ns": 0,
         "alone_handshakes": None,
         "alone_elapsed_ns": None,
+        "alone_others_ns": None,
     }
     return Batch.model_validate({"type": "batch", "id": "x", **fields, **changes})
 

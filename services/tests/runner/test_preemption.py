@@ -85,6 +85,17 @@ def test_of_a_disturbed_batch_the_cpu_time_alone_is_a_number() -> None:
     assert samples[Metric.CLIENT_BYTES].values == (10, 10, 10, 10)
 
 
+def test_a_thread_alone_from_which_others_took_time_is_no_number() -> None:
+    alone = {"alone_handshakes": 4, "alone_elapsed_ns": 2000, "alone_others_ns": 20}
+    clean, disturbed = a_batch(**alone), a_batch(**alone | {"alone_elapsed_ns": 3999, "alone_others_ns": 1999})
+    samples = {sample.metric: sample for sample in samples_of(SUBJECT, [clean, disturbed, clean, clean])}
+    written = json.loads(samples[Metric.ALONE_NS].model_dump_json())
+    assert (written["values"], written["level"]) == ([500, None, 500, 500], 500)
+    assert samples[Metric.SERVER_CPU_NS].values == (200, 200, 200, 200)
+    of_few = {sample.metric for sample in samples_of(SUBJECT, [clean, disturbed, disturbed])}
+    assert (Metric.SERVER_CPU_NS in of_few, Metric.ALONE_NS in of_few) == (True, False)
+
+
 @pytest.mark.parametrize("server_cpu_ns", [100, 900])
 def test_the_cpu_time_of_a_disturbed_batch_is_shared_out_as_in_the_others(server_cpu_ns: int) -> None:
     """Its own ticks hold the time of others, in its turns or between them."""

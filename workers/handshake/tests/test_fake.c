@@ -105,6 +105,7 @@ static void threads(void) {
     CHECK_NUMBER(batch.alone_handshakes, 10);
     CHECK_NUMBER(batch.alone_elapsed_ns, 10 * 390000);
     CHECK_NUMBER(batch.others_ns, 0);
+    CHECK_NUMBER(batch.alone_others_ns, 0);
     release(&prepared);
 }
 

@@ -81,10 +81,9 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
 
     Of a disturbed batch, only the CPU time is valid: its ticks and its wall clock include the time of other programs.
     With fewer than MIN_CLEAN_BATCHES clean batches, those metrics have no sample. The parts of a disturbed batch get
-    the same share of its CPU time as in clean batches."""
+    the same share of its CPU time as in clean batches. The turn of one thread alone counts where it was undisturbed."""
     values: dict[Metric, list[float]] = defaultdict(list)
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
-    clean = sum(not batch.disturbed for batch in batches)
     undisturbed = [batch for batch in batches if not batch.disturbed]
     for batch in batches:
         connection_ns = _part_ns(batch, undisturbed, lambda part: part.connection_cpu_ns)
@@ -103,19 +102,20 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
             Metric.SERVER_TRANSFER_CPU_NS: batch.server_transfer_cpu_ns,
             Metric.WALL_NS: batch.wall_ns,
             Metric.ELAPSED_NS: batch.elapsed_ns,
+            Metric.ALONE_NS: batch.alone_elapsed_ns,
             Metric.CLIENT_BYTES: batch.client_bytes,
             Metric.SERVER_BYTES: batch.server_bytes,
         }
-        spoilt = SPOILT_BY_PREEMPTION if batch.disturbed else frozenset()
+        spoilt = set(SPOILT_BY_PREEMPTION) if batch.disturbed else set()
+        if batch.alone_disturbed:
+            spoilt.add(Metric.ALONE_NS)
         for metric, total in totals.items():
             if total is None:
                 continue
-            values[metric].append(ABSENT if metric in spoilt else round(total / batch.handshakes))
+            handshakes = batch.alone_handshakes or 1 if metric is Metric.ALONE_NS else batch.handshakes
+            values[metric].append(ABSENT if metric in spoilt else round(total / handshakes))
             if metric in LEVELS and metric not in spoilt:
-                costs[metric].add(total, batch.handshakes)
-        if batch.alone_handshakes and batch.alone_elapsed_ns is not None:
-            values[Metric.ALONE_NS].append(round(batch.alone_elapsed_ns / batch.alone_handshakes))
-            costs[Metric.ALONE_NS].add(batch.alone_elapsed_ns, batch.alone_handshakes)
+                costs[metric].add(total, handshakes)
         if batch.first_ns is not None:
             values[Metric.FIRST_NS].append(ABSENT if Metric.FIRST_NS in spoilt else batch.first_ns)
     return [
@@ -126,7 +126,7 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
             level=costs[metric].per_handshake if metric in costs else None,
         )
         for metric, batch_values in values.items()
-        if metric not in SPOILT_BY_PREEMPTION or clean >= min(MIN_CLEAN_BATCHES, len(batches))
+        if len(batch_values) - batch_values.count(ABSENT) >= min(MIN_CLEAN_BATCHES, len(batches))
     ]
 
 

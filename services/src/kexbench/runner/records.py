@@ -10,7 +10,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, HELD_METRICS, Metric, Negot
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[6]
+    protocol_version: Literal[7]
     library: str
     version: str
     version_text: str
@@ -66,11 +66,17 @@ class Batch(Frozen):
     others_ns: Count
     alone_handshakes: int | None = Field(ge=1)
     alone_elapsed_ns: Count | None
+    alone_others_ns: Count | None
 
     @property
     def disturbed(self) -> bool:
         """Whether other programs took so much CPU time from its threads that ticks and wall clock say nothing."""
         return self.others_ns > DISTURBED_SHARE * self.thread_cpu_ns
+
+    @property
+    def alone_disturbed(self) -> bool:
+        """The same of the turn of one thread alone, which uses its CPU all the time."""
+        return (self.alone_others_ns or 0) > DISTURBED_SHARE * (self.alone_elapsed_ns or 0)
 
     @property
     def client_connection_cpu_ns(self) -> int | None:
