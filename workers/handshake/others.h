@@ -21,8 +21,8 @@ struct stay {
 
 struct waiting waiting_between(const struct waiting *start, const struct waiting *end);
 
-/* `cpus`: how many CPUs the threads may use together; with as many as threads or more, each has one to
- * itself. */
+/* `cpus`: how many CPUs the threads may use together. With exactly one for each thread, each thread keeps one
+ * to itself (crew.h). With more CPUs than threads, the kernel usually finds each thread a CPU of its own. */
 uint64_t others_ns(const struct stay *stays, unsigned threads, unsigned cpus);
 
 #endif
