@@ -185,6 +185,7 @@ def test_of_what_preemption_spoilt_it_is_known_in_how_many_invocations(store: St
         (row,) = store.disturbed(selection)
         assert (row.subject.version, row.kind, row.invocations) == ("1.0", "disturbed", 2)
     assert store.disturbed(CPU) == store.disturbed(Selection(Metric.CLIENT_BYTES)) == []
+    assert store.disturbed(Selection(Metric.SERVER_TRANSFER_CPU_NS)) == [], "the case has no transfer"
     assert store.outcomes(Selection(Metric.CLIENT_CPU_NS)) == []
 
 

@@ -13,7 +13,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.kept import parameters
 from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
-from kexbench.store.measured import BATCHES, _outcome, _sample
+from kexbench.store.measured import BATCHES, _outcome, _sample, has_metric
 from kexbench.store.port import (
     AppearanceRow,
     HostKindRow,
@@ -218,7 +218,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
             self._parameters(selection),
         )
-        disturbed = list(selected)
+        disturbed = [row for row in selected if has_metric(rows.case_of(row), selection.metric)]
         harness = self.harness_versions({row["run_id"] for row in disturbed})
         return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
 

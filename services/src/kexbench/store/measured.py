@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import TypeAdapter
 
 from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
-from kexbench.domain.cases import FIRST_FIELDS
+from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
@@ -341,7 +341,8 @@ class MeasuredTables(HostTables, KeptTables):
             f" AND ({INVOCATION}, reference) NOT IN"
             f" (SELECT {INVOCATION}, reference FROM samples WHERE metric = {{metric:String}} AND {OF_CHOSEN})"
         )
-        disturbed = list(self._with_time(chosen, lacking))
+        cells = self._with_time(chosen, lacking)
+        disturbed = [row for row in cells if has_metric(rows.case_of(row), selection.metric)]
         harness = self.harness_versions({row["run_id"] for row in disturbed})
         return [_outcome(row, "disturbed", disturbed_reason(harness.get(row["run_id"], 0))) for row in disturbed]
 
@@ -403,6 +404,11 @@ def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
         host_id=row["host_id"],
         host_kind=HostKindRow(row["pool"], kinds[row["host_id"]]),
     )
+
+
+def has_metric(case: Case, metric: Metric) -> bool:
+    """Whether undisturbed batches of a case have the metric."""
+    return case.transfer_bytes > 0 or metric not in (Metric.CLIENT_TRANSFER_CPU_NS, Metric.SERVER_TRANSFER_CPU_NS)
 
 
 def _outcome(row: dict[str, Any], kind: OutcomeKind | Absence, reason: str, detail: str | None = None) -> OutcomeRow:
