@@ -1,6 +1,5 @@
 """The loop of whole connections that shares no code with the worker: built for a kit, and started as its worker is."""
 
-import os
 import subprocess
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Self
 
 from pydantic import Field, ValidationError
 
-from bench.machine import BenchError
+from bench.machine import BenchError, pin
 from kexbench.domain.cases import NOTHING, Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.dimensions import ContextUse, Tickets
 from kexbench.domain.frozen import Frozen
@@ -132,8 +131,7 @@ class ConnectionLoop:
             env=launch.environment,
             cwd=launch.folder,
         )
-        if setting.cpus.measuring is not None:
-            os.sched_setaffinity(self._process.pid, {setting.cpus.measuring})
+        pin(self._process.pid, setting.cpus.measuring)
 
     def turn(self, min_ns: int) -> LoopTurn:
         """Connections for at least so much wall time. Raises BenchError if the loop has ended."""

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bench.gnutls_certificates import setting_with
-from bench.machine import BenchError, Machine, Scale
+from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, trimmed_interval
 from kexbench.analysis.rounds import Vector
@@ -198,8 +198,7 @@ def _running(program: Path, cpu: int | None) -> Iterator[_Transcript]:
     try:
         with subprocess.Popen([program, "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=child_end) as process:
             os.close(child_end)
-            if cpu is not None:
-                os.sched_setaffinity(process.pid, {cpu})
+            pin(process.pid, cpu)
             try:
                 yield _Transcript(process.pid, ours)
             finally:

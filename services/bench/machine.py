@@ -144,6 +144,12 @@ class Machine:
         return Setting(self.job_input([case], kits, batches), case, self.cpus, self.log)
 
 
+def pin(process: int, cpu: int | None) -> None:
+    """Move a process to a CPU; with None it stays on those that it may use."""
+    if cpu is not None:
+        os.sched_setaffinity(process, {cpu})
+
+
 @contextmanager
 def all_cpus(cpus: Cpus) -> Iterator[None]:
     """Inside the context, child processes may also use the measuring CPU."""

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from bench.connection_loop import LoopTurn, build_loop
 from bench.connections import interleaved
 from bench.detection import no_load
-from bench.machine import BenchError, Machine, Scale
+from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
@@ -280,8 +280,7 @@ def _latencies(program: Path, setting: Setting, batches: int) -> tuple[Numbers, 
         with subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
             assert client.stdin is not None
             assert client.stdout is not None
-            if cpu := setting.cpus.beside.measuring:
-                os.sched_setaffinity(client.pid, {cpu})
+            pin(client.pid, setting.cpus.beside.measuring)
             for number in range(WARM_UP_BATCHES + batches):
                 batch = served.batch(SERVED_BATCH_NS)
                 client.stdin.write(f"{batch.connections}\n")

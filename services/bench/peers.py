@@ -1,6 +1,5 @@
 """Compares the worker with a minimal OpenSSL loop that makes the same handshakes."""
 
-import os
 import statistics
 import subprocess
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from bench.machine import BenchError, Machine, turns_ns
+from bench.machine import BenchError, Machine, pin, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case, Resumption
@@ -51,7 +50,6 @@ class PlainLoop:
 
     def __init__(self, program: Path, case: Case, setting: Setting, *, chainless: bool) -> None:
         """Start it with the setting's material, pinned to its measuring CPU."""
-        cpu = setting.cpus.measuring
         arguments = ["chainless"] if chainless else []
         arguments += ["ticket"] if case.resumption is Resumption.TICKET else []
         self._process = subprocess.Popen(
@@ -61,8 +59,7 @@ class PlainLoop:
             text=True,
             env={"OPENSSL_CONF": "/dev/null"},
         )
-        if cpu is not None:
-            os.sched_setaffinity(self._process.pid, {cpu})
+        pin(self._process.pid, setting.cpus.measuring)
 
     def batch(self, min_ns: int) -> PlainBatch:
         """Make a batch of at least `min_ns` of wall time. Raises BenchError if the process ended."""

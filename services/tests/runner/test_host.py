@@ -87,8 +87,11 @@ def test_machines_that_differ_in_their_cores_or_settings_are_of_different_kinds(
     )
 
 
-def test_the_governor_is_that_of_the_cpu_that_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+@pytest.mark.parametrize("allowed", [{0, 1}, {1}])
+def test_the_governor_is_that_of_the_cpu_that_measures(
+    allowed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
     governors = {0: "powersave", 1: "performance"}
     files = {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": f"{name}\n" for cpu, name in governors.items()}
     assert facts_of(cpuinfo.EPYC | files, tmp_path).governor == "performance"

@@ -8,14 +8,13 @@ import psutil
 
 from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.runner.arm import arm_core
-from kexbench.runner.cpus import split_cpus
 from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of, ticks_of, turbo_of
 
 
 def read_host_facts(tree: Tree | None = None) -> HostFacts:
     """The facts of this machine. If its CPUs differ, they describe the measuring one."""
     tree = tree or Tree()
-    cpu = split_cpus(os.sched_getaffinity(0)).measuring or 0
+    cpu = max(os.sched_getaffinity(0))  # the measuring one, or the only one
     fields = cpuinfo(tree, cpu)
     core = arm_core(fields)
     family = "/".join(filter(None, [fields.get("cpu family"), fields.get("model")]))
