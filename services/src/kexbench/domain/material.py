@@ -36,11 +36,13 @@ class MaterialFiles(CertificateFiles):
         return frozenset((*self.words.values(), *second)) - {NOTHING}
 
 
-_OCSP_REST, _INTERMEDIATE_REST = 528, 512
-"""Bytes of a response except the signature, and of a certificate except key and signature, with padding so that each
-enclosing length takes two bytes: some smaller sizes don't exist."""
+_OCSP_REST, _INTERMEDIATE_REST = 528, 560
+"""Bytes of a response except the signature, and of a certificate except key and signature, with at least 256
+bytes of padding. Then its length and each enclosing one take two bytes. Some smaller sizes don't exist."""
+_VERIFIABLE_BYTES = 80
+"""Bytes of the extensions of a certificate that clients verify."""
 _PSS_BYTES = 56
-"""Bytes of the RSASSA-PSS parameters next to the signature."""
+"""Bytes of the RSASSA-PSS parameters next to the signature. A certificate has them twice."""
 _ECDSA_BYTES = {"secp192r1": (49, 56), "P-256": (65, 72), "P-384": (97, 104), "P-521": (133, 139)}
 _BYTES = {
     Key.ED25519: (32, 64),
@@ -59,7 +61,9 @@ def least_ocsp_bytes(case: Case) -> int:
 
 def least_intermediate_bytes(case: Case) -> int:
     """The size from which intermediate certificates of every size can be made for the case's kind of key."""
-    return _INTERMEDIATE_REST + sum(_key_and_signature(case))
+    parameters = _PSS_BYTES if case.key_exchange.key is Key.RSA_PSS else 0
+    extensions = _VERIFIABLE_BYTES if case.verification else 0
+    return _INTERMEDIATE_REST + extensions + parameters + sum(_key_and_signature(case))
 
 
 def _key_and_signature(case: Case) -> tuple[int, int]:
