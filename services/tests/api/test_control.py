@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import httpx
 import pytest
 
+from kexbench.domain.cases import Case
 from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.material.padding import MaterialError
+from kexbench.material.store import MaterialStore
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
@@ -107,6 +110,24 @@ def test_a_run_starts_once_its_kits_are_there(api: ClusterApi) -> None:
     assert sorted(started.material) == sorted(case.case_id for case in run.plan.cases)
     assert states(api, run.run_id) == [RunState.QUEUED, RunState.RUNNING]
     assert api.http.get(path).json()["summary"]["subjects"] == ["fake 1.0", "fake 1.1"]
+
+
+def test_a_run_whose_key_material_cannot_be_made_ends_with_the_reason(
+    api: ClusterApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def provide(_: MaterialStore, case: Case) -> NoReturn:
+        raise MaterialError(f"a certificate of {case.key_name} needs more than 5 bytes")
+
+    run = api.queued()
+    api.deliver_kits(run)
+    monkeypatch.setattr(MaterialStore, "provide", provide)
+    for _ in range(2):
+        event = api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start")
+        assert (event.status_code, event.json()["state"]) == (200, "failed")
+        assert (
+            event.json()["detail"] == "key material cannot be made: a certificate of rsa-2048 needs more than 5 bytes"
+        )
+    assert states(api, run.run_id) == [RunState.QUEUED, RunState.FAILED]
 
 
 def job_path(run: Run) -> str:

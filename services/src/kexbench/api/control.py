@@ -26,6 +26,7 @@ from kexbench.api.run_models import (
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
+from kexbench.material.padding import MaterialError
 from kexbench.queue import runs
 from kexbench.queue.cancelling import Cancelled, cancel_runs
 from kexbench.queue.controls import resume_refusal
@@ -144,15 +145,20 @@ def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run
 
 @router.post("/runs/{run_id}/start", operation_id="start_run")
 def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> RunEvent:
-    """Give a run its kits and key material; its state becomes `running`. Repeating it changes nothing. Returns the
-    run's newest event, which is another one if the run was cancelled meanwhile."""
+    """Give a run its kits and key material; its state becomes `running`, or `failed` if the material cannot be made.
+    Repeating it changes nothing. Returns the run's newest event, which is another one if the run was cancelled
+    meanwhile."""
     admit(caller, "dispatcher")
+    outcome = RunState.RUNNING, ""
     with one_at_a_time:
         run = known_run(store, run_id)
         if not run.is_started:
-            store.add_run(supplied(supplies, run))
+            try:
+                store.add_run(supplied(supplies, run))
+            except MaterialError as error:
+                outcome = RunState.FAILED, f"key material cannot be made: {error}"
         if state_of(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
-            record(store, run_id, RunState.RUNNING, "")
+            record(store, run_id, *outcome)
         return store.progress([run_id])[run_id].event
 
 

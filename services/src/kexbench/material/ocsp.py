@@ -13,7 +13,7 @@ from kexbench.material.padding import padded, padding_of
 
 def make_ocsp_response(chain: list[x509.Certificate], issuer: Signer, size: int) -> bytes:
     """DER of a response with the status good for the chain's first certificate, of exactly `size` bytes. Raises
-    ValueError if that is too small."""
+    MaterialError if that is too small."""
     what = f"an OCSP response with a {issuer.name} key"
     return padded(lambda padding: _response(chain, issuer, padding), size, what)
 

@@ -10,12 +10,16 @@ _ATTEMPTS = 1000
 """Lengths of ECDSA signatures vary by a few bytes. The probability of each is far above 1%."""
 
 
+class MaterialError(ValueError):
+    """Material of this size cannot be made."""
+
+
 def padding_of(size: int) -> x509.UnrecognizedExtension:
     return x509.UnrecognizedExtension(_PADDING, bytes(size))
 
 
 def padded(make: Callable[[int], bytes], size: int, what: str) -> bytes:
-    """What `make` signs with so much padding that it has exactly `size` bytes. Raises ValueError if that is too
+    """What `make` signs with so much padding that it has exactly `size` bytes. Raises MaterialError if that is too
     small."""
     padding = size // 2
     for _ in range(_ATTEMPTS):
@@ -24,5 +28,5 @@ def padded(make: Callable[[int], bytes], size: int, what: str) -> bytes:
             return made
         padding += size - len(made)
         if padding < 0:
-            raise ValueError(f"{what} needs more than {size} bytes")
-    raise ValueError(f"could not make {what} of exactly {size} bytes")
+            raise MaterialError(f"{what} needs more than {size} bytes")
+    raise MaterialError(f"could not make {what} of exactly {size} bytes")
