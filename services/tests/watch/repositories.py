@@ -49,6 +49,12 @@ class Shared:
         git(self.clone, "commit", "--quiet", "--allow-empty", "--message", message)
         return git(self.clone, "rev-parse", "HEAD")
 
+    def submodule(self, path: str) -> None:
+        """Commit a submodule, of a repository that nobody has."""
+        git(self.clone, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{path}")
+        (self.clone / path).mkdir(parents=True)
+        git(self.clone, "commit", "--quiet", "--message", "a submodule")
+
     def push(self, branch: str = "main", *, force: bool = False) -> None:
         git(self.clone, "push", "--quiet", *(["--force"] if force else []), "origin", f"HEAD:{branch}")
 

@@ -204,6 +204,42 @@ def test_a_folder_of_specs_or_a_catalogue_that_is_a_link_is_a_fault(shared: Shar
         assert source.files(head) == Files({"bench-specs": Unusable.NO_FILE}, Unusable.NO_FILE)
 
 
+def test_links_out_of_the_repository_or_through_other_links_and_submodules_are_faults(
+    shared: Shared, source: GitSource
+) -> None:
+    """Each may have specs behind it."""
+    folder = shared.clone / "bench-specs"
+    folder.mkdir()
+    (shared.clone / "again").symlink_to("other")
+    outside = {"root": "/", "above": "../../..", "twice": "../again", "through": "../again/deep", "more": "../vendor/x"}
+    for name, target in {**outside, "nothing": "../missing", "itself": "itself", "top": ".."}.items():
+        (folder / name).symlink_to(target)
+    shared.commit({"other/deep/a.yaml": "a"})
+    shared.submodule("vendor")
+    shared.submodule("bench-specs/theirs")
+    shared.push()
+    reported = [f"bench-specs/{name}" for name in (*outside, "top", "theirs")]
+    assert source.files(source.heads()["main"]) == Files(dict.fromkeys(reported, Unusable.NO_FILE), None)
+
+
+@pytest.mark.parametrize("kind", ["link", "submodule"])
+def test_the_first_link_or_submodule_on_the_way_to_specs_and_catalogue_is_a_fault(
+    shared: Shared, tmp_path: Path, kind: str
+) -> None:
+    for name in ("bench", "vendor"):
+        if kind == "submodule":
+            shared.submodule(name)
+        else:
+            (shared.clone / name).symlink_to("real")
+    head = shared.pushed({"real/specs/a.yaml": "a", "real/catalogue.yaml": "catalogue"})
+    watched = shared.watched(specs="bench/specs")
+    for catalogue, expected in (("bench/specs/libraries.yaml", None), ("vendor/catalogue.yaml", Unusable.NO_FILE)):
+        repository = watched.model_copy(update={"catalogue": catalogue})
+        with closing(GitSource(repository, tmp_path / "copy")) as source:
+            source.heads()
+            assert source.files(head) == Files({"bench": Unusable.NO_FILE}, expected)
+
+
 @pytest.mark.parametrize(
     ("name", "path"),
     [

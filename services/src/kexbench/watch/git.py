@@ -6,10 +6,9 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
-from dulwich.errors import NotTreeError
 from dulwich.graph import find_merge_base
-from dulwich.object_store import iter_tree_contents, tree_lookup_path
-from dulwich.objects import S_ISGITLINK, Blob, ObjectID, TreeEntry
+from dulwich.object_store import iter_tree_contents
+from dulwich.objects import S_ISGITLINK, Blob, ObjectID, Tree, TreeEntry
 
 from kexbench.domain.commits import Commit
 from kexbench.domain.moments import moment_of
@@ -83,7 +82,7 @@ class GitSource(GitCopy):
             specs = dict(self._bounded(self._texts(tree)))
             catalogue = specs.pop(self.repository.catalogue, None)
             if catalogue is None:
-                catalogue = self._text(tree, self.repository.catalogue)
+                catalogue = self._text(tree, self.repository.catalogue, specs)
             return Files(specs, catalogue)
 
     def _counts(self, branch: str) -> bool:
@@ -108,8 +107,7 @@ class GitSource(GitCopy):
 
     def _texts(self, tree: ObjectID) -> Iterator[tuple[str, str | Unusable]]:
         """Path in the repository and text of each document in the folder of specs."""
-        folder = self.repository.specs
-        mode, top = (S_IFDIR, tree) if folder == "." else self._entry(tree, folder)
+        folder, mode, top = self._entry(tree, self.repository.specs)
         if _is_elsewhere(mode):
             yield folder, Unusable.NO_FILE
         if not S_ISDIR(mode):
@@ -127,25 +125,36 @@ class GitSource(GitCopy):
                 yield path, Unusable.NO_FILE
 
     def _leads_outside(self, tree: ObjectID, path: str, entry: TreeEntry) -> bool:
-        """Whether it is a link to a folder that is not below the folder of specs, where it would be read."""
+        """Whether specs may be behind it that are not read: a submodule, or a link to anything but a file or what is
+        below the folder of specs."""
         if not S_ISLNK(entry.mode or 0) or not entry.sha:
-            return False
+            return S_ISGITLINK(entry.mode or 0)
         target = normpath(PurePosixPath(path).parent / self._repo[entry.sha].as_raw_string().decode(errors="replace"))
+        if target.startswith(("/", "..")):
+            return True
+        mode = self._entry(tree, target)[1]
         is_read = PurePosixPath(target).is_relative_to(self.repository.specs)
-        return not is_read and S_ISDIR(self._entry(tree, target)[0])
+        return not is_read and (S_ISDIR(mode) or _is_elsewhere(mode))
 
-    def _text(self, tree: ObjectID, path: str) -> str | Unusable | None:
-        mode, name = self._entry(tree, path)
+    def _text(self, tree: ObjectID, path: str, specs: Collection[str]) -> str | Unusable | None:
+        """None also if the folder on the way is a link that is reported among the specs."""
+        place, mode, name = self._entry(tree, path)
         if _is_elsewhere(mode):
-            return Unusable.NO_FILE
+            return None if place in specs else Unusable.NO_FILE
         return self._blob(name) if S_ISREG(mode) else None
 
-    def _entry(self, tree: ObjectID, path: str) -> tuple[int, ObjectID]:
-        """Mode and object of a path; mode 0 if there is nothing."""
-        try:
-            return tree_lookup_path(self._repo.__getitem__, tree, path.encode())
-        except (KeyError, NotTreeError):
-            return 0, tree
+    def _entry(self, tree: ObjectID, path: str) -> tuple[str, int, ObjectID]:
+        """Path, mode and object of a path, or of the first link or submodule on the way there. Mode 0 if there is
+        nothing."""
+        place, mode, name = PurePosixPath(), S_IFDIR, tree
+        for part in PurePosixPath(path).parts:
+            if _is_elsewhere(mode):
+                break
+            folder = self._repo[name]
+            if not isinstance(folder, Tree) or part.encode() not in folder:
+                return path, 0, tree
+            place, (mode, name) = place / part, folder[part.encode()]
+        return str(place), mode, name
 
     def _blob(self, name: ObjectID) -> str | Unusable:
         """The text. One that is too large is cut just above the limit."""
