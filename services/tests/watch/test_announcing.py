@@ -14,6 +14,7 @@ from kexbench.domain.runs import RunState
 from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
 from kexbench.forges import CommitStatus, ForgeError, NoForge, PullRequest
 from kexbench.forges.words import DryRuns, DrySpec, dry_run_comment, dry_run_words
+from kexbench.queue.troubles import Troubles
 from kexbench.watch.announcing import Announcer
 from kexbench.watch.telling import comment_of, status_of
 from tests.builders import NOON
@@ -98,11 +99,12 @@ class Stage:
         self.now: datetime = NOON
         self.control, self.forge, self.other = FakeControl(), FakeForge(), FakeForge()
         self.said: list[str] = []
+        self.troubles = Troubles()
         self.announcer = self.another()
 
     def another(self) -> Announcer:
         forges = {"benchmarks": self.forge, "other": self.other}
-        return Announcer(self.control, forges, PAGES, lambda: self.now, self.said.append)
+        return Announcer(self.control, forges, PAGES, lambda: self.now, self.said.append, self.troubles)
 
     def tell(
         self, commit: str, *checks: CheckView, repository: str = "benchmarks", pull_request: int | None = None
@@ -271,6 +273,21 @@ def test_a_forge_that_refuses_holds_up_no_other_and_is_told_once(stage: Stage) -
     stage.forge.error = None
     assert stage.announcer.once()
     assert stage.forge.sent == [("a", "kexbench/a.yaml", "pending")]
+
+
+def test_an_error_that_nobody_expected_is_a_trouble_of_its_forge_and_holds_up_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.tell("a", a_check())
+    stage.tell("b", a_check(), repository="other")
+    with monkeypatch.context() as patched:
+        patched.setattr(stage.forge, "set_status", lambda *_: {}["a bug"])
+        assert not stage.announcer.once()
+    assert stage.other.sent == [("b", "kexbench/a.yaml", "pending")]
+    (trouble,) = stage.troubles.now()
+    assert (trouble.part, trouble.reason) == ("forge of repository benchmarks", "KeyError: 'a bug'")
+    assert stage.announcer.once()
+    assert stage.troubles.now() == []
 
 
 def test_a_forge_that_has_enough_is_left_alone_until_it_says(stage: Stage) -> None:

@@ -282,3 +282,49 @@ def test_a_watched_branch_that_never_existed_is_no_trouble(stage: Stage) -> None
         stage.poll("main", "release-3")
     assert (stage.notes(), stage.troubles.now()) == ([], [])
     assert len([line for line in stage.said if "release-3" in line and "does not exist yet" in line]) == 1
+
+
+def test_an_error_that_nobody_expected_is_a_trouble_of_its_repository_and_holds_up_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.commits(1)
+    stage.push("main")
+    other = stage.shared.watched(name="other")
+    with (
+        closing(GitSource(other, stage.folder / "other")) as broken,
+        closing(GitSource(stage.shared.watched(), stage.folder / "copy")) as source,
+    ):
+        watcher = Watcher(stage.api, [broken, source], lambda: datetime.now(UTC), troubles=stage.troubles)
+        assert watcher.once()
+        new = stage.commits(1)
+        stage.push("main")
+        with monkeypatch.context() as patched:
+            patched.setattr(broken, "files", lambda _: {}["a bug"])
+            assert not watcher.once()
+        assert stage.measured() == set(new)
+        (trouble,) = stage.troubles.now()
+        assert (trouble.part, trouble.reason) == ("repository other", "KeyError: 'a bug'")
+        assert watcher.once()
+        assert stage.troubles.now() == []
+
+
+def test_an_error_that_nobody_expected_is_the_note_of_its_proposal_and_holds_up_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.commits(1)
+    stage.push("main")
+    planned = stage.shared.watched().model_copy(update={"planned_branches": ("f*",)})
+    with closing(GitSource(planned, stage.folder / "copy")) as source:
+        watcher = Watcher(stage.api, [source], lambda: datetime.now(UTC), troubles=stage.troubles)
+        assert watcher.once()
+        heads = {branch: stage.commits(1)[0] for branch in ("f1", "f2")}
+        for branch, head in heads.items():
+            git(stage.shared.clone, "push", "--quiet", "origin", f"{head}:refs/heads/{branch}")
+        files = source.files
+        with monkeypatch.context() as patched:
+            patched.setattr(source, "files", lambda commit: {}["a bug"] if commit == heads["f1"] else files(commit))
+            assert watcher.once()
+        assert watcher.once()
+    assert stage.notes() == [("f1", heads["f1"], "kexbench failed: KeyError: 'a bug'")]
+    assert {branch: head.commit for branch, head in stage.api.heads("benchmarks").items() if branch in heads} == heads
+    assert stage.troubles.now() == []

@@ -77,6 +77,11 @@ class Announcer:
         """A forge that refuses does not hold up the others. It is tried again at the time that it states."""
         if self._retry_at.get(name, self._clock()) > self._clock():
             return False
+        with self._guard(f"forge of repository {name}"):
+            return self._send(name, forge)
+        return False
+
+    def _send(self, name: str, forge: Forge) -> bool:
         errors: list[str] = []
         try:
             commits = self._api.commits(name)

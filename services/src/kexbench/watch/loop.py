@@ -16,7 +16,7 @@ from kexbench.domain.commits import NO_COMMIT, BranchHead, Check, Commit, Handle
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
-from kexbench.queue.troubles import Troubles
+from kexbench.queue.troubles import Troubles, reason_of
 from kexbench.watch.errors import SourceError
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
@@ -88,16 +88,18 @@ class Watcher:
     def _poll(self, source: GitSource) -> bool:
         """False if the repository can't be read, which holds up no other."""
         name = source.repository.name
-        try:
-            followed = self._read(source)
-        except (ApiError, SourceError, ForgeError) as error:
-            if self._reported.get(name) != str(error):
-                self._say(str(error))
-            self._reported[name] = str(error)
-            return False
-        if self._reported.pop(name, None):
-            self._say(f"repository {name} can be read again")
-        return followed
+        with self._troubles.guard(f"repository {name}"):
+            try:
+                followed = self._read(source)
+            except (ApiError, SourceError, ForgeError) as error:
+                if self._reported.get(name) != str(error):
+                    self._say(str(error))
+                self._reported[name] = str(error)
+                return False
+            if self._reported.pop(name, None):
+                self._say(f"repository {name} can be read again")
+            return followed
+        return False
 
     def _read(self, source: GitSource) -> bool:
         """True if all repositories that its specs follow answered as well."""
@@ -116,14 +118,14 @@ class Watcher:
                 self._troubles.forget(_part(source, branch))
         watched = {branch: heads[branch] for branch in source.repository.branches if branch in heads}
         followed = self._follower is None or self._follower.look(source, watched)
-        refused = []
+        errors = []
         for proposal in self._proposals.of(source, heads, handled_heads):
             try:
                 self._handle_proposal(source, proposal)
-            except ApiError as error:  # a refused proposal holds up no other
-                refused.append(error)
-        if refused:
-            raise refused[0]
+            except Exception as error:  # a refused proposal holds up no other
+                errors.append(error)
+        if errors:
+            raise errors[0]
         return followed
 
     def _begin(self, source: GitSource, branch: str, head: str | None) -> BranchHead:
@@ -208,7 +210,7 @@ class Watcher:
             self._note(commit)
 
     def _handle_proposal(self, source: GitSource, proposal: Proposal) -> None:
-        """Once, whatever it contains. If it can't be read, the error is recorded as its note."""
+        """Once, whatever it contains. If it can't be read, the error is recorded as its note. Raises ApiError."""
         commit, head = source.commit(proposal.branch, proposal.commit), proposal.commit
         measured = proposal.measured and SKIP not in source.message(head)
         send = self._api.run_committed if measured else self._api.plan_committed
@@ -220,6 +222,11 @@ class Watcher:
             self._note(commit, note=str(error))
         except ValidationError as error:
             self._note(commit, note=f"a limit is exceeded: {error.errors()[0]['msg']}")
+        except ApiError:
+            raise
+        except Exception as error:
+            _log.exception("commit %s of %s", head[:12], commit.repository)
+            self._note(commit, note=f"kexbench failed: {reason_of(error)}")
         else:
             self._note(commit, checks)
 
