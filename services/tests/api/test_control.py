@@ -261,6 +261,15 @@ def test_each_role_may_do_its_own_and_nothing_else(api: ClusterApi, method: str,
     assert_problem(answer, 403)
 
 
+def test_a_dispatcher_reports_what_becomes_of_a_run_but_queues_none(api: ClusterApi) -> None:
+    run = api.started()
+    events = {state: an_event(run, state).model_dump(mode="json") for state in (RunState.QUEUED, RunState.FAILED)}
+    path = f"/runs/{run.run_id}/events"
+    assert_problem(api.ask("dispatcher", "POST", path, events[RunState.QUEUED]), 403, "may not queue")
+    assert api.ask("dispatcher", "POST", path, events[RunState.FAILED]).status_code == 204
+    assert [event["state"] for event in read(api, run)["events"]].count("queued") == 1
+
+
 def test_nobody_may_do_anything(api: ClusterApi) -> None:
     assert_problem(api.ask("stranger", "POST", "/runs", {"spec_text": CLUSTER_SPEC}), 401, "nobody is called")
 

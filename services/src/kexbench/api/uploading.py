@@ -66,12 +66,15 @@ def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> Non
 
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
 def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
-    """Record an event of a run."""
+    """Record an event of a run. The dispatcher may not queue one: that starts another submission of its jobs."""
     admit(caller, "run", "dispatcher", run_id=run_id)
     known_run(store, run_id)
     if event.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
-    if caller.role == "dispatcher":  # by this clock, as for events of the API, to keep their order
+    if caller.role == "dispatcher":
+        if event.state is RunState.QUEUED:
+            raise ProblemError(HTTPStatus.FORBIDDEN, "a dispatcher may not queue a run", "resume it as a submitter")
+        # By this clock, as for events of the API, to keep their order.
         event = event.model_copy(update={"at": datetime.now(UTC)})
     store.add_event(event)
 

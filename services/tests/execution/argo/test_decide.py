@@ -518,6 +518,29 @@ def test_a_lost_pod_that_built_a_kit_is_told_before_the_run_starts() -> None:
     assert (lost.state, lost.about, started) == (BUILDING, ("lost fake@1.1:1",), StartRun())
 
 
+@pytest.mark.parametrize(("kits", "then"), [(BUILT, StartRun()), (MISSING, BUILDS.record)])
+def test_a_lost_pod_that_built_a_kit_queues_no_run_again_if_nobody_said_that_it_builds(
+    kits: Mapping[WantedKit, str | None], then: Action
+) -> None:
+    task = TaskView("fake@1.1", Phase.RUNNING, "pod deleted", "amd-epyc-1", retries=1)
+    world = World(kits=kits, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING, task),))
+    lost, other = world.decide([(QUEUED, "")])
+    assert isinstance(lost, Record)
+    assert (lost.state, lost.about, other) == (BUILDING, ("lost fake@1.1:1",), then)
+
+
+def test_a_lost_pod_is_told_once_and_the_run_goes_on_when_its_retry_runs() -> None:
+    lost = World(workflows=_lost_and_back(Phase.RUNNING))
+    told = [*STARTED, lost.told(STARTED)]
+    amd, arm = _lost_and_back(Phase.RUNNING)
+    pending = replace(amd, tasks=(replace(amd.tasks[0], phase=Phase.PENDING), *amd.tasks[1:]))
+    assert World(workflows=(pending, arm)).decide(told) == ()
+    assert lost.told(told) == (RUNNING, words.GOES_ON)
+    assert lost.decide([*told, GOES_ON]) == ()
+    away = replace(lost, nodes={"amd-epyc": ("amd-epyc-1",), "arm.n1": ()})
+    assert away.told([*told, GOES_ON])[1].startswith("node arm.n1-1 is not ready")
+
+
 def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
     why = "EvictionByEvictionAPI: Eviction API: evicting"
     pods = tuple(PodView(f"pod-{number}", {}, NOON, "node-1", is_pending=False, disruption=why) for number in (1, 2))

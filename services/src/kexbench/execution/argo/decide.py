@@ -131,10 +131,6 @@ class _Trouble:
     keys: tuple[str, ...]
     text: str
 
-    @classmethod
-    def lost(cls, tasks: Sequence[TaskView]) -> "_Trouble":
-        return cls(tuple(map(_loss, tasks)), words.tried_again(tasks))
-
 
 Action = BuildKits | StartRun | SubmitJobs | Stop | Record
 
@@ -182,21 +178,20 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
     if rule is None:
         return ()
     situation = _Situation(view, seen, now, pending_after_s)
-    actions = rule(situation)
-    return (*_unseen_losses(situation, actions), *actions)
+    return (*_losses(situation), *rule(situation))
 
 
-def _unseen_losses(situation: _Situation, actions: Iterable[Action]) -> Iterator[Record]:
-    """Pods that were lost and replaced between two rounds, for example while no dispatcher ran. A task that failed in
-    the end is explained by the end of the run."""
-    records = [action for action in actions if isinstance(action, Record)]
-    abouts = [event.about for event in situation.view.events] + [record.about for record in records]
-    reported = {key for about in abouts for key in about}
-    tasks = [task for workflow in situation.seen.workflows for task in workflow.tasks if task.retries]
-    failed = _failed(tasks)
-    if lost := [task for task in tasks if task not in failed and _loss(task) not in reported]:
-        trouble = _Trouble.lost(lost)
-        yield Record(situation.view.state, trouble.text, RunReason.TROUBLED, trouble.keys)
+def _losses(situation: _Situation) -> Iterator[Record]:
+    """Reports each pod that was lost and replaced once, even if no dispatcher ran at the time. A task that failed in the
+    end is explained by the end of the run."""
+    view = situation.view
+    reported = {key for event in view.events for key in event.about}
+    retried = [task for workflow in situation.seen.workflows for task in workflow.tasks if task.retries]
+    failed = _failed(retried)
+    if lost := [task for task in retried if task not in failed and _loss(task) not in reported]:
+        # The dispatcher that began to build may have been killed. A `queued` event would start another submission.
+        state = RunState.BUILDING if view.state is RunState.QUEUED else view.state
+        yield Record(state, words.tried_again(lost), RunReason.TROUBLED, tuple(map(_loss, lost)))
 
 
 def _loss(task: TaskView) -> str:
@@ -278,7 +273,8 @@ def _watching(situation: _Situation, troubles: list[_Trouble], quiet: Record) ->
     view = situation.view
     waiting = [pod for pod in situation.seen.pending if not _waits_for_others(pod, situation.seen)]
     waits = list(_waits(situation, waiting))
-    runs = any(task.phase is Phase.RUNNING for workflow in situation.open for task in workflow.tasks)
+    tasks = [task for workflow in situation.open for task in workflow.tasks]
+    runs = any(task.phase is Phase.RUNNING for task in tasks)
     goes_on = runs or len(waiting) < len(situation.seen.pending)
     if waits and not goes_on and _has_lasted(situation, waiting, waits):
         detail = words.given_up([wait.text for wait in waits], situation.pending_after_s, *situation.progress)
@@ -287,8 +283,10 @@ def _watching(situation: _Situation, troubles: list[_Trouble], quiet: Record) ->
     if current := [*troubles, *waits, *_other_troubles(situation)]:
         detail = "; ".join(trouble.text for trouble in current)
         return _note(view, Record(quiet.state, detail, RunReason.TROUBLED, _keys(current)))
-    # After trouble, the next event follows when something runs; without trouble, only builds have news.
-    has_news = quiet.state is RunState.BUILDING if _is_quiet(view.newest) else goes_on
+    # After trouble, the next event follows when something runs and no lost pod is missing; without trouble, only builds
+    # have news.
+    is_missing = any(task.retries and task.phase in (Phase.UNSEEN, Phase.PENDING) for task in tasks)
+    has_news = quiet.state is RunState.BUILDING if _is_quiet(view.newest) else goes_on and not is_missing
     return _note(view, quiet) if has_news else ()
 
 
@@ -335,8 +333,6 @@ def _other_troubles(situation: _Situation) -> Iterator[_Trouble]:
     if pods := situation.seen.disrupted:
         yield _Trouble((f"disrupted {' '.join(pod.name for pod in pods)}",), words.disrupted(pods))
     tasks = [task for workflow in situation.open for task in workflow.tasks]
-    if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
-        yield _Trouble.lost(retried)
     running = [task for task in tasks if task.phase is Phase.RUNNING and task.node]
     jobs = situation.view.read.plan.jobs if situation.view.read else ()  # otherwise the tasks build kits
     pools = {job.job_id: job.pool for job in jobs}
