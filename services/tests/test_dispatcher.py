@@ -326,6 +326,20 @@ def _cancel_unseen(stage: Stage) -> None:
     stage.tick()
 
 
+def test_a_run_whose_jobs_left_out_only_what_is_hopeless_is_finished() -> None:
+    stage = Stage()
+    stage.tick()
+    stage.control.hopeless = {job.job_id: job.count for job in RUN.plan.jobs}
+    first, *rest = stage.open_workflows()
+    stage.cluster.turn(first, Phase.SUCCEEDED)
+    stage.tick()
+    assert (stage.state(), stage.control.asked["left_out"]) == (RunState.RUNNING, 0)
+    for name in rest:
+        stage.cluster.turn(name, Phase.SUCCEEDED)
+    stage.tick()
+    assert (stage.state(), stage.control.asked["left_out"]) == (RunState.FINISHED, 1)
+
+
 @pytest.mark.parametrize(
     ("end", "state"),
     [(_finish, RunState.FINISHED), (_fail, RunState.FAILED), (_cancel_unseen, RunState.CANCELLED)],

@@ -200,6 +200,15 @@ def test_a_run_that_reaches_its_maximum_duration_says_so_and_how_to_go_on(
     )
 
 
+def test_a_run_whose_jobs_left_out_only_what_is_hopeless_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, folder = begun_here(tmp_path)
+    monkeypatch.setattr(pipeline, "run_job", lambda *_: JobEnd.FINISHED)
+    end = execute_run(one, folder, Silent())
+    assert (end.state, end.detail, end.undelivered) == (RunState.FINISHED, "", None)
+
+
 def test_a_run_interrupted_while_a_runner_starts_is_cancelled_and_has_not_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -359,13 +359,11 @@ def _measure(
 
 
 def _end_of(run: Run, count: int, *, is_out_of_time: bool) -> tuple[RunState, str, RunReason | None]:
-    """Of a run whose jobs have all ended with `count` invocations."""
-    measured = f"{count} of {run.plan.invocations} invocations"
-    if count >= run.plan.invocations:
+    """Of a run whose jobs have all ended with `count` invocations. Those with time left measured everything but what is
+    hopeless."""
+    if not is_out_of_time:
         return RunState.FINISHED, "", None
-    more = f"{measured}; continue with kexbench run --resume {run.run_id}"
-    detail = _stopped(run, measured) if is_out_of_time else more
-    return RunState.INCOMPLETE, detail, RunReason.OUT_OF_TIME if is_out_of_time else None
+    return RunState.INCOMPLETE, _stopped(run, f"{count} of {run.plan.invocations} invocations"), RunReason.OUT_OF_TIME
 
 
 def _stopped(run: Run, measured: str) -> str:

@@ -14,7 +14,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import ClusterApi, cluster_api, cluster_app
 from tests.api.conftest import ClientOf
 from tests.api.test_kept_answers import spied
-from tests.builders import NOON
+from tests.builders import HOST, NOON, all_invocations, an_outcome
 from tests.execution.argo.cases import a_cluster_run
 from tests.execution.argo.fake_control import FakeControl
 from tests.serving import serving
@@ -92,6 +92,16 @@ def test_open_runs_take_as_many_statements_however_many_they_are(
     assert len(api.ask("dispatcher", "GET", "/open-runs").json()) == 6
 
 
+def test_what_is_left_out_are_the_invocations_of_blocks_without_hope(api: ClusterApi, control: ApiControl) -> None:
+    run = api.started()
+    job = run.plan.jobs[0]
+    first = next(invocation for invocation in all_invocations(run) if invocation.job_id == job.job_id)
+    outcomes = tuple(map(an_outcome, run.kits))
+    api.store.add_invocation(run, first.model_copy(update={"samples": (), "outcomes": outcomes}), HOST)
+    none = {other.job_id: 0 for other in run.plan.jobs}
+    assert control.left_out(run.run_id) == {**none, job.job_id: job.invocations - 1}
+
+
 NOBODY = "nobody"
 Request = Callable[[Control], object]
 
@@ -103,9 +113,10 @@ Request = Callable[[Control], object]
         lambda control: control.known_kits(NOBODY),
         lambda control: control.start(NOBODY),
         lambda control: control.stored_invocations(NOBODY),
+        lambda control: control.left_out(NOBODY),
         lambda control: control.record(RunEvent(run_id=NOBODY, at=NOON, state=RunState.RUNNING)),
     ],
-    ids=["run", "known_kits", "start", "stored_invocations", "record"],
+    ids=["run", "known_kits", "start", "stored_invocations", "left_out", "record"],
 )
 def test_the_double_of_the_api_refuses_an_unknown_run_as_the_api_does(control: ApiControl, request_of: Request) -> None:
     fake = FakeControl(lambda: NOON)

@@ -92,6 +92,19 @@ def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, em
     assert told["trouble"] == "6 of 12 invocations are stored"
 
 
+def test_a_finished_run_has_no_trouble_with_what_no_library_can(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_measured_run(empty_store, case_ids=(RSA,))
+    outcomes = tuple(map(an_outcome, run.kits))
+    for job in run.plan.jobs:
+        tried = {"job_id": job.job_id, "samples": (), "outcomes": outcomes}
+        first = an_invocation(run, job.numbers[0], case_id=ECDSA)
+        empty_store.add_invocation(run, first.model_copy(update=tried))
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    assert client.get(f"/runs/{run.run_id}/verdict").json()["trouble"] == ""
+
+
 def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.domain.plans import left_out_by_job
 from kexbench.domain.samples import OutcomeKind
 from kexbench.runner.job import OutOfTime, allowed_s, measure_job
 from kexbench.runner.job_input import JobInput
@@ -56,7 +57,13 @@ def test_a_crashing_subject_is_tried_in_every_invocation(make_job_input: MakeJob
 def test_when_no_subject_of_a_case_is_left_its_invocations_are_left_out(make_job_input: MakeJobInput) -> None:
     job_input = make_job_input("fake@2.0+unsupported=1", invocations=3)
     assert measure(job_input) == 6
-    assert len(read_results(job_input.results)) == 2
+    results = read_results(job_input.results)
+    stored = [(result.job_id, result.case_id, result.invocation) for result in results]
+    hopeless = [(result.job_id, result.case_id, subject) for result in results for subject in result.hopeless]
+    assert len(stored) == 2
+    assert left_out_by_job([job_input.job], stored, hopeless) == {job_input.job.job_id: 4}
+    assert left_out_by_job([job_input.job], stored[1:], hopeless) == {job_input.job.job_id: 5}
+    assert left_out_by_job([job_input.job], stored[1:], hopeless[1:]) == {job_input.job.job_id: 2}
 
 
 def test_a_job_out_of_time_measures_nothing_more(make_job_input: MakeJobInput) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kexbench.comparison.cells import judged_in_run
 from kexbench.comparison.upgrade_data import Step
 from kexbench.comparison.why import culprits_of, explained
-from kexbench.domain.plans import Instrument
+from kexbench.domain.plans import Instrument, left_out_by_job
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
@@ -34,6 +34,8 @@ class _Compared:
     missing: Counter[MissingReason]
     lost: int
     culprits: tuple[Culprit, ...]
+    left_out: int
+    """Invocations that nobody measures, since all their subjects are hopeless. What they lack is among `missing`."""
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -55,18 +57,22 @@ def verdicts_of(store: Store, runs: Collection[Run], progress: Mapping[str, RunP
     )
     return {
         run_id: run_verdict(
-            each.cells, trouble_of(by_id[run_id], progress[run_id]), each.missing, each.lost, each.culprits
+            each.cells,
+            trouble_of(by_id[run_id], progress[run_id], each.left_out),
+            each.missing,
+            each.lost,
+            each.culprits,
         )
         for (_, run_id), each in compared.items()
     }
 
 
-def trouble_of(run: Run, progress: RunProgress) -> str:
+def trouble_of(run: Run, progress: RunProgress, left_out: int) -> str:
     """Why results of a run are missing; empty if it has all of them."""
     state, detail = progress.event.state, progress.event.detail
     if state is RunState.FINISHED:
         stored, planned = progress.invocations_stored, run.plan.invocations
-        return "" if stored >= planned else detail or f"{stored:,} of {planned:,} invocations are stored"
+        return "" if stored + left_out >= planned else detail or f"{stored:,} of {planned:,} invocations are stored"
     return f"{state}: {detail}" if detail else str(state)
 
 
@@ -87,7 +93,17 @@ def _compared(store: Store, run: Run) -> _Compared:
         missing=Counter(reason for reason, _ in missing.values()),
         lost=sum(is_lost for _, is_lost in missing.values()),
         culprits=tuple(culprits),
+        left_out=_left_out(store, run),
     )
+
+
+def _left_out(store: Store, run: Run) -> int:
+    hopeless = store.hopeless(run.run_id)
+    if not hopeless:
+        return 0
+    stored = [(key.job_id, key.case_id, key.invocation) for key in store.invocations(run.run_id)]
+    subjects = [(key.job_id, key.case_id, subject) for key, named in hopeless.items() for subject in named]
+    return sum(left_out_by_job(run.plan.jobs, stored, subjects).values())
 
 
 def _subject_row(run: Run, reference: str) -> SubjectRow:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
+from kexbench.api.models import StoredInvocation
 from kexbench.api.run_models import KnownKits, OpenRun, QueueView, ScheduleView
 from kexbench.bisection.models import LineTrouble
 from kexbench.client import ApiClient
 from kexbench.domain.bisections import WantedLine
+from kexbench.domain.plans import left_out_by_job
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView
@@ -48,6 +50,10 @@ class Control(Protocol):
     def record(self, event: RunEvent) -> None: ...
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         """The number of stored invocations of each job over all attempts, by the job's id."""
+        ...
+
+    def left_out(self, run_id: str) -> Mapping[str, int]:
+        """The number of each job's invocations that nobody measures, since all their subjects are hopeless."""
         ...
 
     def schedules(self) -> Mapping[str, str]:
@@ -100,6 +106,14 @@ class ApiControl:
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         return self._api.get(dict[str, int], f"/runs/{run_id}/stored-by-job")
+
+    def left_out(self, run_id: str) -> Mapping[str, int]:
+        stored = self._api.get(list[StoredInvocation], f"/runs/{run_id}/invocations")
+        return left_out_by_job(
+            self.run(run_id).plan.jobs,
+            [(each.job_id, each.case_id, each.invocation) for each in stored],
+            [(each.job_id, each.case_id, subject) for each in stored for subject in each.hopeless],
+        )
 
     def schedules(self) -> Mapping[str, str]:
         return {schedule.name: schedule.cron for schedule in self._api.get(list[ScheduleView], "/schedules")}

@@ -194,10 +194,13 @@ class Dispatcher:
         return self._cluster.hold_lease(LEASE, self._identity)
 
     def _see(self, view: RunView, ready: Mapping[str, tuple[str, ...]], pods: Sequence[PodView]) -> Seen:
-        """Reads workflows first: see Seen."""
+        """Reads workflows first, and what is left out last: see Seen."""
         labels = names.labels_of(view.run_id, view.series)
         workflows = self._cluster.workflows(labels)
         ours = [pod for pod in pods if labels.items() <= pod.labels.items()]
+        stored = self._control.stored_invocations(view.run_id)
+        lacks_some = not view.waits and sum(stored.values()) < view.invocations
+        has_ended = lacks_some and bool(workflows) and all(workflow.phase.has_ended for workflow in workflows)
         return Seen(
             kits=self._control.known_kits(view.run_id) if view.waits else {},
             workflows=workflows,
@@ -205,7 +208,8 @@ class Dispatcher:
             disrupted=tuple(pod for pod in ours if pod.disruption),
             nodes=ready,
             busy=frozenset(pod.node for pod in pods if pod.node),
-            stored=self._control.stored_invocations(view.run_id),
+            stored=stored,
+            left_out=self._control.left_out(view.run_id) if has_ended else {},
         )
 
     def _act(self, view: RunView, seen: Seen, action: Action) -> RunEvent | None:

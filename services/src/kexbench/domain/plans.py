@@ -1,7 +1,9 @@
 """A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
 
 import math
+from collections.abc import Iterable
 from enum import StrEnum
+from itertools import product
 from typing import Any
 
 from pydantic import Field
@@ -127,6 +129,21 @@ class Job(Frozen):
         """The numbers of each case's invocations. The blocks of a pass have consecutive numbers."""
         first, blocks = self.first_invocation, len(self.blocks)
         return range(first * blocks, (first + self.invocations) * blocks)
+
+
+def left_out_by_job(
+    jobs: Iterable[Job], stored: Iterable[tuple[str, str, int]], hopeless: Iterable[tuple[str, str, str]]
+) -> dict[str, int]:
+    """How many invocations of each job the runner leaves out, since every subject of their block is hopeless on their
+    case. `stored` are invocations by job, case and number, `hopeless` are subjects by job and case."""
+    done, given_up = set(stored), set(hopeless)
+
+    def is_left_out(job: Job, case_id: str, number: int) -> bool:
+        block = job.blocks[number % len(job.blocks)]
+        is_hopeless = all((job.job_id, case_id, subject) in given_up for subject in block)
+        return is_hopeless and (job.job_id, case_id, number) not in done
+
+    return {job.job_id: sum(is_left_out(job, *each) for each in product(job.case_ids, job.numbers)) for job in jobs}
 
 
 class ReferenceRow(Frozen):

@@ -80,7 +80,7 @@ def _job(job: Job, state: RunState, stored: int, attempt: JobAttempt | None, nam
 
 
 def _state_of(job: Job, state: RunState, stored: int, attempt: JobAttempt | None) -> JobState:
-    if stored >= job.count:
+    if stored >= job.count or state is RunState.FINISHED:  # a finished run left out only what is hopeless
         return JobState.DONE
     if not state.is_open:
         return JobState.INCOMPLETE

@@ -23,6 +23,8 @@ class FakeControl:
         self.events: dict[str, list[RunEvent]] = {}
         self.kits: dict[WantedKit, str | None] = {}
         self.stored: dict[str, dict[str, int]] = {}
+        self.hopeless: dict[str, int] = {}
+        """How many invocations of each job are left out."""
         self.times: dict[str, str] = {}
         """Of schedules, by their names."""
         self.wanted_line: WantedLine | None = None
@@ -78,6 +80,10 @@ class FakeControl:
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         self._ask(run_id)
         return dict(self.stored[run_id])
+
+    def left_out(self, run_id: str) -> Mapping[str, int]:
+        self._ask(run_id)
+        return dict(self.hopeless)
 
     def schedules(self) -> Mapping[str, str]:
         self._ask()

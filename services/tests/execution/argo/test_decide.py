@@ -65,6 +65,7 @@ class World:
     waits_for: str | None = None
     superseded_by: str | None = None
     disrupted: tuple[PodView, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
         told = [
@@ -72,7 +73,8 @@ class World:
             for second, record in enumerate(each.record if isinstance(each, Told) else Record(*each) for each in events)
         ]
         given_way = (self.waits_for, self.superseded_by, self.disrupted)
-        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, *given_way)
+        known = (self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, self.left_out)
+        seen = Seen(*known, *given_way)
         return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
 
     def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> Told:
@@ -636,6 +638,17 @@ def test_jobs_that_ended_well_without_all_invocations_leave_the_run_incomplete()
     assert state is RunState.INCOMPLETE
     assert "2 jobs ended before all was measured" in detail
     assert "their time was up (maxDuration)" in detail
+
+
+def test_jobs_that_left_out_only_what_is_hopeless_finish_the_run() -> None:
+    left_out = {job.job_id: 2 for job in JOBS}
+    stored = {job.job_id: job.count - 2 for job in JOBS}
+    world = World(workflows=of_jobs(Phase.SUCCEEDED), stored=stored, left_out=left_out)
+    assert world.told(STARTED) == (RunState.FINISHED, "")
+    late = replace(world, stored={**stored, ON_ARM[0].job_id: 0})
+    state, detail = late.told(STARTED)
+    assert state is RunState.INCOMPLETE
+    assert detail.startswith(f"1 job ended before all was measured ({ON_ARM[0].job_id}): their time was up (maxDuration)")
 
 
 def test_a_job_that_delivered_everything_and_ended_badly_is_told_and_no_failure() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -88,6 +88,8 @@ class Seen:
     """Nodes with a pod of kexbench, of any run."""
     stored: Mapping[str, int]
     """How many invocations of each job are stored."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """How many of each job nobody measures, since all their subjects are hopeless. Only once its workflows ended."""
     waits_for: str | None = None
     """The run that uses the nodes this one needs; None if this one is next."""
     superseded_by: str | None = None
@@ -145,7 +147,9 @@ class _Situation:
     @property
     def incomplete(self) -> tuple[Job, ...]:
         """Jobs that lack invocations."""
-        return tuple(job for job in self.view.run.plan.jobs if self.seen.stored.get(job.job_id, 0) < job.count)
+        stored, left_out = self.seen.stored, self.seen.left_out
+        done = {job_id: stored.get(job_id, 0) + left_out.get(job_id, 0) for job_id in {*stored, *left_out}}
+        return tuple(job for job in self.view.run.plan.jobs if done.get(job.job_id, 0) < job.count)
 
     @property
     def progress(self) -> tuple[int, int]:
