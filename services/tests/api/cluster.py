@@ -1,7 +1,7 @@
 """An API that has a cluster: callers by name, kits that nobody built, and the routes in this process."""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.notifications import ChannelRule
 from kexbench.domain.plans import Isolation, Plan
+from kexbench.domain.repositories import Repository
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.kits.shared_store import SharedKitStore
 from kexbench.kits.transport import pack
@@ -140,11 +141,12 @@ def cluster_app(
     pages: Path | None = None,
     doorbell: Doorbell | None = None,
     channels: Collection[ChannelRule] = (),
+    repositories: Sequence[Repository] = (),
 ) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
     shared_store, material = SharedKitStore(folder / "kits", WORKER), MaterialStore(folder / "material")
     supplies = Supplies(shared_store, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
-    return create_app(store, Names(), pages, supplies, doorbell, channels=channels)
+    return create_app(store, Names(), pages, supplies, doorbell, channels=channels, repositories=repositories)
 
 
 def cluster_api(

@@ -118,7 +118,7 @@ def test_a_store_that_hangs_is_a_trouble_until_it_answers(
 ) -> None:
     answers, troubles, now_s = Event(), Troubles(), 0.0
     monkeypatch.setattr(type(empty_store), "check_readable", lambda _: answers.wait(60) and None)
-    check = StoreCheck(empty_store, troubles, lambda: now_s)
+    check = StoreCheck(empty_store, troubles, clock=lambda: now_s)
     asyncio.run(check.current())
     assert troubles.now() == [], "it may take a while"
     now_s = 60.0

@@ -275,13 +275,17 @@ def test_a_forge_that_refuses_holds_up_no_other_and_is_told_once(stage: Stage) -
     assert stage.forge.sent == [("a", "kexbench/a.yaml", "pending")]
 
 
+def a_bug(*_: object) -> None:
+    raise KeyError("a bug")
+
+
 def test_an_error_that_nobody_expected_is_a_trouble_of_its_forge_and_holds_up_no_other(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.tell("a", a_check())
     stage.tell("b", a_check(), repository="other")
     with monkeypatch.context() as patched:
-        patched.setattr(stage.forge, "set_status", lambda *_: {}["a bug"])
+        patched.setattr(stage.forge, "set_status", a_bug)
         assert not stage.announcer.once()
     assert stage.other.sent == [("b", "kexbench/a.yaml", "pending")]
     (trouble,) = stage.troubles.now()

@@ -10,9 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.api import monitoring
 from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient, token_in
-from kexbench.domain.commits import NO_COMMIT, Presence
+from kexbench.domain.commits import NO_COMMIT, HandledCommit, Presence
+from kexbench.domain.repositories import Repository
 from kexbench.queue.troubles import Troubles
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.watch.git import GitSource
@@ -63,6 +65,11 @@ class Stage:
     def measured(self) -> set[str]:
         return {run.commit.commit for run in newest_runs(self.store, 100) if run.commit}
 
+    def health(self) -> dict[str, str]:
+        """The troubles of the service, which is another process than the watcher on a cluster."""
+        troubles = self.pages.get("/health").json()["troubles"]
+        return {trouble["part"]: trouble["reason"] for trouble in troubles}
+
     def notes(self) -> list[tuple[str, str, str]]:
         """Branch, commit and note, the newest first."""
         views: list[dict[str, Any]] = self.pages.get("/commits").json()["commits"]
@@ -70,8 +77,10 @@ class Stage:
 
 
 @pytest.fixture
-def stage(empty_store: ClickHouseStore, tmp_path: Path) -> Iterator[Stage]:
-    with serving(cluster_app(empty_store, tmp_path)) as url:
+def stage(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    monkeypatch.setattr(monitoring, "_CHECK_EVERY_S", 0)
+    watched = Repository(name="benchmarks", url="/any", branches=("main", "release-3"), specs=".", catalogue="a.yaml")
+    with serving(cluster_app(empty_store, tmp_path, repositories=[watched])) as url:
         stage = Stage(tmp_path, empty_store, url)
         with closing(stage.api), closing(stage.pages):
             yield stage
@@ -211,6 +220,80 @@ def test_a_branch_that_was_not_watched_and_is_renamed_to_a_watched_one_is_histor
     assert stage.measured() == set(new)
 
 
+@pytest.mark.parametrize("leads_to", ["main", "master"])
+def test_a_branch_is_made_from_an_unwatched_one_whose_commits_are_history(stage: Stage, leads_to: str) -> None:
+    """Wherever HEAD of the repository leads; a bare one may have it at a branch that nobody has."""
+    git(stage.shared.bare, "symbolic-ref", "HEAD", f"refs/heads/{leads_to}")
+    stage.commits(OLD)
+    stage.push("main")
+    stage.poll("trunk")
+    for is_polled in (True, False):
+        stage.commits(2)
+        stage.push("main")
+        if is_polled:
+            stage.poll("trunk")
+    stage.push("trunk")
+    stage.poll("trunk")
+    assert stage.measured() == set()
+    new = stage.commits(2)
+    stage.push("trunk")
+    stage.poll("trunk")
+    assert stage.measured() == set(new)
+
+
+@pytest.mark.parametrize("leads_to", ["main", "master"])
+def test_an_unwatched_branch_with_new_commits_that_is_renamed_to_a_watched_one_is_history(
+    stage: Stage, leads_to: str
+) -> None:
+    git(stage.shared.bare, "symbolic-ref", "HEAD", f"refs/heads/{leads_to}")
+    stage.commits(OLD)
+    stage.push("main")
+    stage.poll("trunk")
+    stage.commits(2)
+    stage.push("main")
+    stage.poll("trunk")
+    stage.rename("main", "trunk")
+    stage.poll("trunk")
+    assert stage.measured() == set()
+
+
+def test_a_branch_that_does_not_exist_yet_hides_no_commits_of_others(stage: Stage) -> None:
+    stage.commits(OLD)
+    stage.push("main")
+    branches = ("release-3", "main")
+    stage.poll(*branches)
+    new = stage.commits(2)
+    stage.push("main")
+    for _ in range(2):
+        stage.poll(*branches)
+        assert stage.measured() == set(new)
+    stage.push("release-3")
+    stage.poll(*branches)
+    assert stage.measured() == set(new)
+    assert (stage.notes(), stage.health()) == ([], {})
+
+
+def test_a_watcher_that_ends_while_it_notes_a_branch_to_wait_for_reports_none_as_gone(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.commits(1)
+    stage.push("main")
+    note = stage.api.note_commit
+
+    def noting(handled: HandledCommit) -> None:
+        note(handled)
+        a_bug()
+
+    monkeypatch.setattr(stage.api, "note_commit", noting)
+    with pytest.raises(AssertionError):
+        stage.poll("trunk")
+    monkeypatch.undo()
+    stage.poll("trunk")
+    stage.push("trunk")
+    stage.poll("trunk")
+    assert (stage.notes(), stage.measured()) == ([], set())
+
+
 def test_a_repository_that_was_empty_has_its_first_commits_measured(stage: Stage) -> None:
     stage.poll("main", "release-3")
     new = stage.commits(2)
@@ -253,24 +336,25 @@ def test_more_commits_than_one_poll_measures_are_named_with_the_remedy(stage: St
     assert [line for line in stage.said if note in line]
 
 
-def test_a_watched_branch_that_is_gone_is_reported_once_until_it_is_back(stage: Stage) -> None:
+def test_a_watched_branch_that_is_gone_is_reported_once_and_impairs_the_service_until_it_is_back(stage: Stage) -> None:
     stage.commits(1)
     stage.push("main")
     stage.push("release-3")
     stage.poll("main", "release-3")
-    assert (stage.notes(), stage.troubles.now()) == ([], [])
+    assert (stage.notes(), stage.health()) == ([], {})
     git(stage.shared.clone, "push", "--quiet", "origin", ":release-3")
     for _ in range(3):
         stage.poll("main", "release-3")
         ((branch, commit, note),) = stage.notes()
         assert (branch, commit) == ("release-3", NO_COMMIT)
         assert note.startswith("branch release-3 of benchmarks does not exist any more; push it")
-        (trouble,) = stage.troubles.now()
-        assert trouble.part == "branch release-3 of benchmarks"
-        assert trouble.reason.startswith("branch release-3 of benchmarks does not exist; push it")
+        assert stage.said.count(note) == 1
+        ((part, reason),) = stage.health().items()
+        assert part == "branch release-3 of benchmarks"
+        assert reason.startswith("branch release-3 of benchmarks does not exist; push it")
     stage.push("release-3")
     stage.poll("main", "release-3")
-    assert stage.troubles.now() == []
+    assert stage.health() == {}
     assert stage.api.heads("benchmarks")["release-3"].presence is Presence.PRESENT
     assert len(stage.notes()) == 1
 
@@ -280,8 +364,12 @@ def test_a_watched_branch_that_never_existed_is_no_trouble(stage: Stage) -> None
     stage.push("main")
     for _ in range(2):
         stage.poll("main", "release-3")
-    assert (stage.notes(), stage.troubles.now()) == ([], [])
+    assert (stage.notes(), stage.health()) == ([], {})
     assert len([line for line in stage.said if "release-3" in line and "does not exist yet" in line]) == 1
+
+
+def a_bug(*_: object) -> None:
+    raise KeyError("a bug")
 
 
 def test_an_error_that_nobody_expected_is_a_trouble_of_its_repository_and_holds_up_no_other(
@@ -299,7 +387,7 @@ def test_an_error_that_nobody_expected_is_a_trouble_of_its_repository_and_holds_
         new = stage.commits(1)
         stage.push("main")
         with monkeypatch.context() as patched:
-            patched.setattr(broken, "files", lambda _: {}["a bug"])
+            patched.setattr(broken, "files", a_bug)
             assert not watcher.once()
         assert stage.measured() == set(new)
         (trouble,) = stage.troubles.now()
@@ -322,7 +410,7 @@ def test_an_error_that_nobody_expected_is_the_note_of_its_proposal_and_holds_up_
             git(stage.shared.clone, "push", "--quiet", "origin", f"{head}:refs/heads/{branch}")
         files = source.files
         with monkeypatch.context() as patched:
-            patched.setattr(source, "files", lambda commit: {}["a bug"] if commit == heads["f1"] else files(commit))
+            patched.setattr(source, "files", lambda commit: a_bug() if commit == heads["f1"] else files(commit))
             assert watcher.once()
         assert watcher.once()
     assert stage.notes() == [("f1", heads["f1"], "kexbench failed: KeyError: 'a bug'")]

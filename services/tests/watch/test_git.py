@@ -5,12 +5,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from dulwich.objects import Commit as GitCommit
+from dulwich.objects import ObjectID
 
 from kexbench.domain.moments import EARLIEST
+from kexbench.domain.repositories import Repository
 from kexbench.planning.commits import Files, Unusable
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
 from kexbench.watch.errors import SourceError
 from kexbench.watch.git import GitSource
+from tests.watch.library import Library
 from tests.watch.repositories import Shared, git
 
 
@@ -46,6 +50,14 @@ def test_planned_branches_are_told_as_well_by_their_patterns(shared: Shared, tmp
         assert source.heads() == dict.fromkeys(["main", "feature/one", "feature/two/three"], head)
         git(shared.clone, "push", "--quiet", "origin", ":feature/one", ":feature/two/three", "HEAD:feature/two")
         assert source.heads() == dict.fromkeys(["main", "feature/two"], head)
+
+
+def test_a_pattern_of_planned_branches_matches_neither_tags_nor_head(shared: Shared, tmp_path: Path) -> None:
+    head = shared.pushed({"a": "1"})
+    git(shared.clone, "push", "--quiet", "origin", "HEAD:refs/tags/one", "HEAD:refs/pull/7/head")
+    watched = shared.watched().model_copy(update={"planned_branches": ("*",)})
+    with closing(GitSource(watched, tmp_path / "copy")) as source:
+        assert source.heads() == {"main": head}
 
 
 def test_other_references_are_fetched_by_name(shared: Shared, source: GitSource) -> None:
@@ -105,6 +117,46 @@ def test_a_merge_is_one_commit_against_its_first_parent(shared: Shared, source: 
     merge = source.heads()["main"]
     assert source.new_commits(merge, [base]) == [merge]
     assert source.parent(merge) == base
+
+
+def test_a_few_new_commits_do_not_have_a_long_history_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(tmp_path)
+    old = library.line(None, 60)
+    release = library.line(old[-1], 1)[0]
+    git(library.bare, "update-ref", "refs/heads/next", release)
+    handled = library.line(old[-1], 3)
+    new = library.line(handled[-1], 2)
+    watched = Repository(name="a", url=str(library.bare), branches=("master", "next"), specs=".", catalogue="a.yaml")
+    walked: list[ObjectID] = []
+    with closing(GitSource(watched, tmp_path / "copy")) as source:
+        source.heads()
+        parents = source._parents
+
+        def noting(commit: GitCommit) -> list[ObjectID]:
+            walked.append(commit.id)
+            return parents(commit)
+
+        monkeypatch.setattr(source, "_parents", noting)
+        assert source.new_commits(new[-1], [handled[-1]]) == new
+        assert walked == []
+        assert source.new_commits(new[-1], [handled[-1], release]) == new
+        assert source.new_commits(new[-1], [old[-1], handled[-1]]) == new
+        assert source.new_commits(new[-1], [release, new[0], handled[-1]]) == new[1:]
+        assert len(set(walked)) < 20
+
+
+def test_what_another_handled_branch_has_is_not_new_although_the_own_handled_commit_is_older(
+    shared: Shared, source: GitSource
+) -> None:
+    own = shared.pushed({"a": "1"})
+    others = [shared.commit({"a": "2"}), shared.commit({"a": "3"}), shared.pushed({"a": "4"})]
+    git(shared.clone, "checkout", "--quiet", "-b", "next", others[1])
+    new = shared.commit({"b": "1"})
+    shared.push("next")
+    source.heads()
+    assert source.new_commits(new, [own, others[2]]) == [new]
+    assert source.new_commits(others[1], [own, others[2]]) == []
+    assert source.new_commits(others[2], [own, new]) == [others[2]]
 
 
 def test_after_history_was_rewritten_what_was_not_there_before_is_new(shared: Shared, source: GitSource) -> None:

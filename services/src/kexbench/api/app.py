@@ -45,6 +45,7 @@ from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.webhooks import Doorbell
+from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.streams import Streams
@@ -176,13 +177,14 @@ def create_app(
     pages_url: str = "http://localhost",
     embed_origins: Sequence[str] = (),
     views: Sequence[View] = (),
+    repositories: Sequence[Repository] = (),
 ) -> FastAPI:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
-    pages below /embed/ in a frame. `views` are offered on the first page."""
+    pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -196,7 +198,7 @@ def create_app(
     install_problem_handlers(app)
     app.state.troubles = troubles or Troubles()
     app.state.monitoring = Monitoring(store, app.state.troubles)
-    app.state.store_check = StoreCheck(store, app.state.troubles)
+    app.state.store_check = StoreCheck(store, app.state.troubles, repositories)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)

@@ -5,7 +5,7 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -32,7 +32,9 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.comparison.pruning import is_measuring, prune_step
+from kexbench.domain.commits import GONE_REMEDY, Presence
 from kexbench.domain.moments import EARLIEST, Moment
+from kexbench.domain.repositories import Repository
 from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles, with_remedy
@@ -153,12 +155,20 @@ def metrics(request: Request) -> Response:
 
 
 class StoreCheck:
-    """Whether answers can be read from the store, tried by one thread at a time and at most every few seconds. Probes
-    must get an answer however long the store takes."""
+    """Whether answers can be read from the store, and whether the branches of `repositories` exist, by the notes of the
+    watcher, which may be another process. Tried by one thread at a time and at most every few seconds: probes must get
+    an answer however long the store takes."""
 
-    def __init__(self, store: Store, troubles: Troubles, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: Store,
+        troubles: Troubles,
+        repositories: Sequence[Repository] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._troubles = troubles
+        self._repositories = repositories
         self._clock = clock
         self._last: Future[None] | None = None
         self._begun_s = -math.inf
@@ -175,12 +185,24 @@ class StoreCheck:
     def _check(self, done: "Future[None]") -> None:
         with self._troubles.guard(_ANSWERS):
             self._store.check_readable()
+            for repository in self._repositories:
+                self._check_branches(repository)
         done.set_result(None)
+
+    def _check_branches(self, repository: Repository) -> None:
+        heads = self._store.heads(repository.name)
+        for branch in repository.branches:
+            part = f"branch {branch} of {repository.name}"
+            if branch in heads and heads[branch].presence is Presence.GONE:
+                self._troubles.set(part, f"{part} does not exist; {GONE_REMEDY}")
+            else:
+                self._troubles.forget(part)
 
 
 @router.get("/health", operation_id="health")
 async def health(request: Request) -> Health:
-    """Whether the service answers, can read its store and store uploads, and which background parts do not work."""
+    """Whether the service answers, can read its store and store uploads, which background parts do not work, and which
+    watched branches disappeared."""
     check: StoreCheck = request.app.state.store_check
     await check.current()
     request.app.state.monitoring.forget_failures()

@@ -75,8 +75,8 @@ def dispatch(
             signal.signal(name, lambda *_: ending.set())
         with (
             _served(health, settings.dispatcher_port),
-            watching(installation, api, _log.info),
-            notifier.notifying(installation, api, _log.info),
+            watching(installation, api, _log.info, health.troubles),
+            notifier.notifying(installation, api, _log.info, health.troubles),
         ):
             dispatcher.run(ending)
 

@@ -20,7 +20,7 @@ class Health:
     """Health of one dispatcher. `clock` returns monotonic seconds."""
 
     def __init__(self, troubles: Troubles, clock: Callable[[], float] = time.monotonic) -> None:
-        self._troubles = troubles
+        self.troubles = troubles
         self._clock = clock
         self._round_ended_at = clock()
         self._registry = CollectorRegistry()
@@ -30,7 +30,7 @@ class Health:
             self._rounds.labels(result)  # 0 from the start, so that the first event is an increase
         words = "Parts of the dispatcher that currently fail."
         Gauge("kexbench_dispatcher_troubles", words, registry=self._registry).set_function(
-            lambda: len(self._troubles.now())
+            lambda: len(self.troubles.now())
         )
 
     def end_round(self, *, answered: bool) -> None:

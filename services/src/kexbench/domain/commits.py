@@ -103,6 +103,10 @@ class HandledCommit(Frozen):
     note: str = Field("", description="why nothing is measured, where that isn't obvious")
 
 
+GONE_REMEDY = "push it, or name the branch to watch instead in `branches` of repositories.yaml"
+"""For a watched branch that existed before: nothing would be measured any more, and nobody would know."""
+
+
 class Presence(StrEnum):
     """Of a watched branch at the last poll. `awaited`: it never existed."""
 

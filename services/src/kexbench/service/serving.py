@@ -151,6 +151,7 @@ class Service:
             pages_url=self.installation.settings.pages_url,
             embed_origins=settings.embedding_origins,
             views=installation.views(),
+            repositories=installation.repositories(),
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)

@@ -46,9 +46,18 @@ class GitSource(GitCopy):
         """The same for other references, such as the heads of pull requests."""
         return self._fetch("refs/", lambda ref: ref in refs)
 
-    def default_head(self) -> str | None:
-        """Fetch the repository's default branch, whatever its name, and return its head. None without commits."""
-        return self._fetch(_DEFAULT, lambda ref: ref == _DEFAULT).get(_DEFAULT)
+    def start(self) -> str | None:
+        """Fetch what a branch that does not exist yet will probably be made from: the default branch, or the newest of
+        all if HEAD leads nowhere. Returns its head, or None without commits."""
+        default = self._fetch(_DEFAULT, lambda ref: ref == _DEFAULT).get(_DEFAULT)
+        if default is not None:
+            return default
+        heads = self._fetch(_BRANCH, lambda _: True).values()
+        return max(heads, key=lambda head: self._commit(head).commit_time, default=None)
+
+    def unwatched_heads(self) -> Collection[str]:
+        """Fetch all branches that are not watched, and return their heads."""
+        return self._fetch(_BRANCH, lambda ref: ref.removeprefix(_BRANCH) not in self.repository.branches).values()
 
     def merge_base(self, commit: str, others: Collection[str]) -> str | None:
         """The newest common ancestor with any of the others, or None."""

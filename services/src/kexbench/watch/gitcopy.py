@@ -1,7 +1,7 @@
 """A copy of a git repository, read with dulwich: it runs no git and no hooks, and ignores the user's git settings."""
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -62,18 +62,28 @@ class GitCopy:
     def _outside(self, head: str, handled: Collection[str]) -> tuple[list[str], str | None]:
         """The commits of a branch that are neither handled nor ancestors of handled ones, by first parents, oldest
         first. Also the commit before them; None if the whole history is outside."""
-        with self._source_errors():
-            tips = [ObjectID(commit.encode()) for commit in handled if self._has(commit)]
-            walker = Walker(self._repo.object_store, tips, get_parents=self._parents) if tips else ()
-            ancestors = {entry.commit.id.decode() for entry in walker}
-        history = self._first_parents(head)
-        new, fork = [], None
-        for commit in history:
-            if commit in ancestors:
-                fork = commit
-                break
-            new.append(commit)
+        tips = {commit for commit in handled if self._has(commit)}
+        new, fork = self._up_to(head, tips)
+        if others := tips - {fork}:
+            new, fork = self._up_to(head, {*self._ancestors(others, fork), fork})
         return new[::-1], fork
+
+    def _up_to(self, head: str, ends: Container[str | None]) -> tuple[list[str], str | None]:
+        """The commits of a branch before the first end, by first parents, newest first, and that end."""
+        new: list[str] = []
+        for commit in self._first_parents(head):
+            if commit in ends:
+                return new, commit
+            new.append(commit)
+        return new, None
+
+    def _ancestors(self, commits: Collection[str], known: str | None) -> Iterator[str]:
+        """Commits and their ancestors, but for those of the known one: walking a whole history takes long."""
+        names = [ObjectID(commit.encode()) for commit in commits]
+        without = [ObjectID(known.encode())] if known else []
+        with self._source_errors():
+            for entry in Walker(self._repo.object_store, names, exclude=without, get_parents=self._parents):
+                yield entry.commit.id.decode()
 
     def _first_parents(self, commit: str) -> Iterator[str]:
         """A commit and its first-parent ancestors, as far as they were fetched."""

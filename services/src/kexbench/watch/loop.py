@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.client import ApiClient, ApiError
-from kexbench.domain.commits import NO_COMMIT, BranchHead, Check, Commit, HandledCommit, Presence, Reason
+from kexbench.domain.commits import GONE_REMEDY, NO_COMMIT, BranchHead, Check, Commit, HandledCommit, Presence, Reason
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
@@ -114,8 +114,6 @@ class Watcher:
             elif head != handled.commit or handled.presence is not Presence.PRESENT:
                 self._advance(source, branch, head, handled_heads)
                 handled_heads[branch] = BranchHead(commit=head)
-            if head is not None:
-                self._troubles.forget(_part(source, branch))
         watched = {branch: heads[branch] for branch in source.repository.branches if branch in heads}
         followed = self._follower is None or self._follower.look(source, watched)
         errors = []
@@ -130,32 +128,44 @@ class Watcher:
 
     def _begin(self, source: GitSource, branch: str, head: str | None) -> BranchHead:
         """Commits from before the first poll of a branch are not measured, also if the branch is created later from
-        the repository's default branch."""
-        start = head or source.default_head()
-        if start is not None:
-            self._note(source.commit(branch, start))
+        another one."""
+        start = head or source.start()
         if head is None:
-            self._note(self._no_commit(source, branch))
+            self._await(source, branch, start)
+        else:
+            self._note(source.commit(branch, head))
         after = f"starting after commit {start[:12]}" if start else "from its first commit on"
         existence = "" if head else ", which does not exist yet"
         self._say(f"watching branch {branch} of {source.repository.name}{existence}, {after}")
         return BranchHead(commit=start or NO_COMMIT, presence=Presence.PRESENT if head else Presence.AWAITED)
 
+    def _await(self, source: GitSource, branch: str, start: str | None) -> None:
+        """Note that a branch does not exist, and since which commit it would be new. The later note is sent first: the
+        other one alone would say that the branch exists."""
+        started_at = self._tick()
+        self._note(self._no_commit(source, branch))
+        if start is not None:
+            self._api.note_commit(HandledCommit(commit=source.commit(branch, start), handled_at=started_at))
+
     def _miss(self, source: GitSource, branch: str, handled: BranchHead) -> None:
-        """A branch that existed is gone: nothing would be measured any more, and nobody would know."""
-        if handled.presence is Presence.AWAITED:
-            return
-        fault = f"branch {branch} of {source.repository.name} does not exist"
-        remedy = "push it, or name the branch to watch instead in `branches` of repositories.yaml"
+        """Note once that a branch that existed is gone. The health of the service follows from this note. Of one that
+        never existed, note what other branches got meanwhile, which will not be new on it."""
+        if handled.presence is Presence.AWAITED and (start := source.start()) not in (None, handled.commit):
+            self._await(source, branch, start)
         if handled.presence is Presence.PRESENT:
-            self._note(self._no_commit(source, branch), note=f"{fault} any more; {remedy}")
-        self._troubles.set(_part(source, branch), f"{fault}; {remedy}")
+            note = f"branch {branch} of {source.repository.name} does not exist any more; {GONE_REMEDY}"
+            self._note(self._no_commit(source, branch), note=note)
+            self._say(note)
 
     def _advance(self, source: GitSource, branch: str, head: str, handled: Mapping[str, BranchHead]) -> None:
-        """Handle the new commits of a branch. What was seen on any watched branch is not new on another."""
+        """Handle the new commits of a branch. What was seen on any watched branch is not new on another. For a branch
+        that just appeared, neither is what any other branch has, unless the repository was empty."""
         name = source.repository.name
-        known = {handled[watched].commit for watched in source.repository.branches if watched in handled}
-        new = source.new_commits(head, known - {NO_COMMIT})
+        own, others = handled[branch], [handled[each] for each in source.repository.branches if each in handled]
+        seen = {own.commit, *(other.commit for other in others if other.presence is not Presence.AWAITED)} - {NO_COMMIT}
+        if own.presence is Presence.AWAITED and own.commit != NO_COMMIT:
+            seen.update(source.unwatched_heads())
+        new = source.new_commits(head, seen)
         if new is None:
             note = f"nothing of branch {branch} was seen before: watching it from this commit on"
             self._note(source.commit(branch, head), note=note)
@@ -252,9 +262,8 @@ class Watcher:
 
     def _note(self, commit: Commit, checks: tuple[Check, ...] = (), note: str = "") -> None:
         """Times always increase, whatever the clock does: the latest commit is where the next poll continues."""
+        self._api.note_commit(HandledCommit(commit=commit, handled_at=self._tick(), checks=checks, note=note))
+
+    def _tick(self) -> datetime:
         self._newest = max(self._clock(), self._newest + _TICK)
-        self._api.note_commit(HandledCommit(commit=commit, handled_at=self._newest, checks=checks, note=note))
-
-
-def _part(source: GitSource, branch: str) -> str:
-    return f"branch {branch} of {source.repository.name}"
+        return self._newest

@@ -648,7 +648,7 @@ def test_jobs_that_left_out_only_what_is_hopeless_finish_the_run() -> None:
     late = replace(world, stored={**stored, ON_ARM[0].job_id: 0})
     state, detail = late.told(STARTED)
     assert state is RunState.INCOMPLETE
-    assert detail.startswith(f"1 job ended before all was measured ({ON_ARM[0].job_id}): their time was up (maxDuration)")
+    assert detail.startswith(f"1 job ended before all was measured ({ON_ARM[0].job_id}): their time was up")
 
 
 def test_a_job_that_delivered_everything_and_ended_badly_is_told_and_no_failure() -> None:

@@ -186,8 +186,8 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
 
 
 def _losses(situation: _Situation) -> Iterator[Record]:
-    """Reports each pod that was lost and replaced once, even if no dispatcher ran at the time. A task that failed in the
-    end is explained by the end of the run."""
+    """Reports once each pod that was lost and replaced, even if no dispatcher ran at the time. A task that failed in
+    the end is explained by the end of the run."""
     view = situation.view
     reported = {key for event in view.events for key in event.about}
     retried = [task for workflow in situation.seen.workflows for task in workflow.tasks if task.retries]
