@@ -10,7 +10,7 @@ from kexbench.cli.cluster import _Progress
 from kexbench.cli.console import ProgressReporter
 from kexbench.domain.runs import RunState
 from kexbench.execution.folder import RunFolder
-from kexbench.queue.progress import Done, begun_at, expected_end_at, expected_s, left_s
+from kexbench.queue.progress import Done, begun_at, expected_end_at, expected_s, jobs_progress, left_s
 from kexbench.store.port import RunDurationRow
 from tests.builders import a_run, an_event
 
@@ -92,6 +92,12 @@ def test_a_folder_counts_what_is_measured_and_not_delivered(tmp_path: Path) -> N
     folder.results(job).parent.mkdir(parents=True)
     folder.results(job).write_bytes(b"{}\n{}\n{")
     assert folder.measured() == {job.job_id: 2}, "the last one is being written"
+
+
+@pytest.mark.parametrize(("state", "shown"), [(RunState.FINISHED, "done"), (RunState.FAILED, "incomplete")])
+def test_jobs_of_a_finished_run_are_done_whatever_they_left_out(state: RunState, shown: str) -> None:
+    plan = a_run().plan
+    assert jobs_progress(plan, state, {}, [], "jobs").job_states == {shown: len(plan.jobs)}
 
 
 def test_who_follows_a_run_reads_what_is_measured_with_the_time_left_once_each_tenth() -> None:

@@ -107,7 +107,8 @@ class GitCopy:
 
         def counted(refs: Mapping[Ref, ObjectID | None]) -> dict[str, ObjectID]:
             decoded = {name.decode(errors="replace"): head for name, head in refs.items() if head is not None}
-            return {name: head for name, head in decoded.items() if counts(name)}
+            # Not every server leaves out what has another prefix.
+            return {name: head for name, head in decoded.items() if name.startswith(prefix) and counts(name)}
 
         def missing(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
             heads = set(counted(refs).values())
