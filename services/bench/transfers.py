@@ -26,6 +26,8 @@ SECRET = "s" * 64
 ONE_BY_ONE, IN_BATCHES = "invocations", "invocation-batches"
 UPLOADED = {ONE_BY_ONE: 120, IN_BATCHES: 720}
 """Invocations that are uploaded in each way, at most."""
+_UNUSED = 100
+"""Of the runs after those of a store, the first ones are delivered where answers are measured."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ def _upload(folder: Path, extent: Extent, host: int, way: str) -> Upload:
     service loads once is loaded."""
     store = open_large_store(folder)
     application = create_app(store, LocalGatekeeper(SECRET), None)
-    _deliver(store, application, run_of(extent, host, extent.runs + 1), way, 1)
-    upload = _deliver(store, application, run_of(extent, host, extent.runs + 2), way, UPLOADED[way])
+    loading, uploaded = (run_of(extent, host, extent.runs + _UNUSED + number) for number in range(2))
+    _deliver(store, application, loading, way, 1)
+    upload = _deliver(store, application, uploaded, way, UPLOADED[way])
     store.close()
     return upload
 
