@@ -131,7 +131,9 @@ async function scriptMsPerFrame(page, gesture) {
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
   const marks = traceEvents.filter(({ name }) => name === FRAME).sort((a, b) => a.ts - b.ts);
   // One that goes on when tracing ends has no duration.
-  const ended = traceEvents.filter(({ name, tid, tdur }) => SCRIPTS.has(name) && tid === marks[0].tid && tdur >= 0);
+  const ended = traceEvents.filter(
+    ({ name, tid, tdur }) => SCRIPTS.has(name) && tid === marks[0].tid && tdur >= 0,
+  );
   const scripts = outermost(ended);
   return marks.slice(1).map(({ ts }, frame) => {
     const own = scripts.filter((script) => script.ts > marks[frame].ts && script.ts <= ts);
