@@ -58,8 +58,9 @@ install: packages-run python frontend
 
 run: install
 	$(SAY) "measuring bench-specs/quickstart.yaml"
-	@$(BIN)/kexbench run bench-specs/quickstart.yaml
-	@[ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || exec $(BIN)/kexbench serve
+	@status=0; $(BIN)/kexbench run bench-specs/quickstart.yaml || status=$$?; \
+	if [ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || [ $$status -gt 1 ]; then exit $$status; fi; \
+	exec $(BIN)/kexbench serve
 
 test: packages-run packages-check packages-test python frontend check
 	$(SAY) "worker: C tests"
