@@ -1,6 +1,7 @@
 """The overview: what is new of each library, in the words of its upgrade's report, and what measures now."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -14,7 +15,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, VERSIONS, measured
-from tests.builders import ECDSA, HOST, RSA, an_event
+from tests.builders import ECDSA, HOST, RSA, an_event, an_invocation
 
 OTHER_CPU = HOST.model_copy(update={"cpu_model": "Other CPU"})
 OTHER_SPEC = VERSIONS.replace("name: example", "name: other").replace("[RSA, ECDHE-ECDSA]", "[RSA]")
@@ -69,6 +70,28 @@ def test_runs_under_way_and_waiting_runs_are_counted_apart(client: httpx.Client,
     assert [(run["run_id"], run["invocations_stored"]) for run in answer["under_way"]] == [("running", 20)]
     assert answer["waiting"] == 1
     assert [spec["name"] for spec in answer["specs"]] == ["example"]
+
+
+def test_a_delivery_has_only_its_own_run_counted_again(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (measured(empty_store, name, {ONE: 1.0}) for name in ("one", "other"))
+    for run in (one, other):
+        empty_store.add_event(an_event(run, RunState.RUNNING))
+    counted: list[str] = []
+    count = empty_store.stored_by_job
+
+    def counting(run_id: str, before: datetime | None = None) -> dict[str, int]:
+        counted.append(run_id)
+        return count(run_id, before)
+
+    monkeypatch.setattr(empty_store, "stored_by_job", counting)
+    assert len(overview(client)["under_way"]) == 2
+    assert set(counted) == {"one", "other"}
+    counted.clear()
+    empty_store.add_invocation(one, an_invocation(one, 0, cpu_ns={ONE: 2.0}))
+    assert len(overview(client)["under_way"]) == 2
+    assert set(counted) == {"one"}
 
 
 def test_the_matrix_of_a_spec_has_only_what_its_newest_run_measured(

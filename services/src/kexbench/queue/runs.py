@@ -51,7 +51,8 @@ def done_of(store: Store, supplies: Supplies | LocalSupplies | None, run_id: str
         begun = begun_at(store.events_by_run([run_id])[run_id])
         return begun, store.stored_by_job(run_id), sum(store.stored_by_job(run_id, begun).values())
 
-    begun, by_job, before = store.kept_until_stored(("done", run_id), read)
+    key = ("done", run_id, event.at)
+    begun, by_job, before = store.kept_value(key, lambda evidence: evidence.of_run(run_id), read)
     if not isinstance(supplies, LocalSupplies):
         return Done(stored, begun, before)
     here = supplies.measured(run_id)
