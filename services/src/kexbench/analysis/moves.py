@@ -205,9 +205,9 @@ def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, L
 def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     """The moves of samples of one kind, with errors from moderated variances and the differences between jobs."""
     kind = _Kind(samples)
-    found = _moderated(kind)
+    log_moves = _moderated(kind)
     kind.samples = ()
-    return list(found)
+    return list(log_moves)
 
 
 @lru_cache(maxsize=KINDS_KEPT)

@@ -282,13 +282,14 @@ def _refuse_partly_measured(store: SampleStore, metric: Metric, library: str, ve
     ]
     if partly:
         names = ", ".join(dict.fromkeys(map(version_and_source, partly)))
-        rows_without = Selection(metric, subjects=tuple(subject.name for subject in partly), asides=True)
-        lacking = [*store.withdrawn(rows_without), *store.disturbed(rows_without)]
-        reason = lacking[0].reason if lacking else "no run measured it in their cases"
+        selection = Selection(metric, subjects=tuple(subject.name for subject in partly), asides=True)
+        reason, remedy = "no run measured it in their cases", "measure it with a spec that has such cases"
+        if withdrawn := store.withdrawn(selection):
+            reason, remedy = withdrawn[0].reason, "measure it again"
+        elif disturbed := store.disturbed(selection):
+            reason, remedy = disturbed[0].reason, "measure it again while the machine is idle"
         detail = f"{library} {names} has results, but none of {metric}: {reason}"
-        raise ProblemError(
-            HTTPStatus.NOT_FOUND, detail, "measure it with a spec that has such cases: kexbench run SPEC"
-        )
+        raise ProblemError(HTTPStatus.NOT_FOUND, detail, f"{remedy}: kexbench run SPEC")
 
 
 def _counted_subjects(store: SampleStore, library: str) -> list[SubjectRow]:

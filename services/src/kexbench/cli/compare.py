@@ -113,15 +113,14 @@ def compare(
     else:
         _print_all(detail, cells, pair)
     verdicts = [cell.verdict for cell in cells if cell.move]
-    is_worse = "more" in verdicts or bool(_cases(detail, pair[0]) - _cases(detail, pair[1]))
+    before, after = (_cases_with_results(detail, name) for name in names_in(detail, pair))
+    is_worse = "more" in verdicts or not before <= after
     raise typer.Exit(status or (1 if not verdicts else 3 if is_worse else 0))
 
 
-def _cases(detail: RunDetail, end: SubjectRef) -> set[str]:
-    """The ids of the cases with a result of one build."""
-    kit = detail.kits[str(end)]
-    views = {view.subject for view in detail.subjects if (view.library, view.source) == (kit.library, kit.source)}
-    return {cell.case_id for cell in detail.cells if cell.estimate and cell.subject in views}
+def _cases_with_results(detail: RunDetail, subject: str) -> set[str]:
+    """The ids of the cases in which a subject has a number, by its unique name."""
+    return {cell.case_id for cell in detail.cells if cell.estimate and cell.subject == subject}
 
 
 def _wish(pair: Pair, case: list[str] | None, spec: Path | None, invocations: int | None, *, count: bool) -> Wish:

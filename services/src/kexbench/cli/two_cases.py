@@ -83,13 +83,13 @@ def compare_with(
         names = names_in(detail, references)
         return detail, [_answer(api, names, pair, run_id) if all(names) else None for pair in pairs]
 
-    detail, found = ask_api(asked)
-    answers = [answer for answer in found if answer]
+    detail, comparisons = ask_api(asked)
+    answers = [answer for answer in comparisons if answer]
     cells = [cell for answer in answers for cell in answer.cells]
     if as_json:
         print_json([answer.model_dump(mode="json", include={"cells", "differences"}) for answer in answers])
     else:
-        for pair, answer in zip(pairs, found, strict=True):
+        for pair, answer in zip(pairs, comparisons, strict=True):
             _print(references, pair, answer)
         for line in outcome_lines(detail):
             out.print(line, markup=False, soft_wrap=True)

@@ -122,9 +122,8 @@ class Dispatcher:
             waits_for = turns.waits_for(view.pools, nodes.known()) if view.waits else None
             has_kits = view.newest.reason is RunReason.WAITS_FOR_RUN
             if waits_for and has_kits and turns.is_decided(view.pools, nodes.known()):
-                return Seen(
-                    {}, (), (), ready, frozenset(), {}, waits_for=waits_for
-                )  # it goes on waiting, whatever else there is
+                # It goes on waiting, whatever else there is.
+                return Seen({}, (), (), ready, frozenset(), {}, waits_for=waits_for)
             return replace(self._see(view, ready, pods), waits_for=waits_for)
         return None
 
