@@ -18,7 +18,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
-from kexbench.cli.report import run_detail
+from kexbench.cli.report import is_lost, run_detail
 from kexbench.cli.step_tables import (
     NO_RESULT,
     VERDICTS,
@@ -113,14 +113,9 @@ def compare(
     else:
         _print_all(detail, cells, pair)
     verdicts = [cell.verdict for cell in cells if cell.move]
-    before, after = (_cases_with_results(detail, name) for name in names_in(detail, pair))
-    is_worse = "more" in verdicts or not before <= after
+    before, after = names_in(detail, pair)
+    is_worse = "more" in verdicts or any(is_lost(detail, (before, case.id), (after, case.id)) for case in detail.cases)
     raise typer.Exit(status or (1 if not verdicts else 3 if is_worse else 0))
-
-
-def _cases_with_results(detail: RunDetail, subject: str) -> set[str]:
-    """The ids of the cases in which a subject has a number, by its unique name."""
-    return {cell.case_id for cell in detail.cells if cell.estimate and cell.subject == subject}
 
 
 def _wish(pair: Pair, case: list[str] | None, spec: Path | None, invocations: int | None, *, count: bool) -> Wish:

@@ -79,3 +79,9 @@ def _print_reference(detail: RunDetail) -> None:
         out.print(table)
     if detail.reference.notes:
         out.print(detail.reference.notes, markup=False)
+
+
+def is_lost(detail: RunDetail, base: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether only the first of two ends has a number; each is the unique name of a subject and the id of a case."""
+    measured = {(cell.subject, cell.case_id) for cell in detail.cells if cell.estimate}
+    return base in measured and other not in measured

@@ -13,7 +13,7 @@ from kexbench.api.run_models import RunDetail
 from kexbench.cli.compose import run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.reaching import ask_api
-from kexbench.cli.report import run_detail
+from kexbench.cli.report import is_lost, run_detail
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, move_text
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
@@ -95,7 +95,11 @@ def compare_with(
             out.print(line, markup=False, soft_wrap=True)
         err.print(f"run {run_id}", markup=False)
     verdicts = [cell.both.verdict for cell in cells if cell.both.verdict]
-    raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
+    before, after = names_in(detail, references)
+    is_worse = "more" in verdicts or any(
+        is_lost(detail, (before, base.case_id), (after, other.case_id)) for base, other in pairs
+    )
+    raise typer.Exit(done.exit_status or (1 if not verdicts else 3 if is_worse else 0))
 
 
 def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_id: str) -> Comparison:
