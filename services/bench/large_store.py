@@ -78,6 +78,11 @@ MATRIX = Extent(runs=1, groups=2, curves=("P-256", "P-384"), rsa_bits=(2048, 307
 
 def make_large_store(folder: Path, extent: Extent) -> ClickHouseStore:
     store = open_large_store(folder)
+    fill(store, extent)
+    return store
+
+
+def fill(store: ClickHouseStore, extent: Extent) -> None:
     runs = runs_of(extent)
     for run in runs:
         store.add_run(run)
@@ -89,7 +94,6 @@ def make_large_store(folder: Path, extent: Extent) -> ClickHouseStore:
     for run in runs[1:]:
         _copy(store, runs[0], run)
     store.summarise()
-    return store
 
 
 def runs_of(extent: Extent) -> list[Run]:
