@@ -86,7 +86,7 @@ DIMENSION = """\
 DERIVED = """
 import json
 from kexbench.analysis.traits import shared_traits
-from kexbench.comparison.models import CaseView
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.cases import Case, case_order
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue

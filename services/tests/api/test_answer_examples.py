@@ -10,10 +10,10 @@ import httpx
 import jsonschema
 import pytest
 
+from kexbench.answers.why import culprits_of, explained
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.comparison.why import culprits_of, explained
 from kexbench.domain.alerts import AlertAction
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Metric

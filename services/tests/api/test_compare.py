@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.answers.comparing import DIFFERENT_CPU, DIFFERENT_PROFILE, DIFFERENT_RUN, THE_SENTINEL, THROUGH
 from kexbench.api import verdicts
-from kexbench.comparison.comparing import DIFFERENT_CPU, DIFFERENT_PROFILE, DIFFERENT_RUN, THE_SENTINEL, THROUGH
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
-from kexbench.comparison.two_cases import NOT_IN_TURNS
+from kexbench.answers.two_cases import NOT_IN_TURNS
 from kexbench.domain.hosts import HostFacts
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_compare import compared

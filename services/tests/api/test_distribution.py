@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from kexbench.comparison import distribution as of_cells
+from kexbench.answers import batches as of_cells
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import assert_problem
 from tests.api.test_upgrades import ONE, OTHER_CPU, TWO, measured, names

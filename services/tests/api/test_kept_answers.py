@@ -15,10 +15,10 @@ from bench.furnishing import furnish
 from bench.large_store import Extent, invocations_of, make_large_store, run_of
 from bench.questions import Asked, Question, questions
 from kexbench.analysis.verdict import compared
+from kexbench.answers import upgrade
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import sign_role_token
-from kexbench.comparison import overview
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.queue.supplies import LocalSupplies
@@ -164,7 +164,7 @@ class Counts:
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     counted = Counts()
-    story_of = overview.story_of
+    story_of = upgrade.story_of
 
     def counting_cells(cell: Any) -> Any:
         counted.cells.append(cell.case.case_id)
@@ -174,8 +174,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
         counted.stories += 1
         return story_of(*given)
 
-    monkeypatch.setattr("kexbench.comparison.upgrade_data.compared", counting_cells)
-    monkeypatch.setattr(overview, "story_of", counting_stories)
+    monkeypatch.setattr("kexbench.answers.judging.compared", counting_cells)
+    monkeypatch.setattr(upgrade, "story_of", counting_stories)
     return counted
 
 

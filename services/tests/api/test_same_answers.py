@@ -11,10 +11,10 @@ from itertools import pairwise
 import pytest
 from fastapi import FastAPI
 
+from kexbench.answers.pruning import prune_step
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.comparison.pruning import prune_step
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Purpose, Run, RunState, Trigger
 from kexbench.domain.samples import Invocation

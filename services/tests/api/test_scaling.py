@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kexbench.comparison.loads import METRICS
+from kexbench.answers.loads import METRICS
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.runner.cpus import Cpus

@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.answers.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
+from kexbench.answers.numbers import cells_of_steps
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.comparison.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
-from kexbench.comparison.upgrade_data import cells_of_steps
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from kexbench.cli import capacity
-from kexbench.comparison.mix_models import (
+from kexbench.answers.capacity_shapes import (
     Amount,
     CpuNeed,
     Machines,
@@ -18,7 +17,8 @@ from kexbench.comparison.mix_models import (
     PartChange,
     VersionNeed,
 )
-from kexbench.comparison.mix_words import change_sentence, instead_sentence, need_sentence
+from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
+from kexbench.cli import capacity
 from kexbench.domain.dimensions import Server
 from kexbench.domain.mixes import CostOf
 from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeEnd

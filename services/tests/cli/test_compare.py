@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from kexbench.answers.shapes import CaseView
 from kexbench.cli import compare
-from kexbench.comparison.models import CaseView
 from kexbench.domain.kits import BuildProfile
 from kexbench.domain.upgrades import Move, SideMove, SpreadMove, UpgradeCell
 from tests.builders import RSA, a_run

@@ -8,6 +8,9 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
+from kexbench.answers.cells import Cell, OutcomeView
+from kexbench.answers.change import Change
+from kexbench.answers.shapes import CaseView, Estimate, SubjectView
 from kexbench.api.models import HostKind
 from kexbench.api.reading import summary
 from kexbench.api.run_models import RunDetail, SiblingView, StealView
@@ -21,7 +24,6 @@ from kexbench.cli.step_tables import (
     step_tables,
 )
 from kexbench.cli.tables import disturbance_lines, outcome_lines
-from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.samples import Metric, OutcomeKind

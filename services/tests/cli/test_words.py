@@ -4,10 +4,10 @@ from io import StringIO
 
 from rich.console import Console
 
+from kexbench.answers.shapes import Estimate
 from kexbench.api.run_models import QueueEntry, QueueView
 from kexbench.cli.queue import queue_table
 from kexbench.cli.words import by_library, duration_words, percent, rate_text
-from kexbench.comparison.models import Estimate
 from kexbench.domain.runs import RunState, Trigger
 from tests.builders import NOON
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
-from kexbench.comparison.why import culprits_of, explained
+from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.alerts import AlertAction
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kexbench.analysis.removal import kept_of
-from kexbench.comparison.pruning import prune_step
+from kexbench.answers.pruning import prune_step
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, Trigger

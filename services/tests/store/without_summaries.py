@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kexbench.comparison.upgrade_data import host_kinds
+from kexbench.answers.numbers import host_kinds
 from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, disturbed_reason
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows

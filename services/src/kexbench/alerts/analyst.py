@@ -20,7 +20,7 @@ from kexbench.alerts.histories import steps_in_histories
 from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.alerts.staleness import StaleSpec, findings, over, stale_spec, unreported
 from kexbench.alerts.suspicions import HostCase, host_case
-from kexbench.comparison.host_moves import moved_since
+from kexbench.answers.host_moves import moved_since
 from kexbench.domain.alerts import (
     ANALYST,
     UNSETTLED,

@@ -8,7 +8,7 @@ from kexbench.alerts.screening import Upgrade, cells_between
 from kexbench.alerts.suspicions import HostCase, alert_cells, answered, cause_of, host_case, in_pool
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.comparison.upgrade_data import JudgedCells
+from kexbench.answers.judging import JudgedCells
 from kexbench.domain.alerts import AlertRule, Finding
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.refusals import Refusal

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from kexbench.alerts.events import add_event, next_event
-from kexbench.comparison.why import culprits_of, explained
+from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.alerts import ANALYST, AlertAction, AlertEvent, Finding
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.refusals import Refusal

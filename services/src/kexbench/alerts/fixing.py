@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from kexbench.alerts.screening import cells_between
 from kexbench.alerts.suspicions import HostCase, cause_of, chained, has_recovered, host_case
-from kexbench.comparison.upgrade_data import JudgedCells
+from kexbench.answers.judging import JudgedCells
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.kits import Library

@@ -5,7 +5,7 @@ from typing import cast
 
 from kexbench.alerts.screening import Upgrade
 from kexbench.alerts.suspicions import HostCase
-from kexbench.comparison.levels import changes_of, lines_of
+from kexbench.answers.levels import changes_of, lines_of
 from kexbench.domain.kits import Library
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric

@@ -6,7 +6,7 @@ from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.alerts.suspicions import in_pool
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.comparison.upgrade_data import JudgedCells
+from kexbench.answers.judging import JudgedCells
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.screenings import ReplayedUpgrade, ScreenedUpgrade, upgrade_key
 from kexbench.planning.documents import parse_document

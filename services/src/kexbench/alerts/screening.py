@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kexbench.comparison.upgrade_data import JudgedCells, judged_steps
-from kexbench.comparison.upgrade_ends import end_of, neighbours
+from kexbench.answers.judging import JudgedCells, judged_steps
+from kexbench.answers.subjects import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeEnd

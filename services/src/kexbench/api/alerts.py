@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from kexbench.alerts.analyst import Analyst
 from kexbench.alerts.events import add_event, alerts_in, alerts_of, event_words, next_event
 from kexbench.alerts.replaying import replay
+from kexbench.answers.subjects import neighbours
+from kexbench.answers.upgrade import stories_of
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.alert_models import (
     AlertChange,
@@ -36,8 +38,6 @@ from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
-from kexbench.comparison.overview import stories_of
-from kexbench.comparison.upgrade_ends import neighbours
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.samples import Metric
 from kexbench.domain.screenings import Screening

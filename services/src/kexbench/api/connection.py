@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from kexbench.analysis.connection import Part, PartKind, base_of, connection_parts
 from kexbench.analysis.estimates import difference_of_means, estimate_median
+from kexbench.answers.shapes import Estimate
 from kexbench.api.models import HostKind
 from kexbench.api.run_models import ConnectionCosts, ConnectionView, PartCost, PartView
-from kexbench.comparison.models import Estimate
 from kexbench.domain.cases import Case, varied
 from kexbench.domain.dimensions import ContextUse, written
 from kexbench.domain.runs import Run

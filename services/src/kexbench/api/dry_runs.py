@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.answers.mixed_pools import mixed_pool
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
@@ -13,7 +14,6 @@ from kexbench.api.overview import queue
 from kexbench.api.reading import host_kind
 from kexbench.api.run_models import DryRunRequest, DryRunView, QueueEntry
 from kexbench.api.uploading import router as uploads
-from kexbench.comparison.mixed import mixed_pool
 from kexbench.domain.commits import DryRun
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan

@@ -10,6 +10,12 @@ from pydantic import ValidationError
 
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.qualification import qualify_case
+from kexbench.answers.loads import loads_of
+from kexbench.answers.mixed_pools import mixed_pool
+from kexbench.answers.qualifications import Qualifying, qualifying
+from kexbench.answers.scaling import scaling_cases
+from kexbench.answers.shapes import CaseView
+from kexbench.answers.subjects import MeasuredSubject, cases_in_order, subjects_in_order
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheSampleStore, TheStore
 from kexbench.api.gate import api_router
@@ -21,12 +27,6 @@ from kexbench.api.machine_models import (
 from kexbench.api.models import HostKind, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
-from kexbench.comparison.curves import scaling_cases
-from kexbench.comparison.loads import loads_of
-from kexbench.comparison.mixed import mixed_pool
-from kexbench.comparison.models import CaseView
-from kexbench.comparison.order import MeasuredSubject, cases_in_order, subjects_in_order
-from kexbench.comparison.qualifying import Qualifying, qualifying
 from kexbench.domain.samples import Metric
 from kexbench.domain.scorecard import Scorecard, from_csv
 from kexbench.store.evidence import Evidence

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from pydantic import Field
 
+from kexbench.answers.loads import LoadCase
+from kexbench.answers.mixed_pools import MixedPool
+from kexbench.answers.scaling import ScalingCase
+from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView
+from kexbench.answers.shapes import CaseView, SubjectView
 from kexbench.api.models import HostKind
-from kexbench.comparison.curves import ScalingCase
-from kexbench.comparison.loads import LoadCase
-from kexbench.comparison.mixed import MixedPool
-from kexbench.comparison.models import CaseView, SubjectView
-from kexbench.comparison.security_models import HandshakeView, LevelView, ModelView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.upgrades import Side
 

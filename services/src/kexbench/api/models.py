@@ -6,11 +6,13 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from kexbench.analysis.reference import RatioOrder
-from kexbench.comparison.cpus import CpuRow
-from kexbench.comparison.distribution import InvocationBatches
-from kexbench.comparison.history import HistoryLine
-from kexbench.comparison.models import CaseView, Cell, ChangePoint, Estimate, SubjectView
-from kexbench.comparison.two_ends import ComparedCell
+from kexbench.answers.batches import InvocationBatches
+from kexbench.answers.cells import Cell
+from kexbench.answers.cpus import CpuRow
+from kexbench.answers.history import HistoryLine
+from kexbench.answers.shapes import CaseView, Estimate, SubjectView
+from kexbench.answers.trends import ChangePoint
+from kexbench.answers.two_ends import ComparedCell
 from kexbench.domain.cases import CaseDifference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library

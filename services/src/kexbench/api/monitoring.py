@@ -18,6 +18,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from kexbench import __version__
+from kexbench.answers.pruning import is_measuring, prune_step
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.models import (
@@ -31,7 +32,6 @@ from kexbench.api.models import (
     TroubleView,
 )
 from kexbench.api.problems import ProblemError
-from kexbench.comparison.pruning import is_measuring, prune_step
 from kexbench.domain.commits import GONE_REMEDY, Presence
 from kexbench.domain.moments import EARLIEST, Moment
 from kexbench.domain.repositories import Repository

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from kexbench.alerts.events import alerts_of
+from kexbench.answers.overview import library_states
+from kexbench.answers.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import MaybeSupplies, TheCatalogue, TheStore
 from kexbench.api.gate import api_router
@@ -24,8 +26,6 @@ from kexbench.api.run_models import (
     SpecView,
     UnderWay,
 )
-from kexbench.comparison.overview import library_states
-from kexbench.comparison.search import MOST_OF_A_KIND, Hit, alert_hit, best_hits, measured_hits, run_hit, words_of
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Run
 from kexbench.planning.queue import in_order, priority_of, superseded

@@ -9,6 +9,12 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import AwareDatetime, BeforeValidator
 
+from kexbench.answers.cells import ShownCells, shown_cells
+from kexbench.answers.environment import EnvironmentChanges, environment_changes
+from kexbench.answers.host_moves import moved_since
+from kexbench.answers.mixed_pools import MixedPool, mixed_pool
+from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.subjects import subject_view
 from kexbench.api.answers import KeptRoute
 from kexbench.api.connection import connection_view
 from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
@@ -36,12 +42,6 @@ from kexbench.api.run_models import (
     SiblingView,
     StealView,
 )
-from kexbench.comparison.cells import ShownCells, shown_cells
-from kexbench.comparison.environment import EnvironmentChanges, environment_changes
-from kexbench.comparison.host_moves import moved_since
-from kexbench.comparison.mixed import MixedPool, mixed_pool
-from kexbench.comparison.models import CaseView, SubjectView
-from kexbench.comparison.order import subject_view
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from statistics import median
 
 from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, Swap, measured_ratios, measured_rows, swaps
+from kexbench.answers.shapes import CaseView
+from kexbench.answers.subjects import subjects_in_order
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheStore
 from kexbench.api.gate import api_router
@@ -23,8 +25,6 @@ from kexbench.api.models import (
     SideCosts,
     SwapView,
 )
-from kexbench.comparison.models import CaseView
-from kexbench.comparison.order import subjects_in_order
 from kexbench.domain.articles import ARTICLES, Article
 from kexbench.domain.plans import ReferenceTable
 from kexbench.domain.runs import Purpose, Run

@@ -6,11 +6,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from kexbench.analysis.connection import PartKind
+from kexbench.answers.cells import Cell
+from kexbench.answers.environment import EnvironmentChanges
+from kexbench.answers.mixed_pools import MixedPool
+from kexbench.answers.overview import LibraryState
+from kexbench.answers.shapes import CaseView, Estimate, SubjectView
 from kexbench.api.models import HostKind, ReferenceView
-from kexbench.comparison.environment import EnvironmentChanges
-from kexbench.comparison.mixed import MixedPool
-from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
-from kexbench.comparison.overview import LibraryState
 from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts

@@ -8,6 +8,13 @@ from typing import Annotated
 
 from fastapi import Query
 
+from kexbench.answers.batches import batches_of_cell
+from kexbench.answers.cpus import cpu_rows
+from kexbench.answers.numbers import host_kinds as kinds_of
+from kexbench.answers.security import handshakes_of, model_views
+from kexbench.answers.shapes import CaseView, Estimate, SubjectView
+from kexbench.answers.subjects import MeasuredSubject, cases_in_order, subject_view, subjects_in_order
+from kexbench.answers.trends import Point, TrendLine, trend_lines
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
@@ -27,13 +34,6 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind, run_choices
-from kexbench.comparison.cpus import cpu_rows
-from kexbench.comparison.distribution import batches_of_cell
-from kexbench.comparison.models import CaseView, Estimate, SubjectView
-from kexbench.comparison.order import MeasuredSubject, cases_in_order, subject_view, subjects_in_order
-from kexbench.comparison.security import handshakes_of, model_views
-from kexbench.comparison.trends import Point, TrendLine, trend_lines
-from kexbench.comparison.upgrade_data import host_kinds as kinds_of
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.samples import Metric
 from kexbench.domain.security import SecurityModel

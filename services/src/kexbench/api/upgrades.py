@@ -8,21 +8,21 @@ from fastapi import Path, Query
 from fastapi.responses import Response
 
 from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
+from kexbench.answers.badge import empty_badge, newest_of_line, upgrade_badge
+from kexbench.answers.capacity import mix_report, with_cases
+from kexbench.answers.capacity_shapes import MixReport
+from kexbench.answers.judging import judged_steps, token_of
+from kexbench.answers.missing import missing_cells
+from kexbench.answers.server_costs import with_server_costs
+from kexbench.answers.subjects import Neighbours, end_of, neighbours, subject_version, version_and_source, version_order
+from kexbench.answers.upgrade import UpgradeStory, story_of
+from kexbench.answers.why import calls_of_both, counted_profile, explained
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Candidate, CapacityRequest, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before, CaseId
-from kexbench.comparison.badge import empty_badge, newest_of_line, upgrade_badge
-from kexbench.comparison.capacity import with_server_costs
-from kexbench.comparison.mix_data import mix_report, with_cases
-from kexbench.comparison.mix_models import MixReport
-from kexbench.comparison.order import version_order
-from kexbench.comparison.overview import UpgradeStory, story_of
-from kexbench.comparison.upgrade_data import judged_steps, missing_cells, token_of
-from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours, subject_version, version_and_source
-from kexbench.comparison.why import calls_of_both, counted_profile, explained
 from kexbench.domain.kits import Library
 from kexbench.domain.libraries import LIBRARIES, REAL
 from kexbench.domain.library_commits import SHORT_HASH

@@ -6,6 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from kexbench.answers.judging import judged_steps
+from kexbench.answers.run_verdict import verdicts_of
+from kexbench.answers.shapes import CaseView
+from kexbench.answers.subjects import MeasuredSubject, subject_view, subjects_in_order
+from kexbench.answers.two_ends import ComparedCell, ComparedEnds, End, chosen_ends, compared_ends
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.gate import api_router
@@ -13,11 +18,6 @@ from kexbench.api.models import CaseChoice, ComparedEnd, Comparison, HostKind, P
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run, run_choices
 from kexbench.api.upgrades import Relevant, version_of
-from kexbench.comparison.models import CaseView
-from kexbench.comparison.order import MeasuredSubject, subject_view, subjects_in_order
-from kexbench.comparison.run_verdicts import verdicts_of
-from kexbench.comparison.two_ends import ComparedCell, ComparedEnds, End, chosen_ends, compared_ends
-from kexbench.comparison.upgrade_data import judged_steps
 from kexbench.domain.cases import Case, case_order, differences
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.samples import Metric

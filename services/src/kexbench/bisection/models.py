@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kexbench.comparison.models import CaseView
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, BisectionState, CaseStep, LineCommit
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library

@@ -6,6 +6,7 @@ from kexbench.analysis.bisect import Search, Try, posterior
 from kexbench.analysis.bisect_answer import answer, case_steps
 from kexbench.analysis.bisect_notes import Notes, NotMeasured
 from kexbench.analysis.rounds import Vector
+from kexbench.answers.shapes import CaseView
 from kexbench.bisection.known import Known, builds_of, next_of, notes_of
 from kexbench.bisection.models import (
     BisectionCommit,
@@ -14,7 +15,6 @@ from kexbench.bisection.models import (
     BisectionRunView,
     BisectionSummary,
 )
-from kexbench.comparison.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
 from kexbench.store.port import BisectionStore, SampleStore, Store
 

@@ -8,13 +8,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.answers.capacity_shapes import Amount, CpuNeed, MixPartView, MixReport, PartChange, VersionNeed
 from kexbench.api.models import CapacityRequest
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
 from kexbench.cli.words import cases_text
-from kexbench.comparison.mix_models import Amount, CpuNeed, MixPartView, MixReport, PartChange, VersionNeed
 from kexbench.domain.dimensions import Server
 from kexbench.domain.mixes import CostOf
 from kexbench.pipeline import read_spec

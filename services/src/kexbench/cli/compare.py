@@ -12,6 +12,8 @@ import typer
 from rich.markup import escape
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.answers.comparing import DIFFERENT_PROFILE
+from kexbench.answers.shapes import CaseView
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
@@ -31,8 +33,6 @@ from kexbench.cli.step_tables import (
 from kexbench.cli.tables import outcome_lines
 from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
-from kexbench.comparison.comparing import DIFFERENT_PROFILE
-from kexbench.comparison.models import CaseView
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument

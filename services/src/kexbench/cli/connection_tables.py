@@ -4,10 +4,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.answers.shapes import Estimate
 from kexbench.api.run_models import ConnectionCosts, PartCost, PartView, RunDetail
 from kexbench.cli.step_tables import NO_RESULT, has_reach
 from kexbench.cli.tables import groups_of
-from kexbench.comparison.models import Estimate
 from kexbench.domain.library_commits import version_text
 
 _DIFFERENCES = ("verification", "tickets", "context", "trust anchors")

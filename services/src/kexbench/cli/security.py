@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from kexbench.answers.security import model_views, sizes_view
+from kexbench.answers.security_shapes import SizesView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.comparison.security import model_views, sizes_view
-from kexbench.comparison.security_models import SizesView
 from kexbench.domain.security import AUTHORITIES, Hash, SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS
 

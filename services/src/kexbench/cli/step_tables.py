@@ -10,9 +10,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.answers.cells import Cell
+from kexbench.answers.change import Change
+from kexbench.answers.shapes import Estimate, SubjectView
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.words import are_cut, rate_text, shared_line
-from kexbench.comparison.models import Cell, Change, Estimate, SubjectView
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import move_words

@@ -8,6 +8,7 @@ import typer
 import yaml
 from pydantic import ValidationError
 
+from kexbench.answers.two_ends import ComparedCell
 from kexbench.api.models import Comparison
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.compose import run_wish, stored_run
@@ -17,7 +18,6 @@ from kexbench.cli.report import is_lost, run_detail
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, move_text
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
-from kexbench.comparison.two_ends import ComparedCell
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL

@@ -5,10 +5,10 @@ The pages read these shapes in `frontend/src/published-joins.ts`.
 
 from collections.abc import Collection, Iterable, Sequence
 
+from kexbench.answers.cpus import CpuRow, Relation
+from kexbench.answers.history import CellHistory, HistoryLine
+from kexbench.answers.shapes import CaseView, Ratio, SubjectView
 from kexbench.api.models import CaseChoice, Comparison, Cpus, HostKind, Matrix, Release
-from kexbench.comparison.cpus import CpuRow, Relation
-from kexbench.comparison.history import CellHistory, HistoryLine
-from kexbench.comparison.models import CaseView, Ratio, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import version_text
 

@@ -20,6 +20,8 @@ from urllib.parse import urlencode
 from pydantic import BaseModel
 
 from kexbench import __version__
+from kexbench.answers.cells import Cell, OutcomeView
+from kexbench.answers.shapes import SubjectView
 from kexbench.api.models import (
     Comparison,
     Cpus,
@@ -35,7 +37,6 @@ from kexbench.api.models import (
 )
 from kexbench.api.run_models import Overview
 from kexbench.client import ApiClient, Refused
-from kexbench.comparison.models import Cell, OutcomeView, SubjectView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
-from kexbench.comparison.pruning import is_measuring, prune_step
+from kexbench.answers.pruning import is_measuring, prune_step
 from kexbench.queue.troubles import Troubles
 from kexbench.store.port import Store
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kexbench.comparison.environment import EnvironmentChanges, environment_changes
+from kexbench.answers.environment import EnvironmentChanges, environment_changes
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.kits import Package
 from kexbench.domain.runs import JobAttempt, Purpose, Run

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from kexbench.comparison.order import version_order
-from kexbench.comparison.upgrade_ends import subject_version
+from kexbench.answers.subjects import subject_version, version_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
 from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow

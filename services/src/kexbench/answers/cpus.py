@@ -13,12 +13,13 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.comparison.cells import Gathered, change_of, gather
-from kexbench.comparison.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
-from kexbench.comparison.models import Change, Estimate, Ratio, SubjectView
-from kexbench.comparison.order import subject_view, version_order
-from kexbench.comparison.upgrade_data import Step, judged_steps
-from kexbench.comparison.upgrade_ends import Ends
+from kexbench.answers.cells import Gathered, gather
+from kexbench.answers.change import Change, change_of
+from kexbench.answers.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
+from kexbench.answers.judging import judged_steps
+from kexbench.answers.numbers import Step
+from kexbench.answers.shapes import Estimate, Ratio, SubjectView
+from kexbench.answers.subjects import Ends, subject_view, version_order
 from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, kind_of

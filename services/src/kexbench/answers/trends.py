@@ -6,17 +6,36 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from pydantic import Field
+
 from kexbench.analysis.changepoints import ChangePoint as Found
 from kexbench.analysis.estimates import MedianEstimate, estimate_median
-from kexbench.comparison.levels import Changes, changes_of, lines_of
-from kexbench.comparison.models import ChangePoint
-from kexbench.comparison.order import cell_order
-from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps
-from kexbench.comparison.upgrade_ends import end_of
+from kexbench.answers.judging import JudgedCells, judged_steps
+from kexbench.answers.levels import Changes, changes_of, lines_of
+from kexbench.answers.numbers import Step
+from kexbench.answers.subjects import cell_order, end_of
 from kexbench.domain.cases import Case
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import NOT_JUDGED
+from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, UpgradeEnd
 from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+
+
+class ChangePoint(Frozen):
+    """A lasting change of the level of a series, with the change in cost between the two versions next to it."""
+
+    index: int = Field(description="of the first point after the change")
+    before: UpgradeEnd = Field(
+        description="the last version before the change; of the same build profile, since a series has only one"
+    )
+    after: UpgradeEnd = Field(description="the first version after the change")
+    ratio: float | None = Field(
+        description="the cost of `after` relative to `before`: 1.02 is 2% more; null if the two are not compared"
+    )
+    low: float | None = Field(description="95% confidence interval of the ratio")
+    high: float | None
+    verdict: CellVerdict | None = Field(description="verdict of the upgrade; null if the two share no case")
+    z: float = Field(description="the change of the level in standard errors")
 
 
 class Point(NamedTuple):

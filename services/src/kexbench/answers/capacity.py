@@ -20,7 +20,7 @@ from kexbench.analysis.capacity import (
 )
 from kexbench.analysis.moves import LogMove
 from kexbench.analysis.verdict import CellData, Judged, judge, judge_moves
-from kexbench.comparison.mix_models import (
+from kexbench.answers.capacity_shapes import (
     Amount,
     CpuNeed,
     Machines,
@@ -31,9 +31,10 @@ from kexbench.comparison.mix_models import (
     PartChange,
     VersionNeed,
 )
-from kexbench.comparison.mix_words import change_sentence, instead_sentence, need_sentence
-from kexbench.comparison.upgrade_data import NOT_MEASURED, cells_of_steps, reasons_of
-from kexbench.comparison.upgrade_ends import end_of, subject_version, version_names
+from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
+from kexbench.answers.missing import NOT_MEASURED, reasons_of
+from kexbench.answers.numbers import cells_of_steps
+from kexbench.answers.subjects import end_of, subject_version, version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Server
 from kexbench.domain.hosts import meant_by

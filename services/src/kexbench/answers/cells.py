@@ -6,20 +6,59 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from pydantic import Field
+
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import CellData
-from kexbench.comparison.comparing import Beside, chosen, sentinels
-from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
-from kexbench.comparison.order import MeasuredSubject, newest_kits, subjects_in_order
-from kexbench.comparison.upgrade_data import Step, judged_steps
-from kexbench.comparison.upgrade_ends import Ends, end_of, previous_of
+from kexbench.answers.change import Change, change_of
+from kexbench.answers.comparing import Beside, chosen, sentinels
+from kexbench.answers.judging import judged_steps
+from kexbench.answers.numbers import Step
+from kexbench.answers.shapes import Estimate, Ratio, SubjectView
+from kexbench.answers.subjects import Ends, MeasuredSubject, end_of, newest_kits, previous_of, subjects_in_order
 from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
-from kexbench.domain.samples import Metric, Negotiated
-from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.samples import Absence, Metric, Negotiated, OutcomeKind
+from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
+
+
+class OutcomeView(Frozen):
+    """Why there is no number."""
+
+    kind: OutcomeKind | Absence = Field(
+        description="`disturbed`: few batches were undisturbed, so these invocations lack the numbers of each side; "
+        "`withdrawn`: an earlier release stored a false number, which is not shown"
+    )
+    reason: str
+    detail: str | None
+    invocations: int = Field(description="number of invocations")
+
+
+class Cell(Frozen):
+    """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
+    invocations failed, in the same run or in a newer run without numbers."""
+
+    case_id: str
+    subject: str
+    estimate: Estimate | None
+    change: Change | None = Field(description="from the previous version of the library, if there is one")
+    apart_from: UpgradeEnd | None = Field(
+        None,
+        description="the previous version, if it was measured in another run that shares no subject with this "
+        "one's: the two are not compared",
+    )
+    outcome: OutcomeView | None
+    sides_outcome: OutcomeView | None = Field(
+        None, description="only in a run: why some or all invocations have no numbers for client and server"
+    )
+    to_sentinel: Ratio | None = Field(description="cost relative to the sentinel in the same invocations")
+    negotiated: Negotiated | None = Field(description="what the library chose, in cases that leave it a choice")
+    run_id: str
+    measured_at: datetime
 
 
 @dataclass
@@ -231,26 +270,3 @@ def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
 def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
     ratio = compare(batches, sentinel.batches) if sentinel and batches else None
     return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
-
-
-def change_of(ends: Ends, data: CellData, judged: UpgradeCell) -> Change | None:
-    """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
-    unlike = judged.verdict == "unlike"
-    move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
-    if move is None:
-        return None
-    return Change(
-        before=ends[0],
-        after=ends[1],
-        ratio=move.ratio,
-        low=move.low,
-        high=move.high,
-        paired=judged.paired,
-        verdict=judged.verdict,
-        spread=judged.spread,
-        resolves=judged.resolves,
-        warnings=list(data.warnings),
-        components=list(data.components),
-        client=judged.client,
-        server=judged.server,
-    )

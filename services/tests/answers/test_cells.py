@@ -7,8 +7,9 @@ from typing import cast
 
 import pytest
 
-from kexbench.comparison.cells import shown_cells
-from kexbench.comparison.comparing import (
+from kexbench.answers.cells import Cell, shown_cells
+from kexbench.answers.change import Change
+from kexbench.answers.comparing import (
     DIFFERENT_HARNESS,
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
@@ -16,9 +17,7 @@ from kexbench.comparison.comparing import (
     THROUGH,
     best_runs,
 )
-from kexbench.comparison.models import Cell, Change
-from kexbench.comparison.order import cases_in_order, subjects_in_order
-from kexbench.comparison.upgrade_ends import end_of
+from kexbench.answers.subjects import cases_in_order, end_of, subjects_in_order
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key

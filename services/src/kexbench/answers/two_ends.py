@@ -13,7 +13,7 @@ from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.verdict import judge
-from kexbench.comparison.comparing import (
+from kexbench.answers.comparing import (
     DIFFERENT_CPU,
     DIFFERENT_POOL,
     DIFFERENT_PROFILE,
@@ -22,21 +22,12 @@ from kexbench.comparison.comparing import (
     unjudged_ratio,
     unlike,
 )
-from kexbench.comparison.history import CellHistory, HistoryLine, history_values, line_of
-from kexbench.comparison.models import Estimate, Ratio
-from kexbench.comparison.two_cases import NOT_IN_TURNS, in_turns
-from kexbench.comparison.upgrade_data import (
-    Place,
-    RunIds,
-    Sides,
-    Step,
-    add_conditions,
-    by_kind,
-    judged_steps,
-    numbers_of,
-    token_of,
-)
-from kexbench.comparison.upgrade_ends import neighbours
+from kexbench.answers.history import CellHistory, HistoryLine, history_values, line_of
+from kexbench.answers.judging import judged_steps, token_of
+from kexbench.answers.numbers import Place, RunIds, Sides, Step, add_conditions, by_kind, numbers_of
+from kexbench.answers.shapes import Estimate, Ratio
+from kexbench.answers.subjects import neighbours
+from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen

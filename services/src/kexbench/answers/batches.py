@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 from pydantic import Field
 
-from kexbench.comparison.upgrade_data import host_kinds
+from kexbench.answers.numbers import host_kinds
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen

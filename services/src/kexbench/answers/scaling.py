@@ -8,8 +8,8 @@ from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
-from kexbench.comparison.models import CaseView, Estimate
-from kexbench.comparison.order import row_order
+from kexbench.answers.shapes import CaseView, Estimate
+from kexbench.answers.subjects import row_order
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.frozen import Frozen

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kexbench.comparison.cells import judged_in_run
-from kexbench.comparison.upgrade_data import Step
-from kexbench.comparison.why import culprits_of, explained
+from kexbench.answers.cells import judged_in_run
+from kexbench.answers.numbers import Step
+from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.plans import Instrument, left_out_by_job
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.runs import Run, RunState

@@ -2,9 +2,9 @@
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.verdict import CellData
-from kexbench.comparison.comparing import batches_of, warnings_of
-from kexbench.comparison.qualifying import layout_floors
-from kexbench.comparison.upgrade_data import Sides
+from kexbench.answers.comparing import batches_of, warnings_of
+from kexbench.answers.numbers import Sides
+from kexbench.answers.qualifications import layout_floors
 from kexbench.domain.cases import Case
 from kexbench.store.port import HostKindRow, SampleStore
 

@@ -8,21 +8,9 @@ from datetime import datetime
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer, answer
 from kexbench.analysis.rounds import medians
-from kexbench.comparison.models import CaseView, Estimate, Ratio
-from kexbench.comparison.security_models import (
-    HandshakeView,
-    LevelView,
-    ModelView,
-    PartStrength,
-    SizesView,
-)
-from kexbench.comparison.security_words import (
-    adds_words,
-    cheapest_words,
-    limit_words,
-    missing_words,
-    not_compared_words,
-)
+from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView, PartStrength, SizesView
+from kexbench.answers.security_words import adds_words, cheapest_words, limit_words, missing_words, not_compared_words
+from kexbench.answers.shapes import CaseView, Estimate, Ratio
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Method, Protocol
 from kexbench.domain.security import AUTHORITIES, SecurityModel

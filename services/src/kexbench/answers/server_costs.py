@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
-from kexbench.comparison.upgrade_data import Step
+from kexbench.answers.numbers import Step
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.store.port import SampleStore, Selection

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
-from kexbench.comparison.models import Ratio
+from kexbench.answers.shapes import Ratio
 from kexbench.domain.batches import Values
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.library_commits import version_text

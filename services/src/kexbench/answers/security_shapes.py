@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.comparison.models import CaseView, Estimate, Ratio
+from kexbench.answers.shapes import CaseView, Estimate, Ratio
 from kexbench.domain.dimensions import Cipher, Key
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.security import SecurityModel

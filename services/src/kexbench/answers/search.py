@@ -6,8 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from kexbench.comparison.order import cases_in_order
-from kexbench.comparison.upgrade_ends import end_of, neighbours
+from kexbench.answers.subjects import cases_in_order, end_of, neighbours
 from kexbench.domain.alerts import Alert
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.upgrades import SIDES_OF

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from kexbench.comparison.security import handshakes_of, model_views, sizes_view
-from kexbench.comparison.security_models import LevelView
-from kexbench.comparison.security_words import list_words
+from kexbench.answers.security import handshakes_of, model_views, sizes_view
+from kexbench.answers.security_shapes import LevelView
+from kexbench.answers.security_words import list_words
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from kexbench.analysis.sentences import verdict_in_brief
-from kexbench.comparison.order import version_order
-from kexbench.comparison.upgrade_ends import Neighbours
+from kexbench.answers.subjects import Neighbours, version_order
 from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 
 _SLOWER, _FASTER, _OTHER = "#8f4300", "#0b5394", "#5f6670"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer
-from kexbench.comparison.mix_words import resolved_words
-from kexbench.comparison.security_models import SizesView
+from kexbench.answers.capacity_words import resolved_words
+from kexbench.answers.security_shapes import SizesView
 from kexbench.domain.numbers import move_words
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of

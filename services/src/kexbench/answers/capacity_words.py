@@ -1,7 +1,7 @@
 """What a mix of connections needs, in sentences."""
 
 from kexbench.analysis.estimates import RatioEstimate
-from kexbench.comparison.mix_models import Amount, Machines, MixChange, MixNeed, VersionNeed
+from kexbench.answers.capacity_shapes import Amount, Machines, MixChange, MixNeed, VersionNeed
 from kexbench.domain.numbers import counted, move_words
 from kexbench.domain.upgrades import CellVerdict, Move, UpgradeEnd
 

@@ -1,18 +1,16 @@
 """The stored numbers of an upgrade: those that are compared in each case on each host kind."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches, medians, values_of
-from kexbench.analysis.verdict import CellData, Compared, compared, judge_compared
-from kexbench.comparison.comparing import (
+from kexbench.analysis.verdict import CellData
+from kexbench.answers.comparing import (
     Bridge,
     Components,
     Numbers,
@@ -28,16 +26,12 @@ from kexbench.comparison.comparing import (
     unlike,
     warnings_of,
 )
-from kexbench.comparison.qualifying import layout_floors
-from kexbench.comparison.upgrade_ends import version_names
+from kexbench.answers.qualifications import layout_floors
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
-from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.evidence import Evidence, Token
-from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.domain.upgrades import SIDES, Side
+from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection
 
-NOT_MEASURED = "not measured"
 Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
 Runs = dict[tuple[Step, str], tuple[str, str]]
@@ -47,154 +41,9 @@ RunIds = tuple[str | None, str | None]
 ANY_RUNS: RunIds = (None, None)
 
 
-class _StepKey(NamedTuple):
-    """What judged cells are kept by."""
-
-    step: Step
-    relevant: float
-    run_ids: RunIds
-    metrics: tuple[tuple[Side, Metric], ...]
-
-
-class _CellsKey(NamedTuple):
-    """What the cells of a case on all host kinds are kept by before they are judged."""
-
-    step: Step
-    case_id: str
-    run_ids: RunIds
-    metrics: tuple[tuple[Side, Metric], ...]
-    asides: bool
-
-
 Sides = dict[Side, Numbers]
 Place = tuple[str, str, str]
 """A case, a subject and a run."""
-
-
-@dataclass(frozen=True)
-class JudgedCells:
-    """The cells of an upgrade with their verdicts, which are decided among all cells."""
-
-    data: tuple[CellData, ...] = ()
-    judged: tuple[UpgradeCell, ...] = ()
-
-    @cached_property
-    def _places(self) -> dict[tuple[str, str, str], int]:
-        return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
-
-    def __len__(self) -> int:
-        return len(self.judged)
-
-    def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
-        """None if the two were not measured there."""
-        place = self._places.get((case_id, kind.pool, kind.cpu_model))
-        return None if place is None else (self.data[place], self.judged[place])
-
-    def __add__(self, other: "JudgedCells") -> "JudgedCells":
-        return JudgedCells(self.data + other.data, self.judged + other.judged)
-
-    def more(self) -> tuple[UpgradeCell, ...]:
-        return tuple(cell for cell in self.judged if cell.verdict == "more")
-
-    def ordered(self, kinds: Sequence[HostKindRow]) -> "JudgedCells":
-        """In the order of the matrix, then of the host kinds."""
-        ranks = {(kind.pool, kind.cpu_model): rank for rank, kind in enumerate(kinds)}
-        places = sorted(
-            range(len(self.data)),
-            key=lambda place: (
-                case_order(self.data[place].case),
-                ranks.get((self.data[place].pool, self.data[place].cpu_model), len(ranks)),
-            ),
-        )
-        return JudgedCells(tuple(self.data[place] for place in places), tuple(self.judged[place] for place in places))
-
-    def where(self, is_selected: Callable[[UpgradeCell], bool]) -> "JudgedCells":
-        """Some of the cells, with unchanged verdicts."""
-        places = [place for place, cell in enumerate(self.judged) if is_selected(cell)]
-        return JudgedCells(tuple(self.data[place] for place in places), tuple(self.judged[place] for place in places))
-
-
-def judged_steps(
-    store: SampleStore,
-    steps: Collection[Step],
-    relevant: float = RELEVANT,
-    *,
-    run_ids: RunIds = ANY_RUNS,
-    metrics: Mapping[Side, Metric] = SIDES,
-) -> dict[Step, JudgedCells]:
-    """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
-    or the given runs only. Runs aside count only for a step without any cell from other runs. All verdicts that users
-    see come from here."""
-
-    sides = tuple(metrics.items())
-
-    def judged(keys: Iterable[_StepKey]) -> dict[_StepKey, JudgedCells]:
-        cells_by_step = _compared_cells(store, [key.step for key in keys], run_ids, metrics)
-        lacking = [step for step, cells in cells_by_step.items() if not cells]
-        cells_by_step |= _compared_cells(store, lacking, run_ids, metrics, asides=True)
-        return {
-            key: JudgedCells(
-                tuple(cell.data for cell in cells_by_step[key.step]),
-                judge_compared(cells_by_step[key.step], relevant),
-            )
-            for key in keys
-        }
-
-    kept = store.kept(
-        [_StepKey(step, relevant, run_ids, sides) for step in steps],
-        lambda evidence, key: token_of(evidence, key.step, run_ids),
-        judged,
-    )
-    return {key.step: cells for key, cells in kept.items()}
-
-
-def _compared_cells(
-    store: SampleStore,
-    steps: Collection[Step],
-    run_ids: RunIds,
-    metrics: Mapping[Side, Metric],
-    *,
-    asides: bool = False,
-) -> dict[Step, list[Compared]]:
-    """The cells of steps as in `cells_of_steps`. An invocation that arrives changes few of them, so the others are kept
-    until it is known how all are judged together."""
-    sides = tuple(metrics.items())
-
-    def compute(keys: Iterable[_CellsKey]) -> dict[_CellsKey, tuple[Compared, ...]]:
-        case_ids = {key.case_id for key in keys}
-        cells_by_step = cells_of_steps(
-            store, {key.step for key in keys}, case_ids, run_ids=run_ids, metrics=metrics, asides=asides
-        )
-        cells: dict[_CellsKey, list[Compared]] = {key: [] for key in keys}
-        for step, data in cells_by_step.items():
-            for cell in data:
-                if (key := _CellsKey(step, cell.case.case_id, run_ids, sides, asides)) in cells:
-                    cells[key].append(compared(cell))
-        return {key: tuple(of_case) for key, of_case in cells.items()}
-
-    kept = store.kept(
-        [
-            _CellsKey(step, case_id, run_ids, sides, asides)
-            for step in steps
-            for case_id in store.evidence().case_ids(_only_run(run_ids))
-        ],
-        lambda evidence, key: token_of(evidence, key.step, run_ids, key.case_id),
-        compute,
-    )
-    cells_by_step: dict[Step, list[Compared]] = {step: [] for step in steps}
-    for key, cells in kept.items():
-        cells_by_step[key.step] += cells
-    return {step: sorted(cells, key=lambda cell: case_order(cell.data.case)) for step, cells in cells_by_step.items()}
-
-
-def token_of(evidence: Evidence, step: Step, run_ids: RunIds = ANY_RUNS, case_id: str | None = None) -> Token:
-    """Changes with the results that the cells of a step are made of: of both subjects, of what their runs measured
-    beside them, and of A/A runs."""
-    return evidence.of_subjects(step, _only_run(run_ids), case_id), evidence.of_copies()
-
-
-def _only_run(run_ids: RunIds) -> str | None:
-    return run_ids[0] if run_ids[0] == run_ids[1] else None
 
 
 def cells_of_steps(
@@ -409,52 +258,3 @@ def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches
     level = _level(bridge.second)
     relative = batches_of(numbers, bridge.second if later else bridge.first)
     return {unit: [value * level for value in values_of(values)] for unit, values in relative.items()}
-
-
-def missing_cells(
-    store: SampleStore, before: SubjectRow, after: SubjectRow, *, asides: bool = False
-) -> list[MissingCell]:
-    """The cases in which only one of two subjects has numbers, with the reason. Host kinds with only one subject are
-    left out. `asides`: runs aside count too."""
-    names = (before.name, after.name)
-    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=names, asides=asides)
-    appearances = store.appearances(selection)
-    cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
-    for row in appearances:
-        cases[HostKindRow(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
-    versions = version_names(before, after)
-    missing: list[tuple[Case, MissingCell]] = []
-    for kind in host_kinds(appearances):
-        if cases.get((kind, before.name), {}).keys() == cases.get((kind, after.name), {}).keys():
-            continue
-        reasons = reasons_of(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
-        for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
-            lacking_reasons = reasons.get(lacking.name, {})
-            lacking_cases = cases.get((kind, lacking.name), {})
-            if not lacking_cases and not lacking_reasons:
-                continue
-            for case_id, case in cases.get((kind, having.name), {}).items():
-                if case_id not in lacking_cases:
-                    reason = lacking_reasons.get(case_id, NOT_MEASURED)
-                    missing.append((case, _missing(case, kind, version, reason)))
-    return [cell for _, cell in sorted(missing, key=lambda entry: case_order(entry[0]))]
-
-
-def reasons_of(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
-    """The most frequent reason by subject and case. It comes first in the rows."""
-    reasons: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        parts = filter(None, (str(row.kind), row.reason, row.detail))
-        reasons[row.subject.name].setdefault(row.case.case_id, ": ".join(parts))
-    return reasons
-
-
-def _missing(case: Case, kind: HostKindRow, version: str, reason: str) -> MissingCell:
-    return MissingCell(
-        case_id=case.case_id,
-        title=case.label,
-        pool=kind.pool,
-        cpu_model=kind.cpu_model,
-        version=version,
-        reason=reason,
-    )

@@ -2,72 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
 from pydantic import Field
 
-from kexbench.analysis.attribution import attribute
-from kexbench.analysis.sentences import sentence
-from kexbench.comparison.order import version_order
-from kexbench.comparison.upgrade_data import JudgedCells, Step, judged_steps, token_of
-from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours
+from kexbench.answers.judging import JudgedCells, judged_steps
+from kexbench.answers.subjects import Neighbours, end_of, neighbours, version_order
+from kexbench.answers.upgrade import UpgradeStory, stories_of
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import CellVerdict, Factor, UpgradeEnd
-from kexbench.domain.verdicts import RELEVANT
+from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 from kexbench.domain.versions import version_key
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
-
-
-@dataclass(frozen=True)
-class UpgradeStory:
-    """What the changes of an upgrade have in common, and the result in a sentence."""
-
-    factors: tuple[Factor, ...]
-    sentence: str
-
-
-def story_of(before: SubjectRow, after: SubjectRow, cells: JudgedCells, relevant: float) -> UpgradeStory:
-    """The only place that words an upgrade, so that all pages say the same."""
-    factors = attribute(cells.data, cells.judged, relevant)
-    return UpgradeStory(factors, sentence(end_of(before), end_of(after), cells.judged, factors))
-
-
-def stories_of(
-    store: SampleStore, ends: Collection[tuple[SubjectRow, SubjectRow]], relevant: float = RELEVANT
-) -> dict[tuple[SubjectRow, SubjectRow], UpgradeStory]:
-    """Those of whole upgrades, kept as long as their results are the same. Missing ones are computed together."""
-    kinds = store.host_kinds()
-
-    def tell(keys: Sequence[_StoryKey]) -> dict[_StoryKey, UpgradeStory]:
-        judged = judged_steps(store, {key.step for key in keys}, relevant)
-        return {key: story_of(key.before, key.after, judged[key.step].ordered(kinds), relevant) for key in keys}
-
-    kept = store.kept(
-        [_StoryKey(before, after, relevant, tuple(kinds)) for before, after in ends],
-        lambda evidence, key: token_of(evidence, key.step),
-        tell,
-    )
-    return {(key.before, key.after): story for key, story in kept.items()}
-
-
-@dataclass(frozen=True)
-class _StoryKey:
-    """What the story of an upgrade is kept by: among others, the order of host kinds."""
-
-    before: SubjectRow
-    after: SubjectRow
-    relevant: float
-    kinds: tuple[HostKindRow, ...]
-
-    @property
-    def step(self) -> Step:
-        return self.before.name, self.after.name
+from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
 
 class UpgradeSummary(Frozen):

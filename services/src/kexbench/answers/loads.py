@@ -8,7 +8,7 @@ from statistics import median
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.comparison.models import CaseView, Estimate
+from kexbench.answers.shapes import CaseView, Estimate
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.possible import USUAL_CONCURRENCY

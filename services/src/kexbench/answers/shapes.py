@@ -1,0 +1,54 @@
+"""The shapes that answers of several questions have in common."""
+
+from pydantic import Field
+
+from kexbench.domain.cases import Case, kinds_of
+from kexbench.domain.dimensions import Kind
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.library_commits import LibraryCommit
+
+
+class SubjectView(Frozen):
+    """A library in a version and build, as measured."""
+
+    subject: str = Field(
+        description="unique name: library, version, source and build profile",
+        examples=["openssl@3.5.7~debian/trixie~1f3c"],
+    )
+    library: str = Field(examples=["openssl"])
+    version: str = Field(examples=["3.5.7"])
+    version_key: str = Field(description="sorts as text by version, then commits by their history")
+    source: str = Field(examples=["debian/trixie"])
+    build_profile: str = Field(description="id of how it was built; different profiles never join in a series")
+    build_profile_label: str = Field(examples=["debian shared x86_64"])
+    kit_id: str
+    commit: LibraryCommit | None = Field(description="commit that it was built from; null if there is none")
+
+
+class Estimate(Frozen):
+    """A median over invocations with its 95% confidence interval from order statistics."""
+
+    value: float = Field(description="in the metric's unit, per handshake")
+    low: float | None = Field(description="null with fewer than six invocations: too few for a 95% confidence interval")
+    high: float | None
+    invocations: int
+
+
+class Ratio(Frozen):
+    """A ratio of costs with its 95% confidence interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+
+class CaseView(Case):
+    """A case with its id and title."""
+
+    id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
+    title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
+    kinds: tuple[Kind, ...] = Field(description="filters of the pages")
+
+    @classmethod
+    def of(cls, case: Case) -> "CaseView":
+        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=tuple(kinds_of(case)))

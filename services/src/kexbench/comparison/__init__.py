@@ -1,1 +1,0 @@
-"""From stored rows to compared cells with verdicts."""
