@@ -13,10 +13,10 @@ from pathlib import Path
 from bench.tables import markdown_table
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches, values_of
+from kexbench.answers.articles import ArticleRun, articles
+from kexbench.answers.reference import ReferenceRatiosView, ReferenceTableView
 from kexbench.answers.security import handshakes_of
 from kexbench.answers.shapes import SubjectView
-from kexbench.api.models import ArticleRun, ReferenceRatiosView, ReferenceTableView
-from kexbench.api.reference import articles
 from kexbench.domain.cases import DIMENSIONS, Case
 from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.libraries import LIBRARIES

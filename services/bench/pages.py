@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -15,8 +16,8 @@ from bench.large_store import Extent, run_of
 from bench.load import serving_large_store
 from bench.machine import BenchError
 from bench.questions import Asked
+from kexbench.answers.trends import Trends
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.models import Trends
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 CROWD_LINES = 200
@@ -137,7 +138,7 @@ def crowded(trends: Trends) -> Trends:
             "lines": [
                 line.model_copy(
                     update={
-                        "host_kind": line.host_kind.model_copy(update={"pool": f"pool-{number}"}),
+                        "host_kind": replace(line.host_kind, pool=f"pool-{number}"),
                         "points": [
                             point.model_copy(
                                 update={"subject": place, "value": value, "low": 0.99 * value, "high": 1.01 * value}

@@ -10,7 +10,8 @@ from typing import TypeVar
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
-from kexbench.api.run_models import OpenRun, QueueView
+from kexbench.answers.queued import QueueView
+from kexbench.api.run_models import OpenRun
 from kexbench.client import ApiClient
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher

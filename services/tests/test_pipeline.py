@@ -15,9 +15,9 @@ from pydantic import BaseModel
 
 from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
+from kexbench.answers.qualifications import QualificationRow, Qualifications
+from kexbench.answers.resolving import invocations_to_resolve
 from kexbench.answers.shapes import CaseView
-from kexbench.api.machine_models import QualificationRow, Qualifications
-from kexbench.api.resolving import invocations_to_resolve
 from kexbench.client import ApiClient, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.api.run_models import RunProgressView
+from kexbench.answers.queued import RunProgressView
 from kexbench.cli.cluster import _Progress
 from kexbench.cli.console import ProgressReporter
 from kexbench.domain.runs import RunState

@@ -82,7 +82,7 @@ def test_the_files_are_the_answers_of_the_api(
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
     site = published(api, pages, tmp_path / "site")
-    host = site.host_kind.model_dump()
+    host = vars(site.host_kind)
     names = {row.version: row.name for row in empty_store.subjects()}
     pair = {"library": "fake", "before": names["1.0"], "after": names["1.1"]}
     explained = {"case_id": RSA, "side": "server"}
@@ -127,7 +127,7 @@ def test_what_pages_put_together_is_what_the_api_says(
     def answered(route: str, query: dict[str, str]) -> Any:
         return httpx.get(f"{url}{API_PREFIX}/{route}", params=query).json()
 
-    kinds = [kind.model_dump() for kind in site.host_kinds]
+    kinds = [vars(kind) for kind in site.host_kinds]
     assert len(kinds) == 2
     place = {"case_id": RSA, "metric": "server_cpu_ns"}
     on_cpus = written("cpus", place)
@@ -172,7 +172,7 @@ def test_only_the_chosen_results_are_in_a_site(
     site = published(api, pages, tmp_path / "recent", Choice(frozenset({"fake"}), frozenset(), since))
     assert site.versions == 2
     first = next(row.name for row in empty_store.subjects() if row.version == "1.0")
-    place = {"metric": "cpu_ns", **site.host_kind.model_dump()}
+    place = {"metric": "cpu_ns", **vars(site.host_kind)}
     trend = json.loads((tmp_path / "recent" / file_of("series", {"case_id": RSA, **place})).read_text())
     assert [[point["version"] for point in line["points"]] for line in trend["lines"]] == [["1.1", "1.2"]]
     samples = file_of("export", {"format": "csv", "case_id": RSA, **place}, "csv.gz")
@@ -223,7 +223,7 @@ def test_the_pages_know_the_site_and_work_in_any_folder(
     assert "1.0 → 1.1: no significant change" in (tmp_path / "site" / "badge" / "fake" / "1.svg").read_text()
     assert found["script"] == {"src": "./assets/app.js"}
     assert found["meta"]["name"] == "kexbench-published"
-    assert json.loads(found["meta"]["content"] or "")["host_kind"] == site.host_kind.model_dump()
+    assert json.loads(found["meta"]["content"] or "")["host_kind"] == vars(site.host_kind)
 
 
 def test_a_site_links_no_feed(empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path) -> None:

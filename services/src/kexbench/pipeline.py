@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Protocol
 
-from kexbench.api.machine_models import Qualifications
-from kexbench.api.resolving import resolved
+from kexbench.answers.qualifications import Qualifications
+from kexbench.answers.resolving import resolved
 from kexbench.client import ApiClient, ApiError, Refused, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.libraries import not_built_with

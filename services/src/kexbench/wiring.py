@@ -179,8 +179,8 @@ class Installation:
         *,
         anywhere: bool = False,
     ) -> Plan:
-        from kexbench.api.machine import qualifications
-        from kexbench.api.resolving import resolved
+        from kexbench.answers.qualifications import qualifications
+        from kexbench.answers.resolving import resolved
 
         plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
         return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))

@@ -19,12 +19,12 @@ from kexbench.answers.comparing import (
 )
 from kexbench.answers.subjects import cases_in_order, end_of, subjects_in_order
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
 from kexbench.store.evidence import Digest, Evidence, RunCase
 from kexbench.store.port import (
     AppearanceRow,
-    HostKindRow,
     Key,
     NegotiatedRow,
     OutcomeRow,
@@ -39,7 +39,7 @@ from tests.builders import NOON, RSA, a_plan
 CASE = a_plan().case(RSA)
 
 
-KIND = HostKindRow("local", "CPU")
+KIND = HostKind("local", "CPU")
 DAY = timedelta(days=1)
 
 

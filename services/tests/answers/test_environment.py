@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from kexbench.answers.environment import EnvironmentChanges, environment_changes
-from kexbench.domain.hosts import HostFacts, kind_of
+from kexbench.domain.hosts import HostFacts, HostKind, kind_of
 from kexbench.domain.kits import Package
 from kexbench.domain.runs import JobAttempt, Purpose, Run
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import HostKindRow
 from tests.api.cluster import CLUSTER_SPEC, POOLS, an_attempt
 from tests.builders import HOST, NOON, a_catalogue, a_kit, a_run
 
@@ -29,7 +28,7 @@ def stored(store: ClickHouseStore, *runs: Run) -> None:
 
 def changes_of(store: ClickHouseStore, run: Run, pool: str = "local", host: HostFacts = HOST) -> EnvironmentChanges:
     attempts = store.attempts(run.run_id)
-    changes = environment_changes(store, run, attempts, HostKindRow(pool, kind_of(host)))
+    changes = environment_changes(store, run, attempts, HostKind(pool, kind_of(host)))
     assert changes is not None
     return changes
 
@@ -100,7 +99,7 @@ def test_how_it_is_measured_may_differ(empty_store: ClickHouseStore) -> None:
 def test_only_an_earlier_run_of_the_same_kind_is_compared(other: Run, empty_store: ClickHouseStore) -> None:
     run = a_run_after(2)
     stored(empty_store, other, run)
-    assert environment_changes(empty_store, run, [], HostKindRow("local", kind_of(HOST))) is None
+    assert environment_changes(empty_store, run, [], HostKind("local", kind_of(HOST))) is None
 
 
 def test_on_a_cluster_the_nodes_of_one_pool_are_compared(empty_store: ClickHouseStore) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from kexbench.analysis.connection import connection_parts
-from kexbench.api.connection import part_labels
+from kexbench.answers.connection import part_labels
 from kexbench.domain.cases import Case
 
 BASE = Case(protocol="TLSv1.3", key_exchange="ECDHE-ECDSA", group="X25519", curve="P-256")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.articles import BLOCKS, Figures, filled, rates, ratios
-from kexbench.api.reference import articles
+from kexbench.answers.articles import articles
 from kexbench.domain.articles import ARTICLES
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore

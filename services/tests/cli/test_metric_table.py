@@ -4,8 +4,8 @@ from typing import cast
 
 import pytest
 
-from kexbench.api.models import metric_view
-from kexbench.api.run_models import RunDetail
+from kexbench.answers.filters import metric_view
+from kexbench.answers.run import RunDetail
 from kexbench.cli.report import print_report
 from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kexbench.answers.numbers import host_kinds
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, disturbed_reason
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
@@ -16,7 +17,6 @@ from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
 from kexbench.store.measured import BATCHES, _outcome, _sample, has_metric
 from kexbench.store.port import (
     AppearanceRow,
-    HostKindRow,
     Key,
     LevelRow,
     MeasuredCaseRow,
@@ -140,7 +140,7 @@ class StoreWithoutSummaries(ClickHouseStore):
     def libraries(self) -> set[str]:
         return {subject.library for subject in self.subjects()}
 
-    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+    def host_kinds(self, run_id: str | None = None) -> list[HostKind]:
         """The host kinds with samples or outcomes, most recently measured first. Host kinds with only runs aside, which
         no overview shows, come last."""
         ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
@@ -153,7 +153,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             " max(measured_at) DESC, pool, host_kind",
             {"run_id": run_id or "", "first_looks": self._shows_first_looks()},
         )
-        return [HostKindRow(row["pool"], row["host_kind"]) for row in selected]
+        return [HostKind(row["pool"], row["host_kind"]) for row in selected]
 
     def subjects(self) -> list[SubjectRow]:
         selected = self._query(

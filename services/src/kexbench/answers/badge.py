@@ -4,8 +4,13 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from kexbench.analysis.sentences import verdict_in_brief
-from kexbench.answers.subjects import Neighbours, version_order
+from kexbench.answers.judging import judged_steps
+from kexbench.answers.subjects import Neighbours, neighbours, version_order
+from kexbench.domain.kits import Library
+from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
+from kexbench.store.port import SampleStore, Selection
 
 _SLOWER, _FASTER, _OTHER = "#8f4300", "#0b5394", "#5f6670"
 """White text is readable on each. The text says the same as the colour."""
@@ -47,3 +52,13 @@ def _svg(label: str, message: str, colour: str) -> str:
         f" aria-label={quoteattr(words)}><title>{escape(words)}</title>"
         f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{"".join(parts)}</g></svg>\n'
     )
+
+
+def badge(store: SampleStore, library: Library, line: str) -> str:
+    """The badge of a version line, such as 3.5, as SVG."""
+    pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,))))
+    pair = newest_of_line(pairs, line)
+    if pair is None:
+        return empty_badge(f"{LIBRARIES[library].title} {line}")
+    step = (pair.before.name, pair.after.name)
+    return upgrade_badge(pair.ends, judged_steps(store, [step])[step].judged)

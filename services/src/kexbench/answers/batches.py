@@ -8,12 +8,17 @@ from math import isnan
 import numpy as np
 from pydantic import Field
 
+from kexbench.answers.choices import run_choices
 from kexbench.answers.numbers import host_kinds
+from kexbench.answers.shapes import CaseView, RunChoice, SubjectView
+from kexbench.answers.subjects import subject_view
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
-from kexbench.store.port import AppearanceRow, HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import AppearanceRow, SampleRow, SampleStore, Selection, SubjectRow
 
 MOST_INVOCATIONS = 200
 """More are not read in one chart."""
@@ -39,7 +44,7 @@ class InvocationBatches(Frozen):
 class Batches:
     case: Case
     subject: SubjectRow
-    kind: HostKindRow
+    kind: HostKind
     run_id: str
     invocations: Sequence[InvocationBatches]
     """In the order of measuring, at most `MOST_INVOCATIONS`."""
@@ -115,4 +120,54 @@ def _invocation(row: SampleRow, values: Sequence[float]) -> InvocationBatches:
         level=row.level,
         **{f"p{round(100 * at):02}": float(value) for at, value in zip(_QUANTILES, quantiles, strict=True)},
         batches=[None if isnan(value) else value for value in values],
+    )
+
+
+class Distribution(Frozen):
+    """The batches of one subject in one case, on one host kind in one run, by invocation."""
+
+    case: CaseView
+    subject: SubjectView
+    metric: Metric
+    host_kind: HostKind
+    run_id: str
+    invocations: list[InvocationBatches] = Field(description="in the order of measuring")
+    left_out: int = Field(description="invocations beyond the limit of one answer")
+    removed: int = Field(description="old invocations whose batches were removed")
+    disturbed: int = Field(description="invocations without numbers of this metric, since their batches were disturbed")
+    host_kinds: list[HostKind] = Field(description="all that have such numbers, the last one first")
+    runs: list[RunChoice] = Field(description="those with such numbers on the host kind, the last ones first")
+
+
+def distribution(
+    store: SampleStore,
+    metric: Metric,
+    subject: str,
+    case_id: str,
+    pool: str | None = None,
+    cpu_model: str | None = None,
+    run_id: str | None = None,
+) -> Distribution:
+    """Of the newest run and host kind that fit. Raises Refusal."""
+    cell = store.kept_value(
+        ("distribution", metric, subject, case_id, pool, cpu_model, run_id),
+        lambda evidence: evidence.of_case(case_id),
+        lambda: batches_of_cell(store, metric, subject, case_id, (pool, cpu_model), run_id),
+    )
+    if cell is None:
+        where = ", ".join(filter(None, (pool, cpu_model, run_id))) or "any machine"
+        detail = f"there are no batches of {subject} in case {case_id} on {where}"
+        raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the results")
+    return Distribution(
+        case=CaseView.of(cell.case),
+        subject=subject_view(cell.subject),
+        metric=metric,
+        host_kind=cell.kind,
+        run_id=cell.run_id,
+        invocations=list(cell.invocations),
+        left_out=cell.left_out,
+        removed=cell.removed,
+        disturbed=cell.disturbed,
+        host_kinds=host_kinds(cell.appearances),
+        runs=run_choices(row for row in cell.appearances if HostKind(row.pool, row.cpu_model) == cell.kind),
     )

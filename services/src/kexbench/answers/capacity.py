@@ -22,6 +22,7 @@ from kexbench.analysis.moves import LogMove
 from kexbench.analysis.verdict import CellData, Judged, judge, judge_moves
 from kexbench.answers.capacity_shapes import (
     Amount,
+    CapacityRequest,
     CpuNeed,
     Machines,
     MixChange,
@@ -32,19 +33,22 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
+from kexbench.answers.meaning import version_of
 from kexbench.answers.missing import NOT_MEASURED, reasons_of
 from kexbench.answers.numbers import cells_of_steps
 from kexbench.answers.subjects import end_of, subject_version, version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Server
-from kexbench.domain.hosts import meant_by
+from kexbench.domain.hosts import HostKind, meant_by
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.mixes import SERVER_COSTS, MixPart, TrafficMix
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeCell
 from kexbench.planning.compose import Wish, spec_text
-from kexbench.planning.mix import not_served
-from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.planning.documents import DocumentError
+from kexbench.planning.mix import not_served, read_mix
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import SampleRow, SampleStore, Selection, SubjectRow
 
 DIFFERENT_RUNS = "{version}: the parts were measured in different runs, so the total includes changes of the machine"
 _INVOCATIONS = 10
@@ -128,15 +132,15 @@ def mix_report(
 
 def _lacking(
     store: SampleStore, mix: TrafficMix, here: Selection, pool: str | None, cpu_model: str | None
-) -> tuple[dict[HostKindRow, dict[str, set[str]]], list[HostKindRow]]:
+) -> tuple[dict[HostKind, dict[str, set[str]]], list[HostKind]]:
     """The cases that each subject lacks on each host kind where one was measured, and the host kinds where none lacks
     any. Those measured last come first."""
     rows = [row for row in store.measured_subjects(here) if pool in (None, row.pool)]
     cpu_models = meant_by(cpu_model, {row.cpu_model for row in rows}) if cpu_model else None
-    measured: dict[HostKindRow, dict[str, frozenset[str]]] = defaultdict(dict)
+    measured: dict[HostKind, dict[str, frozenset[str]]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: row.measured_at, reverse=True):
         if cpu_models is None or row.cpu_model in cpu_models:
-            measured[HostKindRow(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
+            measured[HostKind(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
     needed = {part.case_id for part in mix.all_parts}
     lacking = {
         kind: {name: needed - case_ids.get(name, frozenset()) for name in here.subjects}
@@ -147,13 +151,13 @@ def _lacking(
 
 def _compared(
     store: SampleStore, here: Selection, before: SubjectRow, after: SubjectRow
-) -> dict[tuple[HostKindRow, str], _Compared]:
+) -> dict[tuple[HostKind, str], _Compared]:
     """The cells of the upgrade by host kind and case, judged among all of them."""
     step = (before.name, after.name)
     cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
     views, moves = judge(cells), judge_moves(cells)
     return {
-        (HostKindRow(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))
+        (HostKind(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))
         for place, cell in enumerate(cells)
     }
 
@@ -162,9 +166,9 @@ def _cpu_need(
     store: SampleStore,
     mix: TrafficMix,
     here: Selection,
-    kind: HostKindRow,
+    kind: HostKind,
     subjects: Sequence[SubjectRow],
-    cells: Mapping[tuple[HostKindRow, str], _Compared],
+    cells: Mapping[tuple[HostKind, str], _Compared],
 ) -> CpuNeed:
     where = replace(here, pool=kind.pool, cpu_model=kind.cpu_model)
     compared = {part.case_id: cells[kind, part.case_id] for part in mix.all_parts} if cells else {}
@@ -346,7 +350,7 @@ def _missing(
     store: SampleStore,
     mix: TrafficMix,
     subjects: Sequence[SubjectRow],
-    lacking: Mapping[HostKindRow, Mapping[str, set[str]]],
+    lacking: Mapping[HostKind, Mapping[str, set[str]]],
 ) -> tuple[tuple[MissingCell, ...], str | None]:
     """The parts without a number, and a spec that measures the mix where some were never measured."""
     if not lacking:
@@ -376,7 +380,7 @@ def _missing(
     return tuple(missing), _spec_text(subjects, tuple(cases.values()), lacking) if unmeasured else None
 
 
-def _spec_text(subjects: Sequence[SubjectRow], cases: tuple[Case, ...], kinds: Iterable[HostKindRow]) -> str:
+def _spec_text(subjects: Sequence[SubjectRow], cases: tuple[Case, ...], kinds: Iterable[HostKind]) -> str:
     return spec_text(
         Wish(
             name="mix",
@@ -388,3 +392,25 @@ def _spec_text(subjects: Sequence[SubjectRow], cases: tuple[Case, ...], kinds: I
             pools=tuple(dict.fromkeys(kind.pool for kind in kinds)),
         )
     )
+
+
+def capacity(store: SampleStore, catalogue: Catalogue, asked: CapacityRequest) -> MixReport:
+    """What the mix of a request needs. Raises Refusal, with all faults of the mix."""
+    try:
+        mix = with_cases(store, read_mix(asked.mix, asked.mix_file))
+    except DocumentError as error:
+        raise Refusal(RefusalReason.UNUSABLE, str(error), "correct the mix") from None
+    metric = SERVER_COSTS[mix.cost]
+    ends = [version_of(store, catalogue, metric, text) for text in (asked.version, asked.to) if text is not None]
+    if len({end.name for end in ends}) < len(ends):
+        detail = f"{asked.version} and {asked.to} are the same: {ends[0].name}"
+        raise Refusal(RefusalReason.UNUSABLE, detail, "name two versions")
+    if len({end.library for end in ends}) > 1:
+        detail = f"{asked.version} and {asked.to} are of different libraries, so there is no upgrade between them"
+        raise Refusal(RefusalReason.UNUSABLE, detail, "ask for each version alone")
+    report = mix_report(store, mix, ends[0], ends[1] if len(ends) > 1 else None, asked.pool, asked.cpu_model)
+    if not report.cpus and not report.missing:
+        where = ", ".join(filter(None, (asked.pool, asked.cpu_model)))
+        detail = f"no results of {' and '.join(end.name for end in ends)} on {where}"
+        raise Refusal(RefusalReason.MISSING, detail, "leave out pool and CPU to see where there are results")
+    return report

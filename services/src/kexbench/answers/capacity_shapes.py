@@ -6,6 +6,7 @@ from kexbench.domain.dimensions import Server
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.mixes import CostOf
 from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeEnd
+from kexbench.planning.mix import MIX_MAX_CHARACTERS
 
 
 class Amount(Frozen):
@@ -95,3 +96,18 @@ class MixReport(Frozen):
     cpus: tuple[CpuNeed, ...] = Field(description="host kinds with all parts, the one measured last first")
     missing: tuple[MissingCell, ...] = Field(description="parts without a number, on host kinds that lack some")
     spec_text: str | None = Field(description="a spec that measures missing parts; null where measuring cannot help")
+
+
+class CapacityRequest(Frozen):
+    """A mix of connections, and the versions to serve it with."""
+
+    mix: str = Field(max_length=MIX_MAX_CHARACTERS, description="the text of a document of kind TrafficMix")
+    mix_file: str = Field("mix.yaml", max_length=400, description="its name in faults")
+    version: str = Field(
+        max_length=500,
+        description="a library with a version, the beginning of one, or a source; or the unique name of a subject",
+        examples=["openssl@3.0", "openssl@debian/trixie"],
+    )
+    to: str | None = Field(None, max_length=500, description="the version after an upgrade")
+    pool: str | None = Field(None, max_length=200, description="only this pool")
+    cpu_model: str | None = Field(None, max_length=200, description="only this CPU model")

@@ -20,10 +20,11 @@ from kexbench.answers.subjects import Ends, MeasuredSubject, end_of, newest_kits
 from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Absence, Metric, Negotiated, OutcomeKind
 from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
 
 class OutcomeView(Frozen):
@@ -137,7 +138,7 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
         run_ids=(selection.run_id, selection.run_id),
         metrics=metrics,
     )
-    kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    kind = HostKind(selection.pool or "", selection.cpu_model or "")
     ends = {kit.subject.name: end_of(kit.subject) for cells in by_case for kit in cells.kits}
     return ShownCells(
         [cells.case for cells in by_case],

@@ -5,7 +5,7 @@ verdict. A ratio is given only for the same version and the same work.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -18,13 +18,14 @@ from kexbench.answers.change import Change, change_of
 from kexbench.answers.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
 from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import Estimate, Ratio, SubjectView
-from kexbench.answers.subjects import Ends, subject_view, version_order
+from kexbench.answers.shapes import CaseChoice, CaseView, Estimate, Ratio, SubjectView
+from kexbench.answers.subjects import Ends, cases_in_order, subject_view, version_order
 from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.hosts import HostFacts, kind_of
+from kexbench.domain.hosts import HostFacts, HostKind, kind_of
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric, Negotiated
-from kexbench.store.port import HostKindRow, ProfileRow, Selection, Store
+from kexbench.store.port import ProfileRow, Selection, Store
 
 Relation = Literal["base", "compared", "other version", "other work", "few invocations"]
 
@@ -54,7 +55,7 @@ class CpuRow(Frozen):
 
 @dataclass(frozen=True)
 class _OnKind:
-    kind: HostKindRow
+    kind: HostKind
     cells: list[Gathered]
 
     def newest(self) -> list[Gathered]:
@@ -70,7 +71,7 @@ class _OnKind:
         return max(same, key=lambda other: other.subject.build_profile == cell.subject.build_profile, default=None)
 
 
-def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKindRow) -> list[CpuRow]:
+def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKind) -> list[CpuRow]:
     """By library, then the host kinds in the order of the store."""
     placed = store.kept_value(
         ("cpus", metric, case_id, libraries, base),
@@ -80,13 +81,13 @@ def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, .
     judged = judged_steps(store, {step for _, step, _ in placed if step}, metrics={"both": metric})
     rows = []
     for row, step, ends in placed:
-        cell = judged[step].of(case_id, HostKindRow(row.pool, row.cpu_model)) if step else None
+        cell = judged[step].of(case_id, HostKind(row.pool, row.cpu_model)) if step else None
         rows.append(row.model_copy(update={"change": change_of(ends, *cell)}) if ends and cell else row)
     return rows
 
 
 def _placed(
-    store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKindRow
+    store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], base: HostKind
 ) -> list[tuple[CpuRow, Step | None, Ends | None]]:
     """The rows without their changes, each with the step that its change is of, and both of its ends."""
     places = [_OnKind(kind, _cells(store, metric, case_id, libraries, kind)) for kind in store.host_kinds()]
@@ -120,7 +121,7 @@ def _placed(
     return result
 
 
-def _cells(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], kind: HostKindRow) -> list[Gathered]:
+def _cells(store: Store, metric: Metric, case_id: str, libraries: tuple[str, ...], kind: HostKind) -> list[Gathered]:
     here = Selection(metric, kind.pool, kind.cpu_model, libraries, (case_id,))
     return store.kept_value(
         ("cells on a CPU", here),
@@ -179,7 +180,7 @@ class _Facts:
             self._profiles[row.subject.name].append(row)
         self._hosts: dict[str, list[HostFacts]] = {}
 
-    def of(self, run_id: str, kind: HostKindRow) -> HostFacts | None:
+    def of(self, run_id: str, kind: HostKind) -> HostFacts | None:
         """A machine of a run that is of a host kind."""
         return next((host for host in self._of_run(run_id) if kind_of(host) == kind.cpu_model), None)
 
@@ -190,8 +191,46 @@ class _Facts:
             self._hosts[run_id] = own or [attempt.host for attempt in self._store.attempts(run_id)]
         return self._hosts[run_id]
 
-    def reported(self, cell: Gathered, kind: HostKindRow) -> list[str] | None:
+    def reported(self, cell: Gathered, kind: HostKind) -> list[str] | None:
         for row in self._profiles.get(cell.subject.name, ()):
             if row.profile.native_cpu_features is not None and self.of(row.run_id, kind):
                 return reported_features(row.profile.native_cpu_features)
         return None
+
+
+class Cpus(Frozen):
+    """A case on all CPUs."""
+
+    choices: list[CaseChoice] = Field(description="all cases, in the order of the matrix")
+    case: CaseView | None = Field(description="null if nothing is stored")
+    metric: Metric
+    base: HostKind | None = Field(description="the CPU that the others are relative to")
+    host_kinds: list[HostKind] = Field(description="those that measured the case, the last one first")
+    rows: list[CpuRow] = Field(description="by library, then host kind")
+
+
+def on_all_cpus(
+    store: Store,
+    metric: Metric,
+    case_id: str | None = None,
+    libraries: Sequence[str] = (),
+    pool: str | None = None,
+    cpu_model: str | None = None,
+) -> Cpus:
+    """A case, or the first one, with the newest version of each library. `pool` and `cpu_model`: of the CPU that the
+    others are relative to; without them, the one measured last. Raises Refusal."""
+    measured = store.measured_cases(Selection(metric, libraries=tuple(libraries)))
+    cases = cases_in_order(measured)
+    case = next((case for case in cases if case_id in (None, case.case_id)), None)
+    if case is None and case_id is not None:
+        raise Refusal(RefusalReason.MISSING, f"no samples of case {case_id} are stored", "choose another case")
+    kinds = next((row.host_kinds for row in measured if row.case == case), ())
+    base = next((kind for kind in kinds if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model)), None)
+    return Cpus(
+        choices=[CaseChoice(id=case.case_id, title=case.label) for case in cases],
+        case=CaseView.of(case) if case else None,
+        metric=metric,
+        base=base,
+        host_kinds=list(kinds),
+        rows=cpu_rows(store, metric, case.case_id, tuple(libraries), base) if case and base else [],
+    )

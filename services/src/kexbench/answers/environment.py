@@ -7,11 +7,11 @@ from datetime import datetime
 from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.hosts import HostFacts, HostTrait, kind_of, trait_of
+from kexbench.domain.hosts import HostFacts, HostKind, HostTrait, kind_of, trait_of
 from kexbench.domain.kit_changes import Difference, compare_kits, differences
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
-from kexbench.store.port import HostKindRow, Store
+from kexbench.store.port import Store
 
 _RUNS_TRIED = 10
 """Earlier runs of the spec, of which one is on the same pool and CPU."""
@@ -33,7 +33,7 @@ class EnvironmentChanges(Frozen):
 
 
 def environment_changes(
-    store: Store, run: Run, attempts: Iterable[JobAttempt], kind: HostKindRow
+    store: Store, run: Run, attempts: Iterable[JobAttempt], kind: HostKind
 ) -> EnvironmentChanges | None:
     """None without an earlier run of the spec on the pool and a CPU of this model."""
     hosts = [host for host in _hosts_in(run, attempts, kind.pool) if kind_of(host) == kind.cpu_model]

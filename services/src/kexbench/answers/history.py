@@ -8,8 +8,9 @@ from pydantic import Field
 
 from kexbench.answers.subjects import subject_version, version_order
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
-from kexbench.store.port import HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
 MOST_VERSIONS = 40
 """More are not read in a small line."""
@@ -36,7 +37,7 @@ class HistoryLine(Frozen):
 
 @dataclass(frozen=True)
 class Line:
-    kind: HostKindRow
+    kind: HostKind
     subjects: tuple[SubjectRow, ...]
     """In version order."""
 
@@ -51,20 +52,21 @@ class Line:
         return HistoryLine(
             library=self.subjects[0].library,
             build_profile_label=self.subjects[0].build_profile_label,
-            **vars(self.kind),
+            pool=self.kind.pool,
+            cpu_model=self.kind.cpu_model,
             versions=[subject_version(subject) for subject in self.subjects],
             base=base_place,
             other=other_place,
         )
 
 
-def line_of(end: SubjectRow, kind: HostKindRow, measured: Collection[MeasuredSubjectRow]) -> Line:
+def line_of(end: SubjectRow, kind: HostKind, measured: Collection[MeasuredSubjectRow]) -> Line:
     """The newest versions of an end's library and build profile on a host kind."""
     subjects = {
         row.subject.name: row.subject
         for row in measured
         if (row.subject.library, row.subject.build_profile) == (end.library, end.build_profile)
-        and HostKindRow(row.pool, row.cpu_model) == kind
+        and HostKind(row.pool, row.cpu_model) == kind
     }
     return Line(kind, tuple(sorted(subjects.values(), key=version_order)[-MOST_VERSIONS:]))
 

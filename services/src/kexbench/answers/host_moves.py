@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kexbench.analysis.sentinel import HostMove, host_moves
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> Host
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    kind = HostKindRow(pool, cpu_model)
+    kind = HostKind(pool, cpu_model)
     return store.kept_value(
         ("host move", run.run_id, kind),
         lambda evidence: (evidence.of_run(run.run_id), evidence.of_sentinels((pool, cpu_model), run.created_at)),
@@ -33,7 +34,7 @@ def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> Host
     )
 
 
-def _moved_since(store: SampleStore, run: Run, kind: HostKindRow, kit_id: str) -> HostMoveSince | None:
+def _moved_since(store: SampleStore, run: Run, kind: HostKind, kit_id: str) -> HostMoveSince | None:
     here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, sentinel=True)
     later = store.samples(replace(here, run_id=run.run_id))
     earlier = [row for row in store.samples(replace(here, before=run.created_at)) if row.subject.kit_id == kit_id]

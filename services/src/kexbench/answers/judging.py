@@ -8,11 +8,12 @@ from typing import NamedTuple
 from kexbench.analysis.verdict import CellData, Compared, compared, judge_compared
 from kexbench.answers.numbers import ANY_RUNS, RunIds, Step, cells_of_steps
 from kexbench.domain.cases import case_order
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.store.evidence import Evidence, Token
-from kexbench.store.port import HostKindRow, SampleStore
+from kexbench.store.port import SampleStore
 
 
 class _StepKey(NamedTuple):
@@ -48,7 +49,7 @@ class JudgedCells:
     def __len__(self) -> int:
         return len(self.judged)
 
-    def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
+    def of(self, case_id: str, kind: HostKind) -> tuple[CellData, UpgradeCell] | None:
         """None if the two were not measured there."""
         place = self._places.get((case_id, kind.pool, kind.cpu_model))
         return None if place is None else (self.data[place], self.judged[place])
@@ -59,7 +60,7 @@ class JudgedCells:
     def more(self) -> tuple[UpgradeCell, ...]:
         return tuple(cell for cell in self.judged if cell.verdict == "more")
 
-    def ordered(self, kinds: Sequence[HostKindRow]) -> "JudgedCells":
+    def ordered(self, kinds: Sequence[HostKind]) -> "JudgedCells":
         """In the order of the matrix, then of the host kinds."""
         ranks = {(kind.pool, kind.cpu_model): rank for rank, kind in enumerate(kinds)}
         places = sorted(

@@ -7,9 +7,10 @@ from dataclasses import replace
 from kexbench.answers.numbers import host_kinds
 from kexbench.answers.subjects import version_names
 from kexbench.domain.cases import Case, case_order
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import MissingCell
-from kexbench.store.port import HostKindRow, OutcomeRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleStore, Selection, SubjectRow
 
 NOT_MEASURED = "not measured"
 
@@ -22,9 +23,9 @@ def missing_cells(
     names = (before.name, after.name)
     selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=names, asides=asides)
     appearances = store.appearances(selection)
-    cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
+    cases: dict[tuple[HostKind, str], dict[str, Case]] = defaultdict(dict)
     for row in appearances:
-        cases[HostKindRow(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
+        cases[HostKind(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
     versions = version_names(before, after)
     missing: list[tuple[Case, MissingCell]] = []
     for kind in host_kinds(appearances):
@@ -52,7 +53,7 @@ def reasons_of(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
     return reasons
 
 
-def _missing(case: Case, kind: HostKindRow, version: str, reason: str) -> MissingCell:
+def _missing(case: Case, kind: HostKind, version: str, reason: str) -> MissingCell:
     return MissingCell(
         case_id=case.case_id,
         title=case.label,

@@ -28,9 +28,10 @@ from kexbench.answers.comparing import (
 )
 from kexbench.answers.qualifications import layout_floors
 from kexbench.domain.cases import Case, case_order
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, Side
-from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection
+from kexbench.store.port import AppearanceRow, OutcomeRow, SampleRow, SampleStore, Selection
 
 Step = tuple[str, str]
 """The names of two subjects, the one before and the one after."""
@@ -86,10 +87,10 @@ def cells_of_steps(
     return {step: sorted(cells, key=lambda cell: case_order(cell.case)) for step, cells in cells_by_step.items()}
 
 
-def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
+def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKind]:
     """The host kinds, the one measured last first."""
     newest_first = sorted(rows, key=lambda row: (-row.measured_at.timestamp(), row.pool, row.cpu_model))
-    return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
+    return list(dict.fromkeys(HostKind(row.pool, row.cpu_model) for row in newest_first))
 
 
 def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step], run_ids: RunIds) -> Runs:
@@ -113,8 +114,8 @@ def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step], run_ids: Ru
 class _Read:
     """What cells on all host kinds are made of."""
 
-    samples: Mapping[Metric, Mapping[HostKindRow | None, list[SampleRow]]]
-    sentinels: Mapping[Metric, Mapping[HostKindRow | None, list[SampleRow]]]
+    samples: Mapping[Metric, Mapping[HostKind | None, list[SampleRow]]]
+    sentinels: Mapping[Metric, Mapping[HostKind | None, list[SampleRow]]]
     components: Components
 
 
@@ -139,8 +140,8 @@ def _read(
     )
 
 
-def by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKindRow | None, list[SampleRow]]:
-    rows_by_kind: dict[HostKindRow | None, list[SampleRow]] = defaultdict(list)
+def by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKind | None, list[SampleRow]]:
+    rows_by_kind: dict[HostKind | None, list[SampleRow]] = defaultdict(list)
     for row in rows:
         rows_by_kind[row.host_kind].append(row)
     return rows_by_kind
@@ -148,7 +149,7 @@ def by_kind(rows: Iterable[SampleRow]) -> Mapping[HostKindRow | None, list[Sampl
 
 def _cells_on(
     store: SampleStore,
-    kind: HostKindRow,
+    kind: HostKind,
     cases: Mapping[str, Case],
     runs: Runs,
     metrics: Mapping[Side, Metric],
@@ -221,7 +222,7 @@ def add_conditions(
             both.negotiated = negotiated.get((both.run_id, case_id, f"{both.subject.library}@{both.subject.source}"))
 
 
-def _cell(case: Case, kind: HostKindRow, before: Sides, after: Sides, floor: float) -> CellData:
+def _cell(case: Case, kind: HostKind, before: Sides, after: Sides, floor: float) -> CellData:
     older, newer = before["both"], after["both"]
     bridge = bridge_between(older, newer)
     sides = {side: (before[side], after[side]) for side in before if side in after}

@@ -8,6 +8,7 @@ from typing import cast
 from pydantic import Field
 
 from kexbench.answers.judging import JudgedCells, judged_steps
+from kexbench.answers.queued import UnderWay, under_way
 from kexbench.answers.subjects import Neighbours, end_of, neighbours, version_order
 from kexbench.answers.upgrade import UpgradeStory, stories_of
 from kexbench.domain.frozen import Frozen
@@ -15,9 +16,11 @@ from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 from kexbench.domain.versions import version_key
+from kexbench.domain.views import View
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, Store, SubjectRow
 
 
 class UpgradeSummary(Frozen):
@@ -88,3 +91,27 @@ def _unmeasured(catalogue: Catalogue, library: str, measured: Iterable[SubjectRo
         for name, entry in tracked(catalogue)
         if name == library and entry.version and version_key(entry.version) > newest
     ]
+
+
+class SpecView(Frozen):
+    name: str
+    begun_at: datetime = Field(description="when its newest run began")
+
+
+class Overview(UnderWay):
+    """What a maintainer looks at first."""
+
+    libraries: list[LibraryState] = Field(description="the measured libraries, by name")
+    specs: list[SpecView] = Field(description="the specs with a run that has begun, by name")
+    views: list[View] = Field(description="named views, in the order of their file")
+
+
+def overview(
+    store: Store, catalogue: Catalogue, supplies: Supplies | LocalSupplies | None, views: Sequence[View]
+) -> Overview:
+    return Overview(
+        libraries=library_states(store, catalogue),
+        specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
+        views=list(views),
+        **dict(under_way(store, supplies)),
+    )

@@ -3,15 +3,24 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from kexbench.analysis.qualification import layout_floor
+from pydantic import Field
+
+from kexbench.analysis.detectable import ALPHA, POWER
+from kexbench.analysis.qualification import layout_floor, qualify_case
 from kexbench.analysis.rounds import Batches
+from kexbench.answers.meaning import host_kind
+from kexbench.answers.mixed_pools import MixedPool, mixed_pool
+from kexbench.answers.shapes import CaseView
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
 from kexbench.store.evidence import Evidence
-from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
+from kexbench.store.port import SampleRow, SampleStore, Selection, Store
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,7 @@ class Qualifying:
         return self.newest.subject.library, self.newest.case.case_id
 
 
-def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
+def qualifying(store: SampleStore, kind: HostKind, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
     """The A/A results of each case of some libraries, or of all, newest first. Results of other harness versions do not
     count: their noise may differ."""
     selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
@@ -46,13 +55,13 @@ def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str]
             yield Qualifying(newest, (by_source[_original(copied)], by_source[copied]), relinked)
 
 
-def layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
+def layout_floors(store: SampleStore, kind: HostKind, libraries: Collection[str]) -> dict[tuple[str, str], float]:
     """By library and case, the known difference between two builds of one source."""
     key = ("layout floors", kind, frozenset(libraries))
     return store.kept_value(key, Evidence.of_copies, lambda: _layout_floors(store, kind, libraries))
 
 
-def _layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
+def _layout_floors(store: SampleStore, kind: HostKind, libraries: Collection[str]) -> dict[tuple[str, str], float]:
     floors: dict[tuple[str, str], float] = {}
     for candidate in qualifying(store, kind, libraries):
         floor = layout_floor(candidate.relinked)
@@ -78,3 +87,90 @@ def _is_relink(source: str) -> bool:
 
 def _batches(rows: list[SampleRow], run_id: str) -> Batches:
     return {row.unit: row.values for row in rows if row.run_id == run_id}
+
+
+class QualificationRow(Frozen):
+    """The result of an A/A run for one case on one host kind. Shares: 0.004 is 0.4%."""
+
+    library: str
+    case: CaseView
+    run_id: str
+    measured_at: datetime
+    invocations: int
+    cv: float
+    pair_sd: float = Field(description="of paired log ratios; n invocations have the standard error pair_sd / sqrt(n)")
+    group: int = Field(description="invocations assumed for smallest_detectable_change and false_positive_*")
+    smallest_detectable_change: float
+    false_positive_rate: float | None
+    false_positive_low: float | None
+    false_positive_high: float | None
+    relinks: int
+    layout_floor: float | None = Field(description="null with fewer than three relinks")
+    cannot_resolve_below: float
+
+
+class Qualifications(Frozen):
+    """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
+
+    host_kind: HostKind | None
+    mixed_pool: MixedPool | None = Field(
+        description="set if the pool's nodes, as jobs of the last week reported them, are not comparable"
+    )
+    alpha: float
+    power: float
+    rows: list[QualificationRow]
+
+
+GROUP = 10
+"""Invocations of a usual comparison, the default for qualifications."""
+
+
+def qualified(
+    store: SampleStore, kind: HostKind, invocations: int, libraries: Collection[str] = ()
+) -> list[QualificationRow]:
+    """One row for each library and case, for comparisons with the given number of invocations."""
+
+    def qualify() -> list[QualificationRow]:
+        rows: dict[tuple[str, str], QualificationRow] = {}
+        for candidate in qualifying(store, HostKind(kind.pool, kind.cpu_model), libraries):
+            if candidate.place not in rows and (row := _row(candidate, invocations)):
+                rows[candidate.place] = row
+        return list(rows.values())
+
+    key = ("qualified", kind.pool, kind.cpu_model, invocations, frozenset(libraries))
+    return list(store.kept_value(key, Evidence.of_copies, qualify))
+
+
+def _row(candidate: Qualifying, group: int) -> QualificationRow | None:
+    newest = candidate.newest
+    result = qualify_case(newest.case.case_id, candidate.same, candidate.relinked, group=group, seed=0)
+    if result is None:
+        return None
+    false_positives = result.false_positives
+    return QualificationRow(
+        library=newest.subject.library,
+        case=CaseView.of(newest.case),
+        run_id=newest.run_id,
+        measured_at=newest.measured_at,
+        invocations=result.invocations,
+        cv=result.cv,
+        pair_sd=result.pair_sd,
+        group=result.group,
+        smallest_detectable_change=result.smallest_detectable_change,
+        false_positive_rate=false_positives.rate if false_positives else None,
+        false_positive_low=false_positives.low if false_positives else None,
+        false_positive_high=false_positives.high if false_positives else None,
+        relinks=result.relinks,
+        layout_floor=result.layout_floor,
+        cannot_resolve_below=result.cannot_resolve_below,
+    )
+
+
+def qualifications(
+    store: Store, pool: str | None = None, cpu_model: str | None = None, invocations: int = GROUP
+) -> Qualifications:
+    """Of the newest A/A run of each case on a host kind, for comparisons with a number of invocations."""
+    kind = host_kind(store, pool, cpu_model)
+    rows = qualified(store, kind, invocations) if kind else []
+    mixed = mixed_pool(kind.pool, store.nodes(kind.pool).items()) if kind else None
+    return Qualifications(host_kind=kind, mixed_pool=mixed, alpha=ALPHA, power=POWER, rows=rows)

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kexbench.answers.cells import judged_in_run
+from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
+from kexbench.answers.runs import known_run
 from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.plans import Instrument, left_out_by_job
 from kexbench.domain.profiles import Culprit
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
@@ -171,3 +174,34 @@ def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[_Place], dict
             place = _Place(outcome.case.case_id, kind.pool, outcome.subject.name)
             failures.setdefault(place, _FAILED[outcome.kind])
     return measured, failures
+
+
+def verdict_of_run(store: Store, run_id: str) -> RunVerdict:
+    """Raises Refusal for a run that is unknown or has not ended."""
+    run, progress = known_run(store, run_id), store.progress([run_id])
+    if run_id not in progress or progress[run_id].event.state.is_open:
+        raise Refusal(RefusalReason.CONFLICT, f"run {run_id} has not ended", "try again when it has ended")
+    return verdicts_of(store, [run], progress)[run_id]
+
+
+def verdicts_of_ended(store: Store, run_ids: list[str]) -> dict[str, RunVerdict]:
+    """By run. Runs that have not ended are left out."""
+    progress = store.progress(run_ids)
+    ended = [run_id for run_id, of_run in progress.items() if not of_run.event.state.is_open]
+    return verdicts_of(store, store.runs_named(ended), progress)
+
+
+def changes_in_run(store: Store, run_id: str, before: str, after: str) -> tuple[UpgradeCell, ...]:
+    """From one subject of a run to another, whichever is the newer version, by the numbers of this run. Empty where no
+    case has numbers of both. Raises Refusal."""
+    stored = known_run(store, run_id)
+    step, metrics = (before, after), SIDES_OF[stored.plan.measure.instrument]
+    measured = store.kept_value(
+        ("subjects", metrics["both"], run_id),
+        lambda evidence: evidence.of_run(run_id),
+        lambda: {row.subject for row in store.appearances(Selection(metrics["both"], run_id=run_id))},
+    )
+    if not measured.issuperset(step):
+        return ()
+    judged = judged_steps(store, [step], relevant_of(stored.spec_text), run_ids=(run_id, run_id), metrics=metrics)
+    return judged[step].ordered(store.host_kinds(run_id)).judged

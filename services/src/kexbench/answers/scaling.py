@@ -8,11 +8,14 @@ from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
-from kexbench.answers.shapes import CaseView, Estimate
-from kexbench.answers.subjects import row_order
+from kexbench.answers.loads import LoadCase, loads_of
+from kexbench.answers.meaning import host_kind
+from kexbench.answers.shapes import CaseView, Estimate, SubjectView
+from kexbench.answers.subjects import MeasuredSubject, cases_in_order, row_order, subjects_in_order
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleRow, SampleStore, Selection
 
@@ -168,3 +171,31 @@ def _point(threads: int, rates: list[float], invocations: dict[str, Together]) -
 
 def _coefficient(estimate: Coefficient | Efficiency | None) -> CoefficientView | None:
     return CoefficientView(**vars(estimate)) if estimate else None
+
+
+class Scaling(Frozen):
+    """The curves of all cases with more than one measured thread count, and of all cases of web servers with more than
+    one measured number of connections at once."""
+
+    host_kind: HostKind | None
+    subjects: list[SubjectView]
+    cases: list[ScalingCase]
+    loads: list[LoadCase]
+
+
+def scaling(
+    store: SampleStore, pool: str | None = None, cpu_model: str | None = None, libraries: Sequence[str] = ()
+) -> Scaling:
+    """All curves on one host kind."""
+    kind = host_kind(store, pool, cpu_model)
+    if kind is None:
+        return Scaling(host_kind=None, subjects=[], cases=[], loads=[])
+    here = Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(libraries))
+    cases = cases_in_order(store.measured_cases(here))
+    curves = scaling_cases(store, here, cases)
+    loads = loads_of(store, here, cases)
+    shown = {line.subject for case in curves for line in case.lines}
+    shown |= {line.subject for load in loads for line in load.lines}
+    measured = subjects_in_order(MeasuredSubject(row.subject, row.measured_at) for row in store.measured_subjects(here))
+    subjects = [view for view in measured if view.subject in shown]
+    return Scaling(host_kind=kind, subjects=subjects, cases=curves, loads=loads)

@@ -10,7 +10,7 @@ from kexbench.answers.subjects import cases_in_order, end_of, neighbours
 from kexbench.domain.alerts import Alert
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.upgrades import SIDES_OF
-from kexbench.store.port import RunNameRow, SampleStore, Selection
+from kexbench.store.port import RunNameRow, SampleStore, Selection, Store
 
 MOST_OF_A_KIND = 5
 
@@ -84,3 +84,14 @@ def _begun(hit: Hit, words: Sequence[str]) -> int:
 
 def _date(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d}"
+
+
+def search(store: Store, text: str, alerts: Iterable[Alert]) -> list[Hit]:
+    """Cases, upgrades, alerts and runs with all words of a text: at most MOST_OF_A_KIND of each kind, the best first.
+    `alerts`: all of them."""
+    words = words_of(text)
+    if not words:
+        return []
+    measured = store.kept_value(("searched",), lambda evidence: evidence.of_all(), lambda: measured_hits(store))
+    runs = store.find_runs(words, MOST_OF_A_KIND)
+    return best_hits([*measured, *map(alert_hit, alerts), *map(run_hit, runs)], words)

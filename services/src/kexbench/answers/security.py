@@ -2,17 +2,24 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer, answer
 from kexbench.analysis.rounds import medians
+from kexbench.answers.meaning import host_kind
 from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView, PartStrength, SizesView
 from kexbench.answers.security_words import adds_words, cheapest_words, limit_words, missing_words, not_compared_words
-from kexbench.answers.shapes import CaseView, Estimate, Ratio
+from kexbench.answers.shapes import CaseView, Estimate, Ratio, SubjectView
+from kexbench.answers.subjects import subject_view
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Method, Protocol
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS, level_of, level_sizes
 from kexbench.domain.strength import (
@@ -21,7 +28,8 @@ from kexbench.domain.strength import (
     is_forward_secret,
     strength,
 )
-from kexbench.store.port import SampleRow
+from kexbench.domain.upgrades import SIDES, Side
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 
 def model_views() -> list[ModelView]:
@@ -135,3 +143,52 @@ def _ratio(against: Against | None) -> Ratio | None:
     if against is None:
         return None
     return Ratio(ratio=against.ratio.ratio, low=against.ratio.low, high=against.ratio.high)
+
+
+class SecurityView(Frozen):
+    """The handshakes of one library version on one host kind, by their strength."""
+
+    model: ModelView
+    models: list[ModelView] = Field(description="the models to choose from")
+    side: Side
+    host_kind: HostKind | None = Field(description="null while nothing is stored")
+    subject: str | None = Field(description="unique name of the library version; null while nothing is stored")
+    subjects: list[SubjectView] = Field(description="the versions to choose from")
+    levels: list[LevelView]
+    unranked: list[HandshakeView] = Field(description="handshakes of unknown strength, or below the lowest level")
+
+
+def by_strength(
+    store: SampleStore,
+    model: SecurityModel,
+    subject: str | None,
+    side: Side,
+    pool: str | None = None,
+    cpu_model: str | None = None,
+) -> SecurityView:
+    """Full handshakes of one library version, by default the one measured last, on one host kind, each from its newest
+    run. Raises Refusal."""
+    kind = host_kind(store, pool, cpu_model)
+    here = Selection(SIDES[side], *((kind.pool, kind.cpu_model) if kind else ()))
+    measured = [row for row in store.measured_subjects(here) if kind]
+    newest = max(measured, key=lambda row: row.measured_at, default=None)
+    if subject is not None and subject not in {row.subject.name for row in measured}:
+        detail = f"nothing of subject {subject} was measured here"
+        raise Refusal(RefusalReason.MISSING, detail, "choose one of the answer without a subject")
+    chosen = subject or (newest.subject.name if newest else None)
+    shown = replace(here, subjects=(chosen,) if chosen else ())
+    levels, unranked = store.kept_value(
+        ("handshakes", shown, model),
+        lambda evidence: evidence.of_subjects(shown.subjects),
+        lambda: handshakes_of(store.samples(shown) if kind and chosen else [], model),
+    )
+    return SecurityView(
+        model=next(view for view in model_views() if view.model is model),
+        models=model_views(),
+        side=side,
+        host_kind=kind,
+        subject=chosen,
+        subjects=[subject_view(row.subject) for row in measured],
+        levels=levels,
+        unranked=unranked,
+    )

@@ -1,5 +1,7 @@
 """The shapes that answers of several questions have in common."""
 
+from datetime import datetime
+
 from pydantic import Field
 
 from kexbench.domain.cases import Case, kinds_of
@@ -52,3 +54,13 @@ class CaseView(Case):
     @classmethod
     def of(cls, case: Case) -> "CaseView":
         return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=tuple(kinds_of(case)))
+
+
+class CaseChoice(Frozen):
+    id: str
+    title: str
+
+
+class RunChoice(Frozen):
+    run_id: str
+    measured_at: datetime

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from pydantic import Field
@@ -12,13 +12,27 @@ from kexbench.analysis.changepoints import ChangePoint as Found
 from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.levels import Changes, changes_of, lines_of
+from kexbench.answers.meaning import host_kind
 from kexbench.answers.numbers import Step
-from kexbench.answers.subjects import cell_order, end_of
+from kexbench.answers.shapes import CaseChoice, CaseView, Estimate, SubjectView
+from kexbench.answers.subjects import (
+    MeasuredSubject,
+    cases_in_order,
+    cell_order,
+    end_of,
+    subjects_in_order,
+)
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind, meant_by
+from kexbench.domain.kits import Library
+from kexbench.domain.library_commits import LibraryCommit
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, UpgradeEnd
-from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.planning.catalogue import tracked
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import SampleRow, SampleStore, Selection, SubjectRow
 
 
 class ChangePoint(Frozen):
@@ -60,7 +74,7 @@ class TrendLine:
     """A case on a host kind, of one library and build profile, in one metric."""
 
     case: Case
-    kind: HostKindRow
+    kind: HostKind
     metric: Metric
     points: tuple[Point, ...]
     """In version order."""
@@ -73,7 +87,7 @@ class _Line:
     """A line whose change points have no sizes yet."""
 
     case: Case
-    kind: HostKindRow
+    kind: HostKind
     points: tuple[Point, ...]
     changes: Changes
 
@@ -142,7 +156,7 @@ def _lines_anew(store: SampleStore, selection: Selection) -> list[_Line]:
     by_line: dict[tuple[str, str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:  # rows arrive in version order, so lines and points keep it
         by_line[row.case.case_id, row.subject.library, row.subject.build_profile][row.subject.name].append(row)
-    kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    kind = HostKind(selection.pool or "", selection.cpu_model or "")
     return [
         _Line(next(iter(points.values()))[0].case, kind, tuple(map(Point.of, points.values())), changes[key])
         for key, points in by_line.items()
@@ -175,4 +189,196 @@ def _sized(point: Found, line: _Line, judged: JudgedCells) -> ChangePoint:
         low=move.low if move else None,
         high=move.high if move else None,
         verdict=verdict,
+    )
+
+
+class SeriesPoint(Frozen):
+    subject: str
+    version: str
+    version_key: str
+    commit: LibraryCommit | None = Field(description="the commit that it was built from; null if there is none")
+    run_id: str
+    measured_at: datetime
+    estimate: Estimate
+    invocation_levels: list[float] = Field(
+        description="the cost of a handshake in each invocation, over all its batches, in the metric's unit"
+    )
+
+
+class SeriesLine(Frozen):
+    """A series: case x pool x library x build profile x metric over versions."""
+
+    library: str
+    build_profile: str
+    build_profile_label: str
+    points: list[SeriesPoint] = Field(description="in version order")
+    change_points: list[ChangePoint] = Field(description="in the order of the points")
+    through_sentinel: bool = Field(
+        description="true if changes were searched for in costs relative to the sentinel, which excludes changes of "
+        "the machine; the points are as measured"
+    )
+
+
+class Series(Frozen):
+    case: CaseView
+    host_kind: HostKind
+    metric: Metric
+    lines: list[SeriesLine]
+
+
+class TrendPoint(Frozen):
+    """A version of a trend. Trends have many points, so names are short and nothing is repeated."""
+
+    subject: int = Field(description="place in the answer's subjects")
+    run_id: str
+    measured_at: datetime
+    value: float = Field(description="median over invocations, in the metric's unit")
+    low: float | None = Field(description="95% confidence interval; null with fewer than six invocations")
+    high: float | None
+    invocations: int
+
+
+class Trend(Frozen):
+    """A series: case x pool x library x build profile x metric over versions."""
+
+    case_id: str
+    host_kind: HostKind
+    metric: Metric
+    library: str
+    build_profile_label: str
+    points: list[TrendPoint] = Field(description="in version order")
+    change_points: list[ChangePoint]
+    through_sentinel: bool = Field(
+        description="changes were searched for in costs relative to the sentinel, which excludes changes of the machine"
+    )
+
+
+class Release(Frozen):
+    """A tracked version of a library, as the catalogue describes it."""
+
+    library: Library
+    version: str
+    released: date | None
+    security: list[str] = Field(description="security fixes")
+
+
+class Trends(Frozen):
+    """Any number of series."""
+
+    choices: list[CaseChoice] = Field(description="all cases that have a trend, in the order of the matrix")
+    cases: list[CaseView]
+    subjects: list[SubjectView] = Field(description="by library, then version order")
+    lines: list[Trend]
+    left_out: int = Field(description="series beyond the limit of one answer")
+    releases: list[Release] = Field(description="of the subjects, in version order")
+
+
+MOST_LINES = 400
+"""More are not read in one chart."""
+
+
+def _series_line(line: TrendLine) -> SeriesLine:
+    subject = line.points[0].subject
+    return SeriesLine(
+        library=subject.library,
+        build_profile=subject.build_profile,
+        build_profile_label=subject.build_profile_label,
+        points=list(map(_point, line.points)),
+        change_points=list(line.change_points),
+        through_sentinel=line.through_sentinel,
+    )
+
+
+def _point(point: Point) -> SeriesPoint:
+    return SeriesPoint(
+        subject=point.subject.name,
+        version=point.subject.version,
+        version_key=point.subject.version_key,
+        commit=point.subject.commit,
+        run_id=point.run_id,
+        measured_at=point.measured_at,
+        estimate=Estimate(**vars(point.estimate)),
+        invocation_levels=list(point.levels),
+    )
+
+
+def _shown(line: TrendLine, places: Mapping[str, int]) -> Trend:
+    return Trend(
+        case_id=line.case.case_id,
+        host_kind=line.kind,
+        metric=line.metric,
+        library=line.points[0].subject.library,
+        build_profile_label=line.points[0].subject.build_profile_label,
+        points=[_trend_point(places[point.subject.name], point) for point in line.points],
+        change_points=list(line.change_points),
+        through_sentinel=line.through_sentinel,
+    )
+
+
+def _trend_point(place: int, point: Point) -> TrendPoint:
+    return TrendPoint(subject=place, run_id=point.run_id, measured_at=point.measured_at, **vars(point.estimate))
+
+
+def _releases(catalogue: Catalogue, subjects: Sequence[SubjectView]) -> list[Release]:
+    """The catalogue's entries for the versions of some subjects."""
+    measured = [(subject.library, subject.version) for subject in subjects if subject.commit is None]
+    return [
+        Release(library=library, version=version, released=entry.released, security=list(entry.security))
+        for library, version in dict.fromkeys(measured)
+        for name, entry in tracked(catalogue)
+        if name == library and entry.version == version
+    ]
+
+
+def series(
+    store: SampleStore,
+    case_id: str,
+    metric: Metric,
+    pool: str | None = None,
+    cpu_model: str | None = None,
+    libraries: Sequence[str] = (),
+) -> Series:
+    """One case on one host kind. Raises Refusal."""
+    kind = host_kind(store, pool, cpu_model)
+    here = [Selection(metric, kind.pool, kind.cpu_model, tuple(libraries))] if kind else []
+    lines = trend_lines(store, here, [case_id])
+    if kind is None or not lines:
+        detail = f"no samples of case {case_id} are stored"
+        raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the cases that have samples")
+    return Series(case=CaseView.of(lines[0].case), host_kind=kind, metric=metric, lines=list(map(_series_line, lines)))
+
+
+def trends(
+    store: SampleStore,
+    catalogue: Catalogue,
+    case_ids: Sequence[str] = (),
+    metrics: Sequence[Metric] = (),
+    pools: Sequence[str] = (),
+    cpu_models: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+) -> Trends:
+    """Any number of cases and metrics on all host kinds that fit; without cases, the first one."""
+    kinds = [
+        kind
+        for kind in store.host_kinds()
+        if (not pools or kind.pool in pools)
+        and (not cpu_models or any(kind.cpu_model in meant_by(text, [kind.cpu_model]) for text in cpu_models))
+    ]
+    wanted = list(dict.fromkeys(metrics or [Metric.CPU_NS]))
+    choices = cases_in_order(store.measured_cases(Selection(wanted[0], libraries=tuple(libraries))))
+    chosen = case_ids or [case.case_id for case in choices[:1]]
+    selections = [Selection(one, kind.pool, kind.cpu_model, tuple(libraries)) for one in wanted for kind in kinds]
+    lines = trend_lines(store, selections, set(chosen)) if chosen else []
+    shown = lines[:MOST_LINES]
+    subjects = subjects_in_order(
+        MeasuredSubject(point.subject, point.measured_at) for line in shown for point in line.points
+    )
+    places = {subject.subject: place for place, subject in enumerate(subjects)}
+    return Trends(
+        choices=[CaseChoice(id=case.case_id, title=case.label) for case in choices],
+        cases=[CaseView.of(case) for case in cases_in_order(shown)],
+        subjects=subjects,
+        lines=[_shown(line, places) for line in shown],
+        left_out=len(lines) - len(shown),
+        releases=_releases(catalogue, subjects),
     )

@@ -6,14 +6,15 @@ from kexbench.answers.comparing import batches_of, warnings_of
 from kexbench.answers.numbers import Sides
 from kexbench.answers.qualifications import layout_floors
 from kexbench.domain.cases import Case
-from kexbench.store.port import HostKindRow, SampleStore
+from kexbench.domain.hosts import HostKind
+from kexbench.store.port import SampleStore
 
 NOT_IN_TURNS = "the two cases were not measured in turns in one run"
 
 
 def in_turns(
     store: SampleStore,
-    kinds: tuple[HostKindRow, HostKindRow],
+    kinds: tuple[HostKind, HostKind],
     cases: tuple[Case, Case],
     run_id: str,
     base: Sides,

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.verdict import judge
+from kexbench.answers.choices import run_choices
 from kexbench.answers.comparing import (
     DIFFERENT_CPU,
     DIFFERENT_POOL,
@@ -24,17 +25,20 @@ from kexbench.answers.comparing import (
 )
 from kexbench.answers.history import CellHistory, HistoryLine, history_values, line_of
 from kexbench.answers.judging import judged_steps, token_of
+from kexbench.answers.meaning import version_of
 from kexbench.answers.numbers import Place, RunIds, Sides, Step, add_conditions, by_kind, numbers_of
-from kexbench.answers.shapes import Estimate, Ratio
-from kexbench.answers.subjects import neighbours
+from kexbench.answers.shapes import CaseChoice, CaseView, Estimate, Ratio, RunChoice, SubjectView
+from kexbench.answers.subjects import MeasuredSubject, neighbours, subject_view, subjects_in_order
 from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
-from kexbench.domain.cases import Case, case_order
+from kexbench.domain.cases import Case, CaseDifference, case_order, differences
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
 
 Unalike = Literal["pool", "cpu", "runs", "work", "turns"]
 
@@ -49,7 +53,7 @@ class End:
     run_id: str | None = None
     case_id: str | None = None
 
-    def is_on(self, kind: HostKindRow) -> bool:
+    def is_on(self, kind: HostKind) -> bool:
         return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
 
 
@@ -99,7 +103,7 @@ class ComparedEnds:
         return len(self.cells)
 
 
-_Kinds = tuple[HostKindRow, HostKindRow]
+_Kinds = tuple[HostKind, HostKind]
 
 
 _Levels = Mapping[Side, tuple[Sequence[float], Sequence[float]]]
@@ -123,7 +127,7 @@ class _Judged:
         """Whether each side has its ratio, so that no batches are needed."""
         return bool(self.levels) and all(_move(self.judged, side) for side in self.levels)
 
-    def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKindRow, Place]]:
+    def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKind, Place]]:
         for kind, case, run_id, end in zip(self.kinds, self.cases, self.runs, ends, strict=True):
             yield kind, (case.case_id, end.subject.name, run_id)
 
@@ -159,7 +163,7 @@ def compared_ends(
 def shared_kinds(store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow]) -> list[_Kinds]:
     """Each host kind that both ends allow and have numbers of; without any, the newest one of each. A subject is never
     compared with itself in one run, unless in two cases."""
-    known = {(row.subject.name, HostKindRow(row.pool, row.cpu_model)) for row in measured}
+    known = {(row.subject.name, HostKind(row.pool, row.cpu_model)) for row in measured}
     of_base, of_other = (
         [kind for kind in store.host_kinds(end.run_id) if end.is_on(kind) and (end.subject.name, kind) in known]
         for end in (base, other)
@@ -205,7 +209,7 @@ def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Ki
     return [
         _Judged((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell, data.levels)
         for data, cell in zip(judged.data, judged.judged, strict=True)
-        if (kind := HostKindRow(cell.pool, cell.cpu_model)) in shown
+        if (kind := HostKind(cell.pool, cell.cpu_model)) in shown
     ]
 
 
@@ -233,7 +237,7 @@ def _in_two_cases(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Ki
     return [replace(cell, judged=next(judged)) if one else cell for cell, one in zip(cells, data, strict=True)]
 
 
-def _appearances(store: SampleStore, end: End, kind: HostKindRow) -> dict[str, list[AppearanceRow]]:
+def _appearances(store: SampleStore, end: End, kind: HostKind) -> dict[str, list[AppearanceRow]]:
     """By case. Runs aside count only if there is no other."""
     here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, subjects=(end.subject.name,), run_id=end.run_id)
     by_case: dict[str, list[AppearanceRow]] = defaultdict(list)
@@ -242,16 +246,14 @@ def _appearances(store: SampleStore, end: End, kind: HostKindRow) -> dict[str, l
     return by_case
 
 
-def _numbers(
-    store: SampleStore, ends: tuple[End, End], cells: Sequence[_Judged]
-) -> dict[HostKindRow, dict[Place, Sides]]:
+def _numbers(store: SampleStore, ends: tuple[End, End], cells: Sequence[_Judged]) -> dict[HostKind, dict[Place, Sides]]:
     """The costs of both ends, by host kind."""
-    places: dict[HostKindRow, set[Place]] = defaultdict(set)
+    places: dict[HostKind, set[Place]] = defaultdict(set)
     for cell in cells:
         for kind, place in cell.places(ends):
             places[kind].add(place)
     run_ids = {run_id for cell in cells for run_id in cell.runs}
-    numbers: dict[HostKindRow, dict[Place, Sides]] = {kind: defaultdict(dict) for kind in places}
+    numbers: dict[HostKind, dict[Place, Sides]] = {kind: defaultdict(dict) for kind in places}
     if not run_ids:
         return numbers
     names = tuple(sorted(set(_step(*ends))))
@@ -379,4 +381,115 @@ def _with_histories(
 
 
 def _kinds(cell: ComparedCell) -> _Kinds:
-    return HostKindRow(cell.base.pool, cell.base.cpu_model), HostKindRow(cell.other.pool, cell.other.cpu_model)
+    return HostKind(cell.base.pool, cell.base.cpu_model), HostKind(cell.other.pool, cell.other.cpu_model)
+
+
+class ComparedEnd(Frozen):
+    """What is compared, and what else could be."""
+
+    subject: SubjectView
+    pool: str | None = Field(description="null: on every host kind that both ends have")
+    cpu_model: str | None
+    run_id: str | None = Field(description="null: in the runs that compare the two best")
+    case_id: str | None = Field(description="null: in every case that both ends have")
+    host_kinds: list[HostKind] = Field(description="those that measured the subject, the last one first")
+    runs: list[RunChoice] = Field(description="those that measured the subject, the last ones first")
+    cases: list[CaseChoice] = Field(description="those that the subject was measured in")
+
+
+class Comparison(Frozen):
+    """Two ends, compared in every case that both measured, or in one case each."""
+
+    subjects: list[SubjectView] = Field(description="all that can be compared, by library, then version order")
+    base: ComparedEnd | None = Field(description="null if nothing fits")
+    other: ComparedEnd | None = Field(description="its costs are given relative to those of `base`")
+    cases: list[CaseView]
+    cells: list[ComparedCell] = Field(description="in the order of the matrix, then host kinds")
+    differences: list[CaseDifference] = Field(
+        description="the dimensions in which two compared cases differ; else empty"
+    )
+    lines: list[HistoryLine] = Field(description="of the cells' histories")
+    left_out: int = Field(description="cells beyond the limit of one answer")
+
+
+MOST_CELLS = 2000
+"""More are not read in one table."""
+MOST_SUBJECTS = 500
+"""To choose from: a followed branch has thousands of commits."""
+
+
+def _both_cases(cell: ComparedCell, cases: Collection[Case]) -> tuple[Case, Case]:
+    by_id = {case.case_id: case for case in cases}
+    return by_id[cell.case_id], by_id[cell.other_case_id]
+
+
+def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubjectRow]) -> ComparedEnd | None:
+    if end is None:
+        return None
+    name = end.subject.name
+    known = {HostKind(row.pool, row.cpu_model) for row in measured if row.subject.name == name}
+    runs, cases = store.kept_value(
+        ("runs and cases of", name),
+        lambda evidence: evidence.of_subjects((name,)),
+        lambda: _choices(store.appearances(Selection(Metric.CPU_NS, subjects=(name,), asides=True))),
+    )
+    return ComparedEnd(
+        subject=subject_view(end.subject),
+        pool=end.pool,
+        cpu_model=end.cpu_model,
+        run_id=end.run_id,
+        case_id=end.case_id,
+        host_kinds=[kind for kind in store.host_kinds() if kind in known],
+        runs=runs,
+        cases=cases,
+    )
+
+
+def _choices(rows: Collection[AppearanceRow]) -> tuple[list[RunChoice], list[CaseChoice]]:
+    cases = {row.case.case_id: row.case for row in rows}
+    ordered = sorted(cases.values(), key=case_order)
+    return run_choices(rows), [CaseChoice(id=case.case_id, title=case.label) for case in ordered]
+
+
+@dataclass(frozen=True)
+class AskedEnd:
+    """What a person wrote of an end."""
+
+    subject: str | None = None
+    pool: str | None = None
+    cpu_model: str | None = None
+    run_id: str | None = None
+    case_id: str | None = None
+
+    def of(self, subject: SubjectRow | None, other: "AskedEnd") -> End | None:
+        """A case at one end alone is that of both."""
+        case_id = self.case_id or other.case_id
+        return End(subject, self.pool, self.cpu_model, self.run_id, case_id) if subject else None
+
+
+def comparison(
+    store: SampleStore, catalogue: Catalogue, base: AskedEnd, other: AskedEnd, relevant: float = RELEVANT
+) -> Comparison:
+    """Without subjects, the upgrade measured last. Raises Refusal."""
+    measured = store.measured_subjects(Selection(Metric.CPU_NS, asides=True))
+    texts = [end.subject for end in (base, other)]
+    subjects = {text: version_of(store, catalogue, Metric.CPU_NS, text) for text in texts if text is not None}
+    before, after = chosen_ends(measured, *(subjects[text] if text else None for text in texts))
+    ends = base.of(before, other), other.of(after, base)
+    shown = compared_ends(store, ends[0], ends[1], measured, relevant) if ends[0] and ends[1] else ComparedEnds()
+    chosen = {end.subject.name for end in ends if end}
+    newest = sorted(measured, key=lambda row: (row.subject.name in chosen, row.measured_at), reverse=True)
+    choices = {row.subject.name for row in newest[:MOST_SUBJECTS]}
+    cells = shown.cells[:MOST_CELLS]
+    return Comparison(
+        subjects=subjects_in_order(
+            MeasuredSubject(row.subject, row.measured_at) for row in measured if row.subject.name in choices
+        ),
+        base=_end(store, ends[0], measured),
+        other=_end(store, ends[1], measured),
+        cases=[CaseView.of(case) for case in shown.cases],
+        cells=list(cells),
+        differences=differences(*_both_cases(shown.cells[0], shown.cases)) if shown.cells else [],
+        lines=list(shown.lines),
+        left_out=len(shown.cells) - len(cells),
+    )

@@ -1,16 +1,29 @@
 """What the changes of an upgrade have in common, and the result in a sentence."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import Field
 
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
 from kexbench.answers.judging import JudgedCells, judged_steps, token_of
+from kexbench.answers.meaning import all_meant
+from kexbench.answers.missing import missing_cells
 from kexbench.answers.numbers import Step
-from kexbench.answers.subjects import end_of
-from kexbench.domain.upgrades import Factor
+from kexbench.answers.server_costs import with_server_costs
+from kexbench.answers.subjects import Neighbours, end_of, neighbours
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
+from kexbench.domain.kits import Library
+from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import Factor, MissingCell, UpgradeCell, UpgradeEnd, UpgradeReport
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import HostKindRow, SampleStore, SubjectRow
+from kexbench.planning.catalogue import released_between
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import SampleStore, Selection, SubjectRow
 
 
 @dataclass(frozen=True)
@@ -52,8 +65,99 @@ class _StoryKey:
     before: SubjectRow
     after: SubjectRow
     relevant: float
-    kinds: tuple[HostKindRow, ...]
+    kinds: tuple[HostKind, ...]
 
     @property
     def step(self) -> Step:
         return self.before.name, self.after.name
+
+
+class UpgradeView(Frozen):
+    """A version and its predecessor that share a case on a host kind."""
+
+    library: Library
+    before: UpgradeEnd
+    after: UpgradeEnd
+    measured_at: datetime = Field(description="when `after` was measured last")
+    cells: int = Field(description="cases, on each host kind, that both have results of")
+
+
+class UpgradePage(Frozen):
+    upgrades: list[UpgradeView]
+    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
+
+
+def _view(pair: Neighbours) -> UpgradeView:
+    before, after = pair.ends
+    return UpgradeView(library=pair.library, before=before, after=after, measured_at=pair.measured_at, cells=pair.cells)
+
+
+def _notes(notes_by_version: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Notes such as `3.5.0: hybrid groups with ML-KEM are preferred`, without repetition."""
+    return tuple(dict.fromkeys(f"{version}: {note}" for version, notes in notes_by_version for note in notes))
+
+
+def upgrades(store: SampleStore, library: Library | None, limit: int, before: datetime | None = None) -> UpgradePage:
+    """Those measured last come first. A page ends with all upgrades of one time."""
+    all_pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,) if library else ())))
+    older = [pair for pair in all_pairs if before is None or pair.measured_at < before]
+    page = [
+        pair for place, pair in enumerate(older) if place < limit or pair.measured_at == older[limit - 1].measured_at
+    ]
+    return UpgradePage(
+        upgrades=[_view(pair) for pair in page],
+        next_before=page[-1].measured_at if len(page) < len(older) else None,
+    )
+
+
+def upgrade_report(
+    store: SampleStore,
+    catalogue: Catalogue,
+    library: Library,
+    before: str,
+    after: str,
+    pool: str | None = None,
+    cpu_model: str | None = None,
+    relevant: float = RELEVANT,
+) -> UpgradeReport:
+    """All cells with both versions, and what the changes have in common. Raises Refusal."""
+    subjects = [
+        row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,), asides=True))
+    ]
+    first, second = all_meant(subjects, catalogue, library, before, after)
+    if first.name == second.name:
+        detail = f"{before} and {after} are the same: {first.name}"
+        raise Refusal(RefusalReason.UNUSABLE, detail, "name two versions")
+    step = (first.name, second.name)
+
+    def is_selected(where: UpgradeCell | MissingCell) -> bool:
+        return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
+
+    def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
+        judged = judged_steps(store, [step], relevant)[step]
+        only_asides = store.evidence().left_out.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
+        shown = judged.where(is_selected).ordered(store.host_kinds())
+        return (
+            story_of(first, second, shown, relevant),
+            with_server_costs(store, step, shown.judged),
+            tuple(filter(is_selected, missing_cells(store, first, second, asides=only_asides))),
+        )
+
+    story, cells, missing = store.kept_value(
+        ("upgrade report", first, second, relevant, pool, cpu_model),
+        lambda evidence: (token_of(evidence, step), tuple(evidence.host_kinds())),
+        compared,
+    )
+    between = released_between(catalogue, library, first.version_key, second.version_key)
+    return UpgradeReport(
+        library=library,
+        before=end_of(first),
+        after=end_of(second),
+        relevant=relevant,
+        sentence=story.sentence,
+        cells=cells,
+        factors=story.factors,
+        missing=missing,
+        defaults=_notes((version, entry.defaults) for version, entry in between),
+        security=_notes((version, entry.security) for version, entry in between),
+    )

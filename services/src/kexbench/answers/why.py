@@ -5,8 +5,15 @@ from collections.abc import Iterable
 
 from kexbench.analysis.stacks import merged_calls
 from kexbench.analysis.why import explain
+from kexbench.answers.meaning import all_meant
+from kexbench.answers.subjects import subject_version
+from kexbench.domain.kits import Library
+from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import ROOTS, CallNode, CaseExplanation, CountedSide, Culprit, Explanation, Profile
-from kexbench.store.port import ProfileRow, ProfileStore
+from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.upgrades import SIDES_OF
+from kexbench.planning.spec import Catalogue
+from kexbench.store.port import ProfileRow, ProfileStore, SampleStore, Selection, Store, SubjectRow
 
 
 def explained(
@@ -91,3 +98,62 @@ def _culprit(case: CaseExplanation, side: Explanation, run_id: str) -> Culprit:
         side_instructions=(side.before, side.after),
         run_id=run_id,
     )
+
+
+def _counted_subjects(store: SampleStore, library: str) -> list[SubjectRow]:
+    selection = Selection(SIDES_OF[Instrument.INSTRUCTIONS]["both"], libraries=(library,), asides=True)
+    return [row.subject for row in store.measured_subjects(selection)]
+
+
+def _uncounted(library: str, case_id: str, *subjects: SubjectRow) -> Refusal:
+    versions = " and ".join(map(subject_version, subjects))
+    return Refusal(
+        RefusalReason.MISSING,
+        f"no instructions of {library} {versions} were counted in the case {case_id}",
+        "count them with kexbench why",
+    )
+
+
+def _largest(case: CaseExplanation, functions: int) -> CaseExplanation:
+    sides = tuple(side.model_copy(update={"functions": side.functions[:functions]}) for side in case.sides)
+    return case.model_copy(update={"sides": sides})
+
+
+def why(
+    store: Store,
+    catalogue: Catalogue,
+    library: Library,
+    before: str,
+    after: str,
+    case_id: str = "",
+    run_id: str = "",
+    functions: int = 30,
+) -> list[CaseExplanation]:
+    """With at most so many functions of each side; empty where nothing was counted. Raises Refusal."""
+    counted = _counted_subjects(store, library)
+    if not counted:
+        return []
+    first, second = all_meant(counted, catalogue, library, before, after)
+    return [_largest(case, functions) for case in explained(store, first.name, second.name, case_id, run_id)]
+
+
+def why_stacks(
+    store: Store, catalogue: Catalogue, library: Library, before: str, after: str, case_id: str, side: CountedSide
+) -> CallNode:
+    """The calls of both versions as one tree. Raises Refusal."""
+    first, second = all_meant(_counted_subjects(store, library), catalogue, library, before, after)
+    calls = calls_of_both(store, first.name, second.name, case_id, side)
+    if calls is None:
+        raise _uncounted(library, case_id, first, second)
+    return calls
+
+
+def why_profile(
+    store: Store, catalogue: Catalogue, library: Library, subject: str, case_id: str, side: CountedSide, run_id: str
+) -> tuple[str, Profile]:
+    """The library with the version, and its profile. Raises Refusal."""
+    (counted,) = all_meant(_counted_subjects(store, library), catalogue, library, subject)
+    profile = counted_profile(store, counted.name, case_id, side, run_id)
+    if profile is None:
+        raise _uncounted(library, case_id, counted)
+    return f"{library}-{subject_version(counted)}", profile

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from kexbench.alerts.analyst import Analyst
 from kexbench.alerts.events import add_event, alerts_in, alerts_of, event_words, next_event
 from kexbench.alerts.replaying import replay
+from kexbench.answers.runs import known_run
 from kexbench.answers.subjects import neighbours
 from kexbench.answers.upgrade import stories_of
 from kexbench.api.access import TheCaller, admit, caller_of
@@ -36,7 +37,7 @@ from kexbench.api.dependencies import (
 )
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import Before, Libraries, known_run
+from kexbench.api.reading import Before, Libraries
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.samples import Metric

@@ -8,11 +8,11 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Response
 
+from kexbench.answers.runs import RunSummary, known_run, summary
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheQueueing, TheRunStore, TheStore, TheSupplies, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import (
     CancelOutcome,
     CancelWanted,
@@ -20,7 +20,6 @@ from kexbench.api.run_models import (
     OpenRun,
     RunCancellation,
     RunsCancelled,
-    RunSummary,
     RunWanted,
 )
 from kexbench.api.uploading import router as uploads

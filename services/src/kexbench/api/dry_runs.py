@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 from itertools import takewhile
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.answers.meaning import host_kind
 from kexbench.answers.mixed_pools import mixed_pool
+from kexbench.answers.qualifications import qualified
+from kexbench.answers.queued import QueueEntry, queue
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.gate import CountedRoute, api_router
-from kexbench.api.machine import qualified
-from kexbench.api.overview import queue
-from kexbench.api.reading import host_kind
-from kexbench.api.run_models import DryRunRequest, DryRunView, QueueEntry
+from kexbench.api.run_models import DryRunRequest, DryRunView
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.commits import DryRun
 from kexbench.domain.libraries import MADE_UP

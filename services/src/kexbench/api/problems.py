@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kexbench.api.models import Candidate, Problem
-from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.api.models import Problem
+from kexbench.domain.refusals import Candidate, Refusal, RefusalReason
 from kexbench.store.port import StoreError
 
 _STATUS = {
@@ -33,14 +33,11 @@ _MOST_DETAIL = 1 << 17
 class ProblemError(Exception):
     """Raised by routes: the status, what is wrong, and the remedy."""
 
-    def __init__(
-        self, status: HTTPStatus, detail: str, remedy: str | None = None, candidates: Sequence[Candidate] = ()
-    ) -> None:
+    def __init__(self, status: HTTPStatus, detail: str, remedy: str | None = None) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.remedy = remedy
-        self.candidates = list(candidates)
 
 
 def install_problem_handlers(app: FastAPI) -> None:
@@ -52,7 +49,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     def _refused(_: Request, error: Refusal) -> JSONResponse:
-        return _respond(_STATUS[error.reason], error.detail, error.remedy)
+        return _respond(_STATUS[error.reason], error.detail, error.remedy, candidates=error.candidates)
 
     @app.exception_handler(StoreError)
     def _store(_: Request, error: StoreError) -> JSONResponse:
@@ -89,7 +86,7 @@ def _shorten(text: str, most: int = _MOST_CHARACTERS) -> str:
 def problem_response(error: ProblemError) -> JSONResponse:
     """Also for middleware: handlers do not see its exceptions."""
     headers = {"WWW-Authenticate": "Bearer"} if error.status is HTTPStatus.UNAUTHORIZED else None
-    return _respond(error.status, error.detail, error.remedy, headers=headers, candidates=error.candidates)
+    return _respond(error.status, error.detail, error.remedy, headers=headers)
 
 
 def _respond(

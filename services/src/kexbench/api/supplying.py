@@ -9,11 +9,11 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
+from kexbench.answers.runs import known_run
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheRunStore, TheSupplies
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.runs import Run

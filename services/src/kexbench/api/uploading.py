@@ -13,13 +13,14 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter
 
+from kexbench.answers.runs import known_run
 from kexbench.api.access import Caller, TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
 from kexbench.api.gate import CountedRoute, api_router, validated
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import PROBLEMS, known_run
+from kexbench.api.reading import PROBLEMS
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.numbers import AttemptNumber
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState

@@ -8,8 +8,15 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.capacity_shapes import Amount, CpuNeed, MixPartView, MixReport, PartChange, VersionNeed
-from kexbench.api.models import CapacityRequest
+from kexbench.answers.capacity_shapes import (
+    Amount,
+    CapacityRequest,
+    CpuNeed,
+    MixPartView,
+    MixReport,
+    PartChange,
+    VersionNeed,
+)
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api

@@ -10,15 +10,10 @@ from typing import Annotated
 
 import typer
 
-from kexbench.api.run_models import (
-    CancelWanted,
-    RunCancellation,
-    RunDetail,
-    RunProgressView,
-    RunsCancelled,
-    RunSummary,
-    RunWanted,
-)
+from kexbench.answers.queued import RunProgressView
+from kexbench.answers.run import RunDetail
+from kexbench.answers.runs import RunSummary
+from kexbench.api.run_models import CancelWanted, RunCancellation, RunsCancelled, RunWanted
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api

@@ -13,8 +13,8 @@ from rich.markup import escape
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.comparing import DIFFERENT_PROFILE
+from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import CaseView
-from kexbench.api.run_models import RunDetail
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson

@@ -4,8 +4,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.answers.connection import ConnectionCosts, PartCost, PartView
+from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import Estimate
-from kexbench.api.run_models import ConnectionCosts, PartCost, PartView, RunDetail
 from kexbench.cli.step_tables import NO_RESULT, has_reach
 from kexbench.cli.tables import groups_of
 from kexbench.domain.library_commits import version_text

@@ -4,9 +4,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.answers.cells import Cell
+from kexbench.answers.filters import metric_view
+from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import Estimate
-from kexbench.api.models import metric_view
-from kexbench.api.run_models import RunDetail
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import Instrument

@@ -7,8 +7,9 @@ import typer
 from rich import box
 from rich.table import Table
 
-from kexbench.api.machine_models import QualificationRow, Qualifications
-from kexbench.api.run_models import RunSummary, RunWanted
+from kexbench.answers.qualifications import QualificationRow, Qualifications
+from kexbench.answers.runs import RunSummary
+from kexbench.api.run_models import RunWanted
 from kexbench.cli.cluster import followed
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import err, out, print_json, say

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.run_models import QueueEntry, QueueView
+from kexbench.answers.queued import QueueEntry, QueueView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from kexbench.api.run_models import RunDetail
+from kexbench.answers.run import RunDetail
 from kexbench.cli.connection_tables import connection_legend, connection_tables
 from kexbench.cli.console import err, out
 from kexbench.cli.metric_table import metric_legend, metric_table

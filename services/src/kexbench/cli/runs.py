@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kexbench.api.run_models import RunPage
+from kexbench.answers.runs import RunPage
 from kexbench.cli import cluster
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from kexbench.answers.cells import Cell
 from kexbench.answers.change import Change
+from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import Estimate, SubjectView
-from kexbench.api.run_models import RunDetail
 from kexbench.cli.words import are_cut, rate_text, shared_line
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text

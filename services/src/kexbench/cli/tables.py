@@ -8,8 +8,9 @@ from rich.table import Table
 
 from kexbench.analysis.reference import RatioOrder
 from kexbench.answers.cells import Cell, OutcomeView
-from kexbench.api.models import ReferenceRatioView, ReferenceRowView, SideCosts
-from kexbench.api.run_models import RunDetail, RunSummary
+from kexbench.answers.reference import ReferenceRatioView, ReferenceRowView, SideCosts
+from kexbench.answers.run import RunDetail
+from kexbench.answers.runs import RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
 from kexbench.cli.words import are_cut, by_library, shared_line
 from kexbench.domain.library_commits import version_text

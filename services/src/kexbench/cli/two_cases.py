@@ -8,9 +8,8 @@ import typer
 import yaml
 from pydantic import ValidationError
 
-from kexbench.answers.two_ends import ComparedCell
-from kexbench.api.models import Comparison
-from kexbench.api.run_models import RunDetail
+from kexbench.answers.run import RunDetail
+from kexbench.answers.two_ends import ComparedCell, Comparison
 from kexbench.cli.compose import run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.reaching import ask_api

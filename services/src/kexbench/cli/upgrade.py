@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 
 import typer
 
-from kexbench.api.models import Filters, UpgradePage
+from kexbench.answers.filters import Filters
+from kexbench.answers.upgrade import UpgradePage
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.models import UpgradeView
+from kexbench.answers.upgrade import UpgradeView
 from kexbench.cli.step_tables import (
     NO_RESULT,
     SIDE_COLUMNS,

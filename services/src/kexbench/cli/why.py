@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.analysis.profile_files import file_name
-from kexbench.api.run_models import RunDetail
+from kexbench.answers.run import RunDetail
 from kexbench.cli.compare import Cases, SpecMatrix, StoredRun, names_in, pair_of
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from kexbench.answers.filters import RunsAside
 from kexbench.answers.shapes import Estimate
-from kexbench.api.models import RunsAside
 from kexbench.domain.numbers import counted, signed_words
 
 NS_PER_SECOND = 1e9

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
+from kexbench.answers.queued import QueueView
 from kexbench.api.models import StoredInvocation
-from kexbench.api.run_models import KnownKits, OpenRun, QueueView, ScheduleView
+from kexbench.api.run_models import KnownKits, OpenRun, ScheduleView
 from kexbench.bisection.models import LineTrouble
 from kexbench.client import ApiClient
 from kexbench.domain.bisections import WantedLine

@@ -1,7 +1,9 @@
 """The recorded facts of a machine, and what makes two machines comparable."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -36,6 +38,15 @@ class HostFacts(Frozen):
     def host_id(self) -> str:
         """Equal for machines whose recorded facts are all equal."""
         return content_hash(self.model_dump(mode="json"))
+
+
+@dataclass(frozen=True)
+class HostKind:
+    """Comparable machines: one CPU model and microcode in one pool."""
+
+    pool: Annotated[str, Field(examples=["local"])]
+    cpu_model: Annotated[str, Field(examples=["AMD EPYC 9R14, microcode 0xa101154"])]
+    """The CPU model and its settings, as `kind_of` writes them."""
 
 
 class HostTrait(StrEnum):

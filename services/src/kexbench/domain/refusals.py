@@ -1,6 +1,11 @@
 """Why a request is refused."""
 
+from collections.abc import Sequence
 from enum import StrEnum
+
+from pydantic import Field
+
+from kexbench.domain.frozen import Frozen
 
 
 class RefusalReason(StrEnum):
@@ -12,11 +17,24 @@ class RefusalReason(StrEnum):
     """The request itself is invalid."""
 
 
-class Refusal(Exception):
-    """Code decides by the reason; detail and remedy are for people."""
+class Candidate(Frozen):
+    """A subject that an ambiguous request may mean."""
 
-    def __init__(self, reason: RefusalReason, detail: str, remedy: str | None = None) -> None:
+    asked: str = Field(description="the requested version or source", examples=["3.5.7"])
+    subject: str = Field(description="its unique name, which is never ambiguous")
+    version: str
+    source: str
+    build_profile_label: str
+
+
+class Refusal(Exception):
+    """Code decides by the reason; detail, remedy and candidates are for people."""
+
+    def __init__(
+        self, reason: RefusalReason, detail: str, remedy: str | None = None, candidates: Sequence[Candidate] = ()
+    ) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.remedy = remedy
+        self.candidates = list(candidates)

@@ -21,23 +21,17 @@ from pydantic import BaseModel
 
 from kexbench import __version__
 from kexbench.answers.cells import Cell, OutcomeView
+from kexbench.answers.cpus import Cpus
+from kexbench.answers.filters import Filters, RunsAside
+from kexbench.answers.matrix import Matrix
+from kexbench.answers.overview import Overview
 from kexbench.answers.shapes import SubjectView
-from kexbench.api.models import (
-    Comparison,
-    Cpus,
-    Filters,
-    HostKind,
-    Matrix,
-    RunsAside,
-    Series,
-    SeriesLine,
-    Trends,
-    UpgradePage,
-    UpgradeView,
-)
-from kexbench.api.run_models import Overview
+from kexbench.answers.trends import Series, SeriesLine, Trends
+from kexbench.answers.two_ends import Comparison
+from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES
 from kexbench.publishing.files import Query, file_of

@@ -7,12 +7,13 @@ from operator import itemgetter
 
 from kexbench.domain.cases import Case
 from kexbench.domain.components import components_of
+from kexbench.domain.hosts import HostKind
 from kexbench.store import rows
 from kexbench.store.evidence import Evidence
 from kexbench.store.hosts import HOST_KIND
 from kexbench.store.kept import KeptTables
 from kexbench.store.measured import BEFORE, newest, summarised
-from kexbench.store.port import AppearanceRow, HostKindRow, MeasuredCaseRow, MeasuredSubjectRow, Selection
+from kexbench.store.port import AppearanceRow, MeasuredCaseRow, MeasuredSubjectRow, Selection
 from kexbench.store.summaries import SUBJECT
 
 _UNITS = f"arrayMap(each -> each.1, arrayFilter(each -> each.2 < {BEFORE}, counted))"
@@ -72,9 +73,9 @@ class AppearanceTables(KeptTables):
             " ORDER BY newest DESC, pool, host_kind",
             self._parameters(selection),
         )
-        kinds: dict[Case, list[HostKindRow]] = defaultdict(list)
+        kinds: dict[Case, list[HostKind]] = defaultdict(list)
         for row in selected:
-            kinds[rows.case_of(row)].append(HostKindRow(row["pool"], row["host_kind"]))
+            kinds[rows.case_of(row)].append(HostKind(row["pool"], row["host_kind"]))
         return [MeasuredCaseRow(case, tuple(its_kinds)) for case, its_kinds in kinds.items()]
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:

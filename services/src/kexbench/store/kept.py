@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.moments import LATEST
 from kexbench.store import rows
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.hosts import HOST_KIND, kind_parameters
-from kexbench.store.port import HostKindRow, Key, Selection, Value
+from kexbench.store.port import Key, Selection, Value
 from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, SummaryTables
 
 MOST_BYTES = 64 << 20
@@ -125,8 +126,8 @@ class KeptTables(SummaryTables):
                     self._keep(key, tokens[key], computed[key])
         return {key: found[key] if key in found else computed[key] for key in tokens}
 
-    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
-        return [HostKindRow(*kind) for kind in self.evidence().host_kinds(run_id)]
+    def host_kinds(self, run_id: str | None = None) -> list[HostKind]:
+        return [HostKind(*kind) for kind in self.evidence().host_kinds(run_id)]
 
     def metrics(self) -> set[str]:
         return self.evidence().metrics()

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 from kexbench.domain.cases import FIRST_FIELDS, Case
-from kexbench.domain.hosts import HostFacts
+from kexbench.domain.hosts import HostFacts, HostKind
 from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
@@ -31,16 +31,7 @@ from kexbench.store.columns import sample_columns
 from kexbench.store.evidence import Evidence, RunCase
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.kept import KeptTables
-from kexbench.store.port import (
-    HostKindRow,
-    InvocationKey,
-    MeanLoad,
-    NegotiatedRow,
-    OutcomeRow,
-    SampleRow,
-    Selection,
-    SubjectRow,
-)
+from kexbench.store.port import InvocationKey, MeanLoad, NegotiatedRow, OutcomeRow, SampleRow, Selection, SubjectRow
 from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SHOWN_RUN, SUBJECT, UNIT, counted_in
 
 _DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
@@ -402,7 +393,7 @@ def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
         level=row["level"],
         values=batches_in(row),
         host_id=row["host_id"],
-        host_kind=HostKindRow(row["pool"], kinds[row["host_id"]]),
+        host_kind=HostKind(row["pool"], kinds[row["host_id"]]),
     )
 
 

@@ -13,7 +13,7 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import BranchHead, HandledCommit
 from kexbench.domain.following import FollowedCommit
-from kexbench.domain.hosts import HostFacts
+from kexbench.domain.hosts import HostFacts, HostKind
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.profiles import Profile
@@ -45,14 +45,6 @@ class StoreError(Exception):
 
 class StoreAway(StoreError):
     """The store does not answer. It may be starting."""
-
-
-@dataclass(frozen=True)
-class HostKindRow:
-    """`cpu_model` is the host kind: the CPU model and its settings (domain.hosts.kind_of)."""
-
-    pool: str
-    cpu_model: str
 
 
 @dataclass(frozen=True)
@@ -162,7 +154,7 @@ class MeasuredCaseRow:
     """A case with samples."""
 
     case: Case
-    host_kinds: tuple[HostKindRow, ...]
+    host_kinds: tuple[HostKind, ...]
     """Those that measured it, the last one first."""
 
 
@@ -226,7 +218,7 @@ class SampleRow:
     """The batches, or what is kept of them."""
     host_id: str = ""
     """The machine of the invocation."""
-    host_kind: HostKindRow | None = None
+    host_kind: HostKind | None = None
 
 
 @dataclass(frozen=True)
@@ -660,7 +652,7 @@ class NotificationStore(Protocol):
 class SampleStore(Protocol):
     """Samples and outcomes."""
 
-    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+    def host_kinds(self, run_id: str | None = None) -> list[HostKind]:
         """All host kinds, or those of one run, most recently measured first."""
         ...
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kexbench.api.machine_models import Qualifications
+from kexbench.answers.qualifications import Qualifications
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan
 from kexbench.planning.plan import fault_in

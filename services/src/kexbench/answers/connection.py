@@ -3,16 +3,52 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from kexbench.analysis.connection import Part, PartKind, base_of, connection_parts
 from kexbench.analysis.estimates import difference_of_means, estimate_median
 from kexbench.answers.shapes import Estimate
-from kexbench.api.models import HostKind
-from kexbench.api.run_models import ConnectionCosts, ConnectionView, PartCost, PartView
 from kexbench.domain.cases import Case, varied
 from kexbench.domain.dimensions import ContextUse, written
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleStore, Selection
+
+
+class PartCost(Frozen):
+    """CPU time of a part of a connection; null if it was not measured."""
+
+    subject: str
+    client: Estimate | None
+    server: Estimate | None
+    wall: Estimate | None = Field(
+        None, description="wall time per handshake, all threads together; of handshakes and threads"
+    )
+
+
+class PartView(Frozen):
+    """A part of a connection's cost."""
+
+    kind: PartKind
+    label: str = Field(examples=["verification, 2 + 1 certificates", "transfer of 16 KiB, AES-128-GCM"])
+    case_id: str
+    without: str | None = Field(description="the case whose cost is subtracted; it lacks only this part")
+    transfer_bytes: int
+    costs: list[PartCost] = Field(description="one for each subject")
+
+
+class ConnectionCosts(Frozen):
+    title: str = Field(description="the case without anything beyond the handshake")
+    parts: list[PartView]
+
+
+class ConnectionView(Frozen):
+    """What connections cost beyond their handshakes."""
+
+    connections: list[ConnectionCosts]
+
 
 _Levels = dict[tuple[Metric, str, str], list[float]]
 """What each invocation cost, by metric, subject and case id."""
