@@ -19,6 +19,7 @@ from kexbench.answers.security import handshakes_of
 from kexbench.answers.shapes import SubjectView
 from kexbench.domain.cases import DIMENSIONS, Case
 from kexbench.domain.dimensions import NOTHING
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.numbers import move_words
 from kexbench.domain.samples import Metric
@@ -74,26 +75,26 @@ def rates(figures: Figures) -> Iterator[str]:
 def _rates_table(figures: Figures, table: ReferenceTableView) -> str:
     cases = {case.case_id: case for case in figures.run.cases}
     rows = []
-    for place, first in enumerate(table.columns[0].rows):
+    for place, first in enumerate(next(iter(table.rows.values()))):
         cells = []
-        for column in table.columns:
-            row = column.rows[place]
-            rate = "" if row.rate is None else f"{row.rate:,.0f}/s"
+        for measured in table.rows.values():
+            row = measured[place]
+            rate = "" if row.rate is None else f"{row.rate.value:,.0f}/s"
             is_baseline = row.case_id == table.baseline
-            cells.append(rate if is_baseline or not row.ratio else f"{rate}, {_interval(row)}")
+            cells.append(rate if is_baseline or not row.ratio else f"{rate}, {_interval(row.ratio)}")
         published = f"{first.published_rate:,.2f}/s, {first.published_ratio:.2f}"
         rows.append([cases[first.case_id].key_exchange, published, *cells])
-    header = ("key exchange", "published", *(figures.titles[column.subject] for column in table.columns))
+    header = ("key exchange", "published", *(figures.titles[subject] for subject in table.rows))
     return markdown_table(header, rows)
 
 
 def _swapped(figures: Figures, table: ReferenceTableView) -> Iterator[str]:
     cases = {case.case_id: case for case in figures.run.cases}
     lines = [
-        f"- {figures.titles[column.subject]}: {cases[swap.faster_here].key_exchange} is "
-        f"{swap.ratio:.2f} times as fast as {cases[swap.slower_here].key_exchange}; published, it is the slower one."
-        for column in table.columns
-        for swap in column.swaps
+        f"- {figures.titles[subject]}: {cases[swap.faster_here].key_exchange} is "
+        f"{swap.ratio.ratio:.2f} times as fast as {cases[swap.slower_here].key_exchange}; published, it is the slower one."
+        for subject, swaps in table.swaps.items()
+        for swap in swaps
     ]
     if lines:
         yield "\n".join(lines)
@@ -112,20 +113,19 @@ def ratios(figures: Figures) -> Iterator[str]:
 def _ratios_table(figures: Figures, published: ReferenceRatiosView) -> str:
     cases = {case.case_id: case for case in figures.run.cases}
     rows = []
-    for place, first in enumerate(published.columns[0].rows):
+    for place, first in enumerate(next(iter(published.rows.values()))):
         cells = []
-        for column in published.columns:
-            row = column.rows[place]
-            cells.append("not measured" if row.ratio is None else f"{_interval(row)}{ORDERS[row.order]}")
+        for measured in published.rows.values():
+            row = measured[place]
+            cells.append("not measured" if row.ratio is None else f"{_interval(row.ratio)}{ORDERS[row.order]}")
         case, other = (_short(cases[each].title) for each in (first.case_id, first.relative_to))
         rows.append([f"{case} to {other}", f"{first.published_ratio:g}", *cells])
-    header = ("rate of", "published", *(figures.titles[column.subject] for column in published.columns))
+    header = ("rate of", "published", *(figures.titles[subject] for subject in published.rows))
     return markdown_table(header, rows)
 
 
-def _interval(row: object) -> str:
-    ratio, low, high = (getattr(row, name) for name in ("ratio", "ratio_low", "ratio_high"))
-    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
+def _interval(ratio: Ratio) -> str:
+    return f"{ratio.ratio:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def _short(title: str) -> str:

@@ -6,10 +6,11 @@ from statistics import median
 
 from bench.detection import no_load
 from bench.machine import Machine, Scale
-from kexbench.analysis.estimates import RatioEstimate, compare
+from kexbench.analysis.estimates import compare
 from kexbench.analysis.pairs import batches_of
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.kits import KitError
@@ -66,7 +67,7 @@ class Built:
     """The reference of the package's kit."""
     case: Case
     packaged_ns: float
-    ratio: RatioEstimate
+    ratio: Ratio
     """CPU time of both sides: built divided by packaged."""
     components: tuple[ComponentChange, ...]
     """Components below the library whose versions differ here."""
@@ -76,7 +77,7 @@ class Built:
         return abs(self.ratio.ratio - 1) > ALIKE
 
 
-Costs = tuple[float, RatioEstimate]
+Costs = tuple[float, Ratio]
 """The package's cost in nanoseconds, and the ratio to it."""
 
 

@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 
 from bench.connection_loop import ConnectionLoop, LoopTurn, Part, build_loop, worker_part_ns
 from bench.machine import BenchError, Machine, Scale
-from kexbench.analysis.estimates import MedianEstimate, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import ContextUse, Tickets
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.participant import Participant, Setting
@@ -94,7 +95,7 @@ class Agreement:
     worker_ns: float
     loop_ns: float
     """Medians of one connection's CPU time."""
-    ratio: MedianEstimate
+    ratio: Estimate
     """The worker's by the loop's: the median over invocations of the median ratio of rounds."""
     rounds: int
 

@@ -10,6 +10,7 @@ from kexbench.domain.articles import ARTICLES
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.notifications import Happening, Notification, Sending, SendingState
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import CallCost, CountedSide, FunctionCost, Profile
@@ -17,7 +18,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import ScreenedUpgrade, Screening
-from kexbench.domain.upgrades import SIDES_OF, Move, UpgradeEnd
+from kexbench.domain.upgrades import SIDES_OF, UpgradeEnd
 from kexbench.store.port import Store
 
 REPOSITORY = "benchmarks"
@@ -153,7 +154,7 @@ def _add_alert(store: Store, number: int, run: Run) -> None:
     assert run.host is not None
     case, at = run.plan.cases[number % len(run.plan.cases)], FIRST_RUN + timedelta(minutes=number)
     cause = Cause(kind=AlertKind.UPGRADE, library="openssl", before=f"2.{number}", after=f"2.{number + 1}")
-    move = Move(ratio=1.05, low=1.04, high=1.06)
+    move = Ratio(ratio=1.05, low=1.04, high=1.06)
     cell = AlertCell(
         spec_name="large",
         case_id=case.case_id,

@@ -2,7 +2,6 @@
 core, so slow phases of the machine affect both. Each reads its own CPU clock, which does not advance while it is
 stopped."""
 
-import math
 import os
 import pty
 import re
@@ -25,9 +24,10 @@ import numpy as np
 from bench.gnutls_certificates import setting_with
 from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate, trimmed_interval
+from kexbench.analysis.estimates import trimmed_interval
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.intervals import Ratio
 from kexbench.runner.participant import Participant, Setting
 
 PROGRAM = "gnutls-cli"
@@ -95,9 +95,8 @@ def compare_with_gnutls_cli(machine: Machine, scale: Scale) -> Iterator[Peer]:
             )
 
 
-def _ratio(logs: Vector) -> RatioEstimate:
-    centre, low, high = (math.exp(value) for value in trimmed_interval(logs))
-    return RatioEstimate(centre, low, high, paired=True)
+def _ratio(logs: Vector) -> Ratio:
+    return Ratio.of_logs(*trimmed_interval(logs))
 
 
 def _round(machine: Machine, program: Path, folder: Path) -> Iterator[tuple[Section, tuple[float, ...]]]:

@@ -7,8 +7,9 @@ import numpy as np
 
 from bench.machine import Machine, Scale, turns_ns
 from bench.peers import PlainLoop, one_each
-from kexbench.analysis.estimates import MedianEstimate, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.cases import Case
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import Metric
 from kexbench.runner.invocation import samples_of
@@ -24,7 +25,7 @@ class Level:
     """The level as stored and shown: the median over invocations of the cost over all batches."""
     loop_ns: float
     """The loop's level: the median over invocations of total time divided by handshakes."""
-    to_loop: MedianEstimate
+    to_loop: Estimate
     """The ratio of the two in each invocation, so that changes of the machine between invocations cancel out."""
     median_to_loop: float
     """The same ratio for the medians of batches, which omit costs of few batches."""

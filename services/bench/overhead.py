@@ -4,8 +4,9 @@ import statistics
 from dataclasses import dataclass
 
 from bench.machine import BenchError, Machine, Scale, turns_ns
-from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
+from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.domain.cases import Case
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.plans import BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Timer
 from kexbench.runner.job_input import JobInputKit
@@ -23,12 +24,12 @@ class Overhead:
 
     case: Case
     subject: str
-    cpu_ns: MedianEstimate
-    split: RatioEstimate
+    cpu_ns: Estimate
+    split: Ratio
     """Batches with tick readings divided by batches without, all CPU time of the thread."""
-    timers_share: MedianEstimate
+    timers_share: Estimate
     """The cost of the clocks, as the worker measures it at its start."""
-    outside_share: MedianEstimate
+    outside_share: Estimate
     """Creating, comparing and freeing of objects, which no metric includes."""
     invocations: int
 

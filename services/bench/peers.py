@@ -10,9 +10,10 @@ from typing import Self
 import numpy as np
 
 from bench.machine import BenchError, Machine, pin, turns_ns
-from kexbench.analysis.estimates import RatioEstimate, compare
+from kexbench.analysis.estimates import compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case, Resumption
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.plans import BATCH_NS, WARM_UP_BATCHES
 from kexbench.runner.participant import Participant, Setting
 from kexbench.runner.records import Batch
@@ -32,7 +33,7 @@ class Peer:
     """The share of ours_ns outside turns: the median over batches of each one's share, because the machine's speed
     changes between batches. None if only turns are compared."""
     theirs_ns: float
-    ratio: RatioEstimate | None
+    ratio: Ratio | None
     """ours_ns / theirs_ns if both were interleaved."""
 
 

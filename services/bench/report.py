@@ -22,12 +22,13 @@ from bench.tables import markdown_table
 from bench.texts import CAUSES, NO_CAUSE
 from bench.threads import TOLERANCE as THREADS_TOLERANCE
 from bench.threads import Together
-from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
+from kexbench.analysis.estimates import trimmed_interval
 from kexbench.analysis.moves import LogMove
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.numbers import move_words, signed_words
 from kexbench.domain.samples import Metric
 from kexbench.domain.versions import version_key
@@ -159,7 +160,7 @@ def _agreement(result: Agreement) -> str:
     return f"within {result.own_ns / 1000:g} µs" if result.agrees else "no"
 
 
-def _difference(ratio: MedianEstimate) -> str:
+def _difference(ratio: Estimate) -> str:
     """`+0.3% [+0.1%, +0.6%]`, without an interval if there are too few values."""
     if ratio.low is None or ratio.high is None:
         return signed_words(ratio.value - 1)
@@ -280,7 +281,7 @@ def _cause(result: Built) -> str:
     return "; ".join(filter(None, [text, components_words(result.components)]))
 
 
-def _percent(ratio: RatioEstimate) -> str:
+def _percent(ratio: Ratio) -> str:
     return move_words(ratio.ratio, ratio.low, ratio.high)
 
 
@@ -290,9 +291,9 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
         [
             "0 (the same kit twice)" if injection.injected == 0 else f"{injection.injected:.1%}",
             f"{injection.invocations:,}",
-            move_words(injection.ratio, injection.low, injection.high, places=3),
-            f"{injection.detected.rate:.1%}",
-            f"{injection.detected.low:.1%} to {injection.detected.high:.1%}",
+            move_words(**vars(injection.measured), places=3),
+            f"{injection.detected.rate.value:.1%}",
+            "{:.1%} to {:.1%}".format(*injection.detected.rate.bounds),
             f"{injection.detected.tests:,} ({injection.detected.effective_tests:.0f})",
         ]
         for injection in curve.injections
@@ -319,9 +320,10 @@ def usual_group_text(rejected: Rejections | None, group: int, alpha: float) -> s
     """False alarms of small groups, of which a pool has many."""
     if rejected is None:
         return ""
+    low, high = rejected.rate.bounds
     return (
         f"\n\nIn groups of {group} invocations, as in an ordinary run, the same kit differs from itself in "
-        f"{rejected.rate:.1%} of tests ({rejected.low:.1%} to {rejected.high:.1%}; {rejected.tests:,} tests, like "
+        f"{rejected.rate.value:.1%} of tests ({low:.1%} to {high:.1%}; {rejected.tests:,} tests, like "
         f"{rejected.effective_tests:.0f} independent ones). The nominal rate is {alpha:.0%}."
     )
 
@@ -385,7 +387,7 @@ def megabytes(size: int) -> str:
     return f"{size / MIB:,.0f} MiB"
 
 
-def with_half_width(estimate: MedianEstimate) -> str:
+def with_half_width(estimate: Estimate) -> str:
     """Nanoseconds as `541.5 ± 0.4%`, in microseconds."""
     text = f"{estimate.value / 1000:,.1f}"
     if estimate.low is None or estimate.high is None:
@@ -393,14 +395,14 @@ def with_half_width(estimate: MedianEstimate) -> str:
     return f"{text} ± {(estimate.high - estimate.low) / 2 / estimate.value:.1%}"
 
 
-def between(estimate: MedianEstimate) -> str:
+def between(estimate: Estimate) -> str:
     """`0.14% [0.13%, 0.15%]`."""
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:.2%}"
     return f"{estimate.value:.2%} [{estimate.low:.2%}, {estimate.high:.2%}]"
 
 
-def share(estimate: RatioEstimate) -> str:
+def share(estimate: Ratio) -> str:
     """`+0.12% [+0.05%, +0.29%]`."""
     return move_words(estimate.ratio, estimate.low, estimate.high, places=2)
 

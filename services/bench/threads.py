@@ -12,8 +12,9 @@ from typing import Self
 
 from bench.connection_loop import build_loop, loop_command
 from bench.machine import BenchError, Machine, Scale
-from kexbench.analysis.estimates import MedianEstimate, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.plans import THREADS_BATCH_NS, WARM_UP_BATCHES
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.participant import Participant, Setting
@@ -67,7 +68,7 @@ class Together:
     worker_rate: float
     loop_rate: float
     """Medians of the rates of all threads together."""
-    ratio: MedianEstimate
+    ratio: Estimate
     """The worker's by the loop's: the median over invocations of the median ratio of rounds."""
     efficiency: float | None
     """Of the worker: the median of rounds, divided by the threads."""

@@ -12,6 +12,7 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEvent
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
@@ -22,7 +23,7 @@ from kexbench.domain.profiles import CallCost, CountedSide, FunctionCost, Profil
 from kexbench.domain.runs import Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.domain.samples import ABSENT, Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening
-from kexbench.domain.upgrades import Move, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
@@ -357,7 +358,7 @@ def a_finding(run_id: str = "confirming", *, case_id: str = RSA, ratio: float = 
         title="RSA, RSA-2048",
         pool="local",
         cpu_model=HOST.cpu,
-        move=Move(ratio=ratio, low=ratio - 0.01, high=ratio + 0.01),
+        move=Ratio(ratio=ratio, low=ratio - 0.01, high=ratio + 0.01),
         side="server",
     )
     return Finding(
@@ -422,7 +423,7 @@ def a_screening(run_id: str = "one", *, minutes: float = 0) -> Screening:
     moved = HostMoved(
         pool="local",
         cpu_model=HOST.cpu,
-        move=Move(ratio=1.02, low=1.01, high=1.03),
+        move=Ratio(ratio=1.02, low=1.01, high=1.03),
         cases=3,
         since_run="zero",
         since=NOON - timedelta(days=1),

@@ -43,13 +43,14 @@ def test_a_case_differs_from_itself_about_as_often_as_alpha_says() -> None:
     found = qualified(subjects(2, [0, 0])).false_positives
     assert found is not None
     assert (found.groups, found.tests) == (20, 4000)
-    assert found.low <= 0.01 <= found.high
+    low, high = found.rate.bounds
+    assert low <= 0.01 <= high
 
 
 def test_a_difference_between_the_same_kits_shows_as_false_positives() -> None:
     found = qualified(subjects(3, [0, 0.02])).false_positives
     assert found is not None
-    assert found.low > 0.5
+    assert found.rate.bounds[0] > 0.5
 
 
 def test_the_smallest_detectable_change_is_that_of_the_comparisons_to_come() -> None:

@@ -50,14 +50,14 @@ def test_noise_alone_is_rejected_as_often_as_alpha_says(alpha: float, invocation
 
 def test_an_offset_pool_rejects_always_and_a_constant_one_never() -> None:
     noise = np.random.default_rng(4).normal(0, 0.001, 100)
-    assert resampled(noise + 0.1).rate == 1
-    assert resampled(np.zeros(100)).rate == 0
+    assert resampled(noise + 0.1).rate.value == 1
+    assert resampled(np.zeros(100)).rate.value == 0
 
 
 def test_the_counts_are_told() -> None:
     found = resampled(np.random.default_rng(5).normal(0, 1, 104), group=10, partitions=7)
     assert (found.groups, found.partitions, found.tests) == (10, 7, 70)
-    assert found.rejected == found.rate * 70
+    assert found.rejected == found.rate.value * 70
     assert 10 <= found.effective_tests <= 70
 
 
@@ -73,8 +73,11 @@ def test_the_interval_of_a_rate_holds_the_truth_about_as_often_as_it_claims(offs
     random = np.random.default_rng(7)
     truth = excludes_one(random.normal(offset, 1, (100_000, 10)), 0.05).mean()
     found = [resampled(random.normal(offset, 1, 200), alpha=0.05, seed=seed) for seed in range(200)]
-    held = np.mean([each.low <= truth <= each.high for each in found])
-    naive = np.mean([wilson(each.rate, each.tests)[0] <= truth <= wilson(each.rate, each.tests)[1] for each in found])
+    bounds = [each.rate.bounds for each in found]
+    held = np.mean([low <= truth <= high for low, high in bounds])
+    naive = np.mean(
+        [wilson(each.rate.value, each.tests)[0] <= truth <= wilson(each.rate.value, each.tests)[1] for each in found]
+    )
     assert held > 0.9
     assert naive < held
 
@@ -83,8 +86,8 @@ def test_the_interval_of_a_rate_holds_the_truth_about_as_often_as_it_claims(offs
 def test_a_rate_scatters_over_pools_as_its_effective_number_of_tests_says(offset: float) -> None:
     random = np.random.default_rng(8)
     found = [resampled(random.normal(offset, 1, 200), alpha=0.05, partitions=20) for _ in range(400)]
-    told = np.mean([each.rate * (1 - each.rate) / each.effective_tests for each in found])
-    assert np.sqrt(told) == pytest.approx(np.std([each.rate for each in found]), rel=0.2)
+    told = np.mean([each.rate.value * (1 - each.rate.value) / each.effective_tests for each in found])
+    assert np.sqrt(told) == pytest.approx(np.std([each.rate.value for each in found]), rel=0.2)
 
 
 def test_wilsons_interval_is_that_of_the_textbook() -> None:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kexbench.analysis.scaling import Coefficient, ScalingFit, Together, efficiency, fit_scaling, relative_rates
+from kexbench.analysis.scaling import ScalingFit, Together, efficiency, fit_scaling, relative_rates
+from kexbench.domain.intervals import Estimate
 
 COUNTS = (1, 2, 4, 8, 16)
 contentions = st.one_of(st.just(0.0), st.floats(0.001, 0.9))
@@ -108,9 +109,7 @@ def test_more_than_proportional_growth_counts_as_no_contention() -> None:
 
 @given(contentions, coherencies)
 def test_the_fitted_throughput_rises_to_its_peak_and_falls_behind_it(contention: float, coherency: float) -> None:
-    found = ScalingFit(
-        Coefficient(1000, None, None), Coefficient(contention, None, None), Coefficient(coherency, None, None)
-    )
+    found = ScalingFit(Estimate.whole(1000), Estimate.whole(contention), Estimate.whole(coherency))
     peak = found.peak_threads
     if peak is None:
         assert found.rate(2000) >= found.rate(1000)
@@ -134,9 +133,7 @@ def test_more_contention_never_gives_more_throughput(contention: float, coherenc
     [(0.02, 0.0005, 44.27), (0.0, 0.01, 10), (0.99, 0.1, 1), (1.5, 0.0, 1), (1.0, 0.0, None), (0.5, 0.0, None)],
 )
 def test_the_peak_is_where_the_law_has_it(contention: float, coherency: float, peak: float | None) -> None:
-    found = ScalingFit(
-        Coefficient(1, None, None), Coefficient(contention, None, None), Coefficient(coherency, None, None)
-    )
+    found = ScalingFit(Estimate.whole(1), Estimate.whole(contention), Estimate.whole(coherency))
     assert found.peak_threads == (peak if peak is None else pytest.approx(peak, abs=0.01))
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from kexbench.analysis.sentences import culprit_sentence, sentence
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.profiles import Culprit
-from kexbench.domain.upgrades import CellVerdict, Factor, Move, SideMove, UpgradeCell
+from kexbench.domain.upgrades import CellVerdict, Factor, SideMove, UpgradeCell
 from tests.analysis.matrices import an_end
 from tests.golden import GOLDEN, assert_texts
 
@@ -20,7 +21,7 @@ def a_cell(
     components: tuple[ComponentChange, ...] = (),
     resolves: float | None = 0.008,
 ) -> UpgradeCell:
-    move = None if ratio is None else Move(ratio=ratio, low=ratio - 0.001, high=ratio + 0.001)
+    move = None if ratio is None else Ratio(ratio=ratio, low=ratio - 0.001, high=ratio + 0.001)
     side = None if server is None else SideMove(ratio=server, low=server - 0.001, high=server + 0.001, verdict="more")
     return UpgradeCell(
         case_id=f"case-{number}",

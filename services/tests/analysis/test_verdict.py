@@ -12,7 +12,8 @@ from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, _Kind, moderated, moves
 from kexbench.analysis.verdict import ONE_JOB, judge, moved_side, verdict_of
 from kexbench.domain.cases import Case
-from kexbench.domain.upgrades import Move, UpgradeCell
+from kexbench.domain.intervals import Ratio
+from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from tests.analysis.matrices import MATRIX, a_cell, a_matrix
 
@@ -273,7 +274,7 @@ def test_one_wild_invocation_in_ten_hardly_moves_a_cell_of_a_matrix() -> None:
 def test_a_side_moved_where_the_other_did_not(
     client: tuple[float, float, float] | None, server: tuple[float, float, float], side: str
 ) -> None:
-    moves = [None if one is None else Move(ratio=one[0], low=one[1], high=one[2]) for one in (client, server)]
+    moves = [None if one is None else Ratio(ratio=one[0], low=one[1], high=one[2]) for one in (client, server)]
     assert moved_side(*moves) == side
 
 

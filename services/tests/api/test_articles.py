@@ -61,12 +61,11 @@ def test_published_ratios_stand_beside_those_of_the_servers_cpu_time(
     reference = client.get(f"/runs/{run.run_id}").json()["reference"]
     assert reference["tables"] == []
     (ratios,) = reference["ratios"]
-    (column,) = ratios["columns"]
-    faster, slower = column["rows"]
-    assert faster["ratio"] == pytest.approx(2, rel=1e-4)
-    assert faster["ratio_low"] <= faster["ratio"] <= faster["ratio_high"]
+    ((faster, slower),) = ratios["rows"].values()
+    assert faster["ratio"]["ratio"] == pytest.approx(2, rel=1e-4)
+    assert faster["ratio"]["low"] <= faster["ratio"]["ratio"] <= faster["ratio"]["high"]
     assert (faster["published_ratio"], faster["order"]) == (2.7, "as published")
-    assert slower["ratio"] == pytest.approx(1 / faster["ratio"])
+    assert slower["ratio"]["ratio"] == pytest.approx(1 / faster["ratio"]["ratio"])
     assert slower["order"] == "opposite"
 
 

@@ -56,7 +56,7 @@ def _text(name: str, response: httpx.Response) -> str:
     if response.headers["content-type"] == "application/json":
         answer = _plain(response.json())
         answer = sorted(answer, key=json.dumps) if name in UNORDERED else answer
-        return json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(answer, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     return re.sub(r"\s+$", "\n", response.text)
 
 

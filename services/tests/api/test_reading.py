@@ -447,15 +447,18 @@ def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empt
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 2_000_000 + number}))
         empty_store.add_invocation(run, an_invocation(run, number, case_id=ECDSA, cpu_ns={ONE: 1_000_000 + number}))
     (table,) = client.get(f"/runs/{run.run_id}").json()["reference"]["tables"]
-    (column,) = table["columns"]
-    rsa, ecdsa = column["rows"]
-    assert (rsa["published_rate"], round(rsa["rate"]), rsa["ratio"]) == (900, 500, 1)
-    assert (round(ecdsa["rate"]), round(ecdsa["ratio"], 3), round(ecdsa["published_ratio"], 3)) == (1000, 2, 0.667)
-    assert ecdsa["rate_low"] <= ecdsa["rate"] <= ecdsa["rate_high"]
-    (swap,) = column["swaps"]
+    ((rsa, ecdsa),) = table["rows"].values()
+    assert (rsa["published_rate"], round(rsa["rate"]["value"]), rsa["ratio"]["ratio"]) == (900, 500, 1)
+    assert (round(ecdsa["rate"]["value"]), round(ecdsa["ratio"]["ratio"], 3), round(ecdsa["published_ratio"], 3)) == (
+        1000,
+        2,
+        0.667,
+    )
+    assert ecdsa["rate"]["low"] <= ecdsa["rate"]["value"] <= ecdsa["rate"]["high"]
+    ((swap,),) = table["swaps"].values()
     assert (swap["faster_here"], swap["slower_here"]) == (ECDSA, RSA)
-    assert swap["faster_costs"] == {"client_cpu_ns": 250_000.5, "server_cpu_ns": 750_002}
-    assert swap["slower_costs"]["server_cpu_ns"] > 1_400_000
+    assert swap["faster_cpu_ns"] == {"client": 250_000.5, "server": 750_002}
+    assert swap["slower_cpu_ns"]["server"] > 1_400_000
 
 
 def test_an_order_that_differs_is_told_where_nothing_tells_the_sides_apart(

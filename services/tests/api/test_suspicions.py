@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from kexbench.alerts.suspicions import answered, cause_of, chained, has_recovered
 from kexbench.domain.alerts import AlertCell
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.screenings import UpgradeOutcome
-from kexbench.domain.upgrades import Move
 from tests.builders import HOST, RSA, a_finding, a_screening
 
 HERE = (RSA, "local", HOST.cpu)
 
 
-def move(ratio: float, error: float = 0.002) -> Move:
-    return Move(ratio=ratio, low=ratio * math.exp(-error), high=ratio * math.exp(error))
+def move(ratio: float, error: float = 0.002) -> Ratio:
+    return Ratio(ratio=ratio, low=ratio * math.exp(-error), high=ratio * math.exp(error))
 
 
 def cells(ratio: float) -> tuple[AlertCell, ...]:
@@ -43,7 +43,7 @@ def test_moves_add_up_and_so_do_the_squares_of_their_errors(ratios: list[float])
     ids=["as before", "cheaper", "as good as before", "still more", "who knows", "not measured"],
 )
 def test_a_version_has_recovered_when_it_costs_no_more_than_before_and_surely_less_than_the_regression(
-    since: Move | None, recovered: bool
+    since: Ratio | None, recovered: bool
 ) -> None:
     known = {} if since is None else {HERE: since}
     assert has_recovered(known, cells(1.05), relevant=0.005) is recovered

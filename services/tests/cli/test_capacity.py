@@ -7,9 +7,7 @@ import pytest
 from rich.console import Console
 
 from kexbench.answers.capacity_shapes import (
-    Amount,
     CpuNeed,
-    Machines,
     MixChange,
     MixNeed,
     MixPartView,
@@ -20,8 +18,9 @@ from kexbench.answers.capacity_shapes import (
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
 from kexbench.cli import capacity
 from kexbench.domain.dimensions import Server
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.mixes import CostOf
-from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeEnd
+from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeEnd
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 from tests.golden import GOLDEN, assert_texts
@@ -105,15 +104,15 @@ def an_end(version: str, source: str = "crate") -> UpgradeEnd:
 
 
 def a_need(cores: float, *, interval: bool = True, machines: int | None = None) -> MixNeed:
-    def amount(value: float) -> Amount:
+    def amount(value: float) -> Estimate:
         low, high = (value * 0.99, value * 1.01) if interval else (None, None)
-        return Amount(value=value, low=low, high=high)
+        return Estimate(value=value, low=low, high=high)
 
     bounds = (machines, machines + 1) if machines and interval else (None, None)
     return MixNeed(
         cpu_ns=amount(cores * 1e4),
         cores=amount(cores),
-        machines=Machines(value=machines, low=bounds[0], high=bounds[1]) if machines else None,
+        machines=Estimate(value=machines, low=bounds[0], high=bounds[1]) if machines else None,
     )
 
 
@@ -139,7 +138,7 @@ def a_version(version: str, need: MixNeed, source: str = "crate") -> VersionNeed
 
 
 def a_change(verdict: CellVerdict, ratio: float | None = None) -> MixChange:
-    move = Move(ratio=ratio, low=ratio - 0.01, high=ratio + 0.01) if ratio else None
+    move = Ratio(ratio=ratio, low=ratio - 0.01, high=ratio + 0.01) if ratio else None
     return MixChange(verdict=verdict, move=move, resolves=0.012 if move else None)
 
 

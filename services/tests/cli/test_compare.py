@@ -7,8 +7,9 @@ import pytest
 
 from kexbench.answers.shapes import CaseView
 from kexbench.cli import compare
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import BuildProfile
-from kexbench.domain.upgrades import Move, SideMove, SpreadMove, UpgradeCell
+from kexbench.domain.upgrades import SideMove, SpreadMove, UpgradeCell
 from tests.builders import RSA, a_run
 from tests.cli.conftest import SPEC, Cli
 
@@ -141,7 +142,7 @@ def test_build_profiles_are_named_where_their_labels_differ() -> None:
 
 def a_cell(**changes: object) -> UpgradeCell:
     cell = compare._without_result(CaseView.of(a_run().plan.case(RSA)))
-    move = Move(ratio=1.1, low=0.95, high=1.25)
+    move = Ratio(ratio=1.1, low=0.95, high=1.25)
     moved = SideMove(**move.model_dump(), verdict="unresolved")
     return cell.model_copy(
         update={"move": move, "client": moved, "server": moved, "resolves": 0.2, "invocations": 6, **changes}

@@ -12,7 +12,7 @@ from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail, SiblingView, StealView
 from kexbench.answers.runs import summary
-from kexbench.answers.shapes import CaseView, Estimate, SubjectView
+from kexbench.answers.shapes import CaseView, SubjectView
 from kexbench.cli.step_tables import (
     NO_SIDES,
     level_legend,
@@ -25,6 +25,7 @@ from kexbench.cli.step_tables import (
 from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.upgrades import SideMove, UpgradeEnd

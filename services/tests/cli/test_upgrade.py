@@ -18,8 +18,9 @@ from kexbench.cli.upgrade_words import (
     verdict_text,
 )
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.numbers import signed_words
-from kexbench.domain.upgrades import MissingCell, Move, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
+from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 
@@ -113,7 +114,7 @@ def a_cell(title: str, **changes: object) -> UpgradeCell:
         "pool": "local",
         "cpu_model": "CPU",
         "verdict": "unresolved",
-        "move": Move(ratio=1.002, low=0.99, high=1.014),
+        "move": Ratio(ratio=1.002, low=0.99, high=1.014),
         "client": None,
         "server": None,
         "q": 0.5,
@@ -212,7 +213,7 @@ def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_no
     cell = a_cell(
         "TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256, resumed with session id",
         verdict="less",
-        move=Move(ratio=0.9391, low=0.9268, high=0.9536),
+        move=Ratio(ratio=0.9391, low=0.9268, high=0.9536),
         client=a_side(1.0851, "unresolved"),
         server=a_side(0.8912, "less"),
         server_before_ns=301_000.0,

@@ -5,9 +5,9 @@ from io import StringIO
 from rich.console import Console
 
 from kexbench.answers.queued import QueueEntry, QueueView
-from kexbench.answers.shapes import Estimate
 from kexbench.cli.queue import queue_table
 from kexbench.cli.words import by_library, duration_words, percent, rate_text
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.runs import RunState, Trigger
 from tests.builders import NOON
 

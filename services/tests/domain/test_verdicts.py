@@ -6,7 +6,7 @@ from tests.golden import GOLDEN, assert_texts
 
 def a_cell(change: float) -> MovedCell:
     return MovedCell(
-        case="RSA 2048", pool="local", before="a", after="b", change=change, low=change - 0.01, high=change + 0.01
+        case="RSA 2048", pool="local", before="a", after="b", ratio=1 + change, low=0.99 + change, high=1.01 + change
     )
 
 
@@ -34,5 +34,5 @@ def test_the_sentence_of_a_verdict() -> None:
 def test_all_that_moved_is_counted_and_the_furthest_is_named() -> None:
     found = judged(200, 0, [a_cell(n / 1000 * (-1) ** n) for n in range(1, LARGEST + 11)])
     assert (found.more, found.less, found.moved) == (15, 15, 30)
-    assert [round(cell.change * 1000) for cell in found.largest[:3]] == [30, -29, 28]
+    assert [round((cell.ratio - 1) * 1000) for cell in found.largest[:3]] == [30, -29, 28]
     assert len(found.largest) == LARGEST

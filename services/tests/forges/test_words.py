@@ -38,9 +38,9 @@ CELL = MovedCell(
     pool="pool-a",
     before="openssl 3.0.2",
     after="openssl 3.5.5",
-    change=0.031,
-    low=0.022,
-    high=0.04,
+    ratio=1.031,
+    low=1.022,
+    high=1.04,
 )
 RUN = FinishedRun("bench-specs/quickstart.yaml", COMMIT, "https://kexbench/runs/1", judged(120, 5, [CELL]))
 CULPRIT = Culprit(

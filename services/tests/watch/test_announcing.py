@@ -132,7 +132,7 @@ ERROR, NO_SPEC = (
 
 def moved(change: float) -> MovedCell:
     return MovedCell(
-        case="RSA", pool="local", before="1.0", after="1.1", change=change, low=change - 0.01, high=change + 0.01
+        case="RSA", pool="local", before="1.0", after="1.1", ratio=1 + change, low=0.99 + change, high=1.01 + change
     )
 
 

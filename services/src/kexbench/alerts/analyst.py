@@ -32,9 +32,9 @@ from kexbench.domain.alerts import (
     alert_of,
     status_of,
 )
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.runs import Run
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
-from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
 from kexbench.queue.runs import one_at_a_time
 from kexbench.queue.supplies import LocalSupplies, Supplies
@@ -205,12 +205,12 @@ class Analyst:
     def _host_moves(self, run: Run) -> Iterable[HostMoved]:
         for kind in self._store.host_kinds(run.run_id):
             change = moved_since(self._store, run, kind.pool, kind.cpu_model)
-            if change and change.move.moved:
+            if change and change.moved:
                 yield HostMoved(
                     pool=kind.pool,
                     cpu_model=kind.cpu_model,
-                    move=Move(ratio=change.move.ratio, low=change.move.low, high=change.move.high),
-                    cases=change.move.cases,
+                    move=Ratio(ratio=change.ratio, low=change.low, high=change.high),
+                    cases=change.cases,
                     since_run=change.since_run,
                     since=change.since,
                 )

@@ -8,14 +8,15 @@ from kexbench.alerts.suspicions import HostCase, cause_of, chained, has_recovere
 from kexbench.answers.judging import JudgedCells
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.hosts import meant_by
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.screenings import ScreenedUpgrade
-from kexbench.domain.upgrades import Move, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import SampleStore
 
 MOST_VERSIONS = 50
 """The versions after a regression that are checked. Each adds its error, so later ones are too uncertain."""
-_Since = Mapping[HostCase, tuple[Move, ...]]
+_Since = Mapping[HostCase, tuple[Ratio, ...]]
 """The moves from the version before a regression to a later one, by case on a host kind."""
 
 
@@ -37,7 +38,7 @@ class Moves:
             for cpu_model in meant_by(cell.cpu_model, kinds[cell.pool])
         )
 
-    def between(self, library: Library, before: str, after: str, *, interleaved: bool = False) -> dict[HostCase, Move]:
+    def between(self, library: Library, before: str, after: str, *, interleaved: bool = False) -> dict[HostCase, Ratio]:
         """The moves between two subjects, by their names. `interleaved`: only if the same invocations hold both."""
         key = library, before, after
         if key not in self._cells:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kexbench.analysis.verdict import moved_side
 from kexbench.domain.alerts import AlertCell, AlertKind, Cause
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.screenings import ScreenedUpgrade, Screening
-from kexbench.domain.upgrades import Move, UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 
 HostCase = tuple[str, str, str]
 """A case on a host kind: its id, the pool, the CPU model."""
@@ -59,14 +60,14 @@ def answered(key: str, spec_name: str, screenings: Iterable[Screening]) -> dict[
     return answers
 
 
-def chained(moves: Sequence[Move]) -> Move:
+def chained(moves: Sequence[Ratio]) -> Ratio:
     """The product of successive moves, whose errors are independent."""
     centre = sum(math.log(move.ratio) for move in moves)
     reach = math.hypot(*((math.log(move.high) - math.log(move.low)) / 2 for move in moves))
-    return Move(ratio=math.exp(centre), low=math.exp(centre - reach), high=math.exp(centre + reach))
+    return Ratio.of_logs(centre, centre - reach, centre + reach)
 
 
-def has_recovered(since: Mapping[HostCase, Move], cells: Iterable[AlertCell], relevant: float) -> bool:
+def has_recovered(since: Mapping[HostCase, Ratio], cells: Iterable[AlertCell], relevant: float) -> bool:
     """Whether a version has recovered in all cells of the alert that it was measured in. `since` are its costs relative
     to the version before the regression. Each must be less than a relevant change, and its interval below the alert's
     ratio."""

@@ -12,7 +12,8 @@ from kexbench.analysis.estimates import CONFIDENCE, Matrix
 from kexbench.analysis.rounds import Vector
 from kexbench.analysis.traits import Shared, shared_traits
 from kexbench.analysis.verdict import CellData, moved_side
-from kexbench.domain.upgrades import Factor, Move, Side, UpgradeCell
+from kexbench.domain.intervals import Ratio
+from kexbench.domain.upgrades import Factor, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 
 MOST_FACTORS = 3
@@ -44,10 +45,10 @@ class _Fit:
     errors: Vector
     freedom: int
 
-    def move(self, place: int) -> Move:
+    def move(self, place: int) -> Ratio:
         reach = float(scipy.special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.errors[place]
-        ratio, low, high = np.exp(self.parts[place] + np.array([0, -reach, reach])).tolist()
-        return Move(ratio=ratio, low=low, high=high)
+        centre = float(self.parts[place])
+        return Ratio.of_logs(centre, centre - reach, centre + reach)
 
 
 def attribute(
@@ -90,7 +91,7 @@ def _host(cell: CellData) -> str:
     return f"{cell.cpu_model} in pool {cell.pool}"
 
 
-def _moves(moves: Sequence[Move | None]) -> _Moves:
+def _moves(moves: Sequence[Ratio | None]) -> _Moves:
     """The standard errors come from the intervals, as if these were normal. That suffices for the weights."""
     logs = np.log([[move.ratio, move.low, move.high] for move in moves if move is not None])
     errors = (logs[:, 2] - logs[:, 1]) / (2 * scipy.special.ndtri((1 + CONFIDENCE) / 2))
@@ -122,7 +123,7 @@ def _choose(
     return [], []
 
 
-def _is_relevant(move: Move, relevant: float) -> bool:
+def _is_relevant(move: Ratio, relevant: float) -> bool:
     return (move.low > 1 or move.high < 1) and abs(move.ratio - 1) >= relevant
 
 
@@ -206,7 +207,7 @@ def _factor(
     shared: Shared, explained: float, place: int, chosen: Sequence[Shared], moves: _Moves, judged: Sequence[UpgradeCell]
 ) -> Factor:
     both = _fit(moves, chosen).move(place)
-    by_side: dict[Side, Move] = {"both": both}
+    by_side: dict[Side, Ratio] = {"both": both}
     clients, servers = [cell.client for cell in judged], [cell.server for cell in judged]
     if None not in clients and None not in servers:
         by_side |= {"client": _fit(_moves(clients), chosen).move(place)}
@@ -214,12 +215,10 @@ def _factor(
     side = moved_side(by_side.get("client"), by_side.get("server"))
     move = by_side[side]
     return Factor(
+        **vars(move),
         dimension=shared.trait.dimension,
         value=shared.trait.value,
         side=side,
-        ratio=move.ratio,
-        low=move.low,
-        high=move.high,
         cells=int(shared.cells.sum()),
         explained=explained,
         words=shared.trait.words,

@@ -17,6 +17,7 @@ import scipy  # only scipy.special: scipy.stats has the same functions, but its 
 
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 from kexbench.analysis.welch import welch_freedom
+from kexbench.domain.intervals import Estimate, Ratio
 
 CONFIDENCE = 0.95
 TRIM = 0.2
@@ -28,16 +29,6 @@ Matrix: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class MedianEstimate:
-    """A median with its 95% confidence interval; no interval below six values, except in `difference_of_means`."""
-
-    value: float
-    low: float | None
-    high: float | None
-    invocations: int
-
-
-@dataclass(frozen=True)
 class TrimmedMeans:
     """The trimmed means of samples of one size, their standard errors, and their degrees of freedom."""
 
@@ -46,23 +37,13 @@ class TrimmedMeans:
     freedom: float
 
 
-@dataclass(frozen=True)
-class RatioEstimate:
-    """The cost of one subject relative to another: 1.02 is 2% more."""
-
-    ratio: float
-    low: float
-    high: float
-    paired: bool
-
-
-def estimate_median(medians: Sequence[float]) -> MedianEstimate:
+def estimate_median(medians: Sequence[float]) -> Estimate:
     """The median of invocation medians and its interval by order statistics (the binomial inversion
     of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""
     values = sorted(map(float, medians))  # NumPy takes ten times as long for a few values, and a page has thousands
     ranks = _interval_ranks(len(values))
     low, high = (values[rank] for rank in ranks) if ranks else (None, None)
-    return MedianEstimate(median(values), low, high, len(values))
+    return Estimate(value=median(values), low=low, high=high, invocations=len(values))
 
 
 @cache
@@ -74,17 +55,17 @@ def _interval_ranks(count: int) -> tuple[int, int] | None:
     return (outside - 1, count - outside) if outside else None
 
 
-def difference_of_means(first: Sequence[float], second: Sequence[float]) -> MedianEstimate:
+def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """The mean of `first` less that of `second`, with Welch's t interval; none below three values on either side."""
     minuends, subtrahends = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     count = min(len(minuends), len(subtrahends))
     if count < MIN_COMPARED_INVOCATIONS:
-        return MedianEstimate(float(minuends.mean() - subtrahends.mean()), None, None, count)
+        return Estimate(value=float(minuends.mean() - subtrahends.mean()), low=None, high=None, invocations=count)
     centre, low, high = _welch_interval(minuends, subtrahends)
-    return MedianEstimate(centre, low, high, count)
+    return Estimate(value=centre, low=low, high=high, invocations=count)
 
 
-def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
+def compare(subject: Batches, against: Batches) -> Ratio | None:
     """The ratio subject / against from batch values by invocation. None with too few invocations, or if a value is
     zero, which has no ratio.
 
@@ -94,12 +75,17 @@ def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
     """
     if not all_positive(subject, against):
         return None
-    logs = log_ratios(subject, against)
-    if len(logs) >= MIN_COMPARED_INVOCATIONS:
-        return _ratio(*trimmed_interval(logs), paired=True)
+    if are_paired(subject, against):
+        logs = log_ratios(subject, against)
+        return Ratio.of_logs(*trimmed_interval(logs))
     if min(len(subject), len(against)) < MIN_COMPARED_INVOCATIONS:
         return None
-    return _ratio(*_welch_interval(np.log(medians(subject)), np.log(medians(against))), paired=False)
+    return Ratio.of_logs(*_welch_interval(np.log(medians(subject)), np.log(medians(against))))
+
+
+def are_paired(subject: Batches, against: Batches) -> bool:
+    """Whether enough invocations have both, so that only those are compared."""
+    return len(subject.keys() & against.keys()) >= MIN_COMPARED_INVOCATIONS
 
 
 def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:
@@ -144,8 +130,3 @@ def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
         return centre, centre, centre
     reach = float(scipy.special.stdtrit(means.freedom, (1 + CONFIDENCE) / 2) * means.errors[0])
     return centre, centre - reach, centre + reach
-
-
-def _ratio(centre: float, low: float, high: float, *, paired: bool) -> RatioEstimate:
-    ratio, low, high = (float(np.exp(value)) for value in (centre, low, high))
-    return RatioEstimate(ratio, low, high, paired)

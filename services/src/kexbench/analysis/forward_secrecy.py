@@ -9,16 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kexbench.analysis.estimates import RatioEstimate
-from kexbench.analysis.moves import LogMove, pair
+from kexbench.analysis.moves import pair
 from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.verdict import judge_pairs
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import RSA_KEYS, Method
+from kexbench.domain.intervals import ITSELF, Ratio
 from kexbench.domain.strength import is_forward_secret
 from kexbench.domain.upgrades import CellVerdict
 
-_ITSELF = RatioEstimate(1.0, 1.0, 1.0, paired=False)
 """A handshake relative to itself, which has no noise."""
 
 
@@ -42,7 +41,7 @@ class Handshake:
 class Against:
     """A cost relative to another handshake's; the verdict is among all handshakes compared with the same one."""
 
-    ratio: RatioEstimate
+    ratio: Ratio
     verdict: CellVerdict
     resolves: float | None = None
     """A smaller difference would probably be missed; None of a handshake relative to itself."""
@@ -102,17 +101,12 @@ def relative_to(baseline: Handshake, handshakes: Sequence[Handshake]) -> dict[st
     }
     judged = judge_pairs(pairs, dict.fromkeys(pairs), {})
     against = {
-        others[place].case.case_id: Against(_ratio(each.move), each.verdict, each.resolves)
+        others[place].case.case_id: Against(each.move.ratio, each.verdict, each.resolves)
         for place, each in judged.items()
     }
-    return {baseline.case.case_id: Against(_ITSELF, "same"), **against}
+    return {baseline.case.case_id: Against(ITSELF, "same"), **against}
 
 
 def _of_its_case(handshake: Handshake) -> Batches:
     """With the case in the keys: invocations with one number in two cases were not interleaved."""
     return {f"{handshake.case.case_id}/{unit}": values for unit, values in handshake.costs_ns.items()}
-
-
-def _ratio(move: LogMove) -> RatioEstimate:
-    ratio, low, high = (float(value) for value in np.exp([move.centre, *move.bounds()]))
-    return RatioEstimate(ratio, low, high, paired=False)

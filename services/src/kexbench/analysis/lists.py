@@ -8,6 +8,7 @@ import numpy as np
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.moves import moves, pair
 from kexbench.analysis.verdict import has_moved
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.verdicts import RELEVANT
 
 CHANCE, STRICT_CHANCE = 0.01, 0.001
@@ -17,11 +18,9 @@ STRICT_RELEVANT = 0.01
 
 @dataclass(frozen=True)
 class Compared:
-    """The cost of `b` relative to `a` with its 95% confidence interval: 1.02 is 2% more."""
+    """The cost of `b` relative to `a`."""
 
-    ratio: float
-    ci_low: float
-    ci_high: float
+    move: Ratio
     regression: bool
 
 
@@ -46,10 +45,9 @@ def compare_lists(a: list[list[float]], b: list[list[float]], paired: bool, stri
     both = pair(before, after)
     assert both is not None  # the checks above exclude it
     move = moves({0: both}, {0: None})[0]
-    low, high = move.bounds()
     relevant, chance = (STRICT_RELEVANT, STRICT_CHANCE) if strict else (RELEVANT, CHANCE)
     regression = move.centre > 0 and has_moved(move, move.chance, chance, relevant)
-    return Compared(float(np.exp(move.centre)), float(np.exp(low)), float(np.exp(high)), regression)
+    return Compared(move.ratio, regression)
 
 
 def _named(

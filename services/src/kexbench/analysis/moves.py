@@ -19,6 +19,7 @@ from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TR
 from kexbench.analysis.moderation import MIN_MODERATED, Moderated, moderate
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
+from kexbench.domain.intervals import Ratio
 
 OUTLYING = 2.5
 """Invocations are clipped at this many standard deviations from the median of their cell."""
@@ -147,6 +148,10 @@ class LogMove:
         if self.error > 0:
             reach = float(scipy.special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.error
         return self.centre - reach, self.centre + reach
+
+    @property
+    def ratio(self) -> Ratio:
+        return Ratio.of_logs(self.centre, *self.bounds())
 
 
 @dataclass(frozen=True)

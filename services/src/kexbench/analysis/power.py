@@ -11,6 +11,7 @@ from kexbench.analysis.detectable import POWER
 from kexbench.analysis.estimates import CONFIDENCE, Matrix, trimmed_interval
 from kexbench.analysis.resampling import Rejections, excludes_one, partition, rejections
 from kexbench.analysis.rounds import Vector
+from kexbench.domain.intervals import Estimate, Ratio
 
 BOOTSTRAPS = 200
 BOOTSTRAP_GROUPS = 600
@@ -23,32 +24,22 @@ class InjectionPower:
 
     injected: float
     """As a fraction: 0.002 is 0.2%."""
-    ratio: float
-    low: float
-    high: float
-    """The injection as the whole pool measures it, with its interval: a check of the injection."""
+    measured: Ratio
+    """By the whole pool: a check of the injection."""
     invocations: int
     detected: Rejections
 
 
 @dataclass(frozen=True)
-class SmallestChange:
-    """The slowdown that is detected with probability 0.8, a fraction, with its interval. There is no upper bound if one
-    bootstrap draw in forty has no such slowdown."""
-
-    value: float
-    low: float
-    high: float | None
-
-
-@dataclass(frozen=True)
 class PowerCurve:
-    """One point per injection. No smallest change if the largest injection is not detected often enough."""
+    """One point per injection."""
 
     group: int
     alpha: float
     injections: tuple[InjectionPower, ...]
-    smallest_change: SmallestChange | None
+    smallest_change: Estimate | None
+    """The slowdown that is detected with probability 0.8, a fraction. There is no upper bound if one bootstrap draw in
+    forty has no such slowdown, and none at all if the largest injection is not detected often enough."""
 
 
 def resampled_power(
@@ -72,13 +63,18 @@ def resampled_power(
     random = np.random.default_rng(seed)
     injections = tuple(_injection(injected, pool, group, resamples, alpha, random) for injected, pool in pools.items())
     slowdowns = np.log1p(list(pools))
-    crossing = _crossings(slowdowns, np.array([[injection.detected.rate for injection in injections]]), injections)[0]
+    crossing = _crossings(
+        slowdowns, np.array([[injection.detected.rate.value for injection in injections]]), injections
+    )[0]
     change = None
     if 0 < crossing <= slowdowns[-1]:
         draws = _crossings(slowdowns, _bootstrapped_rates(list(pools.values()), group, alpha, random), injections)
         low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
-        bounds = float(np.expm1(low)), float(np.expm1(high)) if np.isfinite(high) else None
-        change = SmallestChange(float(np.expm1(crossing)), *bounds)
+        change = Estimate(
+            value=float(np.expm1(crossing)),
+            low=float(np.expm1(low)),
+            high=float(np.expm1(high)) if np.isfinite(high) else None,
+        )
     return PowerCurve(group, alpha, injections, change)
 
 
@@ -88,8 +84,7 @@ def _injection(
     detected = rejections(pool, group, resamples, alpha, random)
     if detected is None:
         raise ValueError(f"{len(pool)} invocations at a slowdown of {injected} do not make two groups of {group}")
-    ratio, low, high = (float(np.exp(value)) for value in trimmed_interval(pool))
-    return InjectionPower(injected, ratio, low, high, len(pool), detected)
+    return InjectionPower(injected, Ratio.of_logs(*trimmed_interval(pool)), len(pool), detected)
 
 
 def _bootstrapped_rates(pools: list[Vector], group: int, alpha: float, random: np.random.Generator) -> Matrix:

@@ -1,74 +1,68 @@
 """Measured figures compared with published ones: rates, ratios of two cases, and changed orders."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
+from pydantic import Field
 
-from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
-from kexbench.analysis.moves import LogMove, pair
+from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.analysis.moves import pair
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import judge_pairs
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import ITSELF, Estimate, Ratio
 from kexbench.domain.plans import ReferenceRatio, ReferenceRatios, ReferenceTable
 from kexbench.domain.upgrades import CellVerdict
 
 NS_PER_SECOND = 1e9
-_ITSELF = RatioEstimate(1.0, 1.0, 1.0, paired=True)
-"""The ratio of the baseline to itself, which has no noise."""
 
 
-@dataclass(frozen=True)
-class Rate:
-    """Handshakes per CPU second of client and server together, with the interval of the median."""
+class MeasuredRow(Frozen):
+    """A case with its published rate. Rates are handshakes per CPU-second, client and server together."""
 
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class MeasuredRow:
     case_id: str
     published_rate: float
-    published_ratio: float
-    rate: Rate | None
-    ratio: RatioEstimate | None
-    """The ratio of rates: above 1 is faster than the baseline."""
+    published_ratio: float = Field(description="to the baseline's published rate")
+    rate: Estimate | None
+    ratio: Ratio | None = Field(description="to the baseline's measured rate; above 1 is faster")
 
 
 RatioOrder = Literal["as published", "opposite", "unresolved"]
 """Whether the case that is faster in the published figures is proven to be faster here, or to be slower."""
 
 
-@dataclass(frozen=True)
-class MeasuredRatio:
-    published: ReferenceRatio
-    ratio: RatioEstimate | None
-    """Of the rates, as published; None where a case has too few invocations."""
-    order: RatioOrder | None
-    """None without a ratio, and where the published figures are equal."""
+class MeasuredRatio(Frozen):
+    """A published ratio of two cases' rates, and the one measured here; above 1, the case is the faster one."""
 
-
-@dataclass(frozen=True)
-class Swap:
-    """Two rows whose order differs from the published one, beyond the intervals."""
-
-    faster_here: str
-    slower_here: str
-    ratio: RatioEstimate
-
-
-def rate_of(estimate: MedianEstimate) -> Rate:
-    """A cost in nanoseconds as a rate; the bounds are swapped."""
-    return Rate(
-        NS_PER_SECOND / estimate.value,
-        NS_PER_SECOND / estimate.high if estimate.high else None,
-        NS_PER_SECOND / estimate.low if estimate.low else None,
+    case_id: str
+    relative_to: str
+    published_ratio: float
+    ratio: Ratio | None = Field(description="null where a case has fewer than three invocations")
+    order: RatioOrder | None = Field(
+        description="whether the case that was faster when published is faster here; null without a ratio, and where "
+        "the published figures are equal"
     )
 
 
-def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimate | None:
+class Swap(Frozen):
+    """Two cases whose order differs from the published order, beyond the intervals."""
+
+    faster_here: str
+    slower_here: str
+    ratio: Ratio = Field(description="of the rates")
+
+
+def rate_of(estimate: Estimate) -> Estimate:
+    """A cost in nanoseconds as a rate; the bounds are swapped."""
+    return Estimate(
+        value=NS_PER_SECOND / estimate.value,
+        low=NS_PER_SECOND / estimate.high if estimate.high else None,
+        high=NS_PER_SECOND / estimate.low if estimate.low else None,
+        invocations=estimate.invocations,
+    )
+
+
+def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> Ratio | None:
     """The rate of a case relative to the baseline's. Cases run in separate invocations, so nothing is paired."""
     return compare(_unpaired("baseline", baseline), _unpaired("case", case))
 
@@ -97,7 +91,7 @@ def measured_rows(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) 
                 published_rate=row.rate,
                 published_ratio=row.rate / published[table.baseline],
                 rate=rate_of(estimate_median(costs)) if costs else None,
-                ratio=_ITSELF if ratio and row.case_id == table.baseline else ratio,
+                ratio=ITSELF if ratio and row.case_id == table.baseline else ratio,
             )
         )
     return rows
@@ -114,9 +108,13 @@ def measured_ratios(published: ReferenceRatios, levels: Mapping[str, Sequence[fl
             pairs[place] = compared
     judged = judge_pairs(pairs, dict.fromkeys(pairs), {})
     return [
-        MeasuredRatio(row, None, None)
-        if place not in judged
-        else MeasuredRatio(row, _ratio_of(judged[place].move), _order(row, judged[place].verdict))
+        MeasuredRatio(
+            case_id=row.case_id,
+            relative_to=row.relative_to,
+            published_ratio=row.ratio,
+            ratio=judged[place].move.ratio if place in judged else None,
+            order=_order(row, judged[place].verdict) if place in judged else None,
+        )
         for place, row in enumerate(published.rows)
     ]
 
@@ -144,12 +142,7 @@ def swaps(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) -> list[
         if (case_pair := pair(_unpaired(slower, levels[slower]), _unpaired(faster, levels[faster])))
     }
     return [
-        Swap(*ordered[place], _ratio_of(judged.move))
+        Swap(faster_here=ordered[place][0], slower_here=ordered[place][1], ratio=judged.move.ratio)
         for place, judged in judge_pairs(pairs, dict.fromkeys(pairs), {}).items()
         if judged.verdict == "more"
     ]
-
-
-def _ratio_of(move: LogMove) -> RatioEstimate:
-    ratio, low, high = (float(value) for value in np.exp([move.centre, *move.bounds()]))
-    return RatioEstimate(ratio, low, high, paired=False)

@@ -8,6 +8,7 @@ import scipy
 
 from kexbench.analysis.estimates import CONFIDENCE, Matrix, trimmed_means
 from kexbench.analysis.rounds import Vector
+from kexbench.domain.intervals import Estimate
 
 Places: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.int64]]"
 Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
@@ -21,9 +22,7 @@ class Rejections:
     of independent tests with the same information; the interval is Wilson's for that number.
     """
 
-    rate: float
-    low: float
-    high: float
+    rate: Estimate
     rejected: int
     tests: int
     partitions: int
@@ -64,7 +63,8 @@ def resampled(drawn: Places, rejected: Flags, count: int) -> Rejections:
         leading = max(0.0, float(rates.var(ddof=1)) - chance) * group**2 / count
         effective = float(np.clip(rate * (1 - rate) / (leading + rate * (1 - rate) / tests), groups, tests))
     low, high = wilson(rate, effective)
-    return Rejections(rate, low, high, int(rejected.sum()), tests, tests // groups, groups, effective)
+    interval = Estimate(value=rate, low=low, high=high)
+    return Rejections(interval, int(rejected.sum()), tests, tests // groups, groups, effective)
 
 
 def partition(count: int, group: int, partitions: int, random: np.random.Generator) -> Places:

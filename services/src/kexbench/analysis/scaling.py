@@ -9,6 +9,7 @@ import scipy
 
 from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, Matrix, compare
 from kexbench.analysis.rounds import Vector
+from kexbench.domain.intervals import Estimate
 
 BOOTSTRAPS = 400
 NEGLIGIBLE = 1e-9
@@ -17,23 +18,15 @@ _Array = TypeVar("_Array", Vector, Matrix)
 
 
 @dataclass(frozen=True)
-class Coefficient:
-    """A fitted value and its 95% confidence interval; none if a thread count has fewer than three invocations."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
 class ScalingFit:
-    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X a throughput."""
+    """X(N) = rate_1 N / (1 + contention (N - 1) + coherency N (N - 1)), X a throughput. Without intervals if a thread
+    count has fewer than three invocations."""
 
-    rate_1: Coefficient
+    rate_1: Estimate
     """Throughput of one thread, in the unit of the throughputs."""
-    contention: Coefficient
+    contention: Estimate
     """The share of the work that is serial; at 0, throughput is proportional to the threads."""
-    coherency: Coefficient | None
+    coherency: Estimate | None
     """The cost of each thread for each other thread, due to which throughput falls in the end. None with two thread
     counts: they cannot separate it from contention, so contention includes it."""
 
@@ -50,15 +43,6 @@ class ScalingFit:
         if contention > 1 or (contention == 1 and coherency > 0):
             return 1.0
         return max(1.0, float(np.sqrt((1 - contention) / coherency))) if coherency > 0 else None
-
-
-@dataclass(frozen=True)
-class Efficiency:
-    """X(N) / (N A(N)), with its 95% interval: 1 if every thread does as much as it does alone."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 def fit_scaling(
@@ -86,9 +70,11 @@ def fit_scaling(
     if min(map(len, logs)) >= MIN_COMPARED_INVOCATIONS:
         draws = _bootstrapped(logs, bootstraps, np.random.default_rng(seed))
         fits = [_fit(threads, drawn, fitted[1:]) for drawn in draws]
-        low, high = np.quantile(fits, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
-        bounds = list(zip(low.tolist(), high.tolist(), strict=True))
-    coefficients = [Coefficient(float(value), *bound) for value, bound in zip(fitted, bounds, strict=True)]
+        lowest, highest = np.quantile(fits, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
+        bounds = list(zip(lowest.tolist(), highest.tolist(), strict=True))
+    coefficients = [
+        Estimate(value=float(value), low=low, high=high) for value, (low, high) in zip(fitted, bounds, strict=True)
+    ]
     return ScalingFit(coefficients[0], coefficients[1], coefficients[2] if len(coefficients) > 2 else None)
 
 
@@ -101,14 +87,17 @@ class Together:
     alone_rate: float
 
 
-def efficiency(threads: int, invocations: Mapping[str, Together]) -> Efficiency | None:
-    """The efficiency of a number of threads. Both rates of an invocation come from the same process on the same CPUs at
-    the same time, so that neither a fast CPU nor a fast phase of the machine is in their ratio. None with fewer than
-    three invocations."""
+def efficiency(threads: int, invocations: Mapping[str, Together]) -> Estimate | None:
+    """X(N) / (N A(N)): 1 if every thread does as much as it does alone. Both rates of an invocation come from the same
+    process on the same CPUs at the same time, so that neither a fast CPU nor a fast phase of the machine is in their
+    ratio. None with fewer than three invocations."""
     together = {unit: (each.rate,) for unit, each in invocations.items()}
     alone = {unit: (each.alone_rate,) for unit, each in invocations.items()}
     ratio = compare(together, alone)
-    return Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads) if ratio else None
+    if ratio is None:
+        return None
+    value, low, high = (bound / threads for bound in (ratio.ratio, ratio.low, ratio.high))
+    return Estimate(value=value, low=low, high=high)
 
 
 def relative_rates(invocations: Mapping[int, Mapping[str, Together]]) -> dict[int, list[float]]:

@@ -1,25 +1,21 @@
 """The sentinel, a frozen subject in every job. Its changes come from the host, not from a library."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_interval
 from kexbench.analysis.rounds import Batches, is_positive, median_log_ratio
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.verdicts import RELEVANT
 
 
-@dataclass(frozen=True)
-class HostMove:
+class HostMove(Ratio):
     """The cost of the sentinel in a later run relative to an earlier one: 1.02 means that the host became 2% slower."""
 
-    ratio: float
-    low: float
-    high: float
     cases: int
-    moved: bool
-    """Whether the whole interval lies beyond 0.5% on one side: a host event, not a regression of a library."""
+    moved: bool = Field(description="the whole interval is beyond 0.5%: a host event, not a regression of a library")
 
 
 def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, tuple[float]]:
@@ -46,8 +42,9 @@ def host_moves(earlier: Mapping[str, Sequence[float]], later: Mapping[str, Seque
     if len(shared) < MIN_COMPARED_INVOCATIONS:
         return None
     logs = np.array([np.log(np.median(later[case])) - np.log(np.median(earlier[case])) for case in shared])
-    ratio, low, high = (float(np.exp(value)) for value in trimmed_interval(logs))
-    return HostMove(ratio, low, high, len(shared), moved=low > 1 + RELEVANT or high < 1 - RELEVANT)
+    move = Ratio.of_logs(*trimmed_interval(logs))
+    moved = move.low > 1 + RELEVANT or move.high < 1 - RELEVANT
+    return HostMove(**vars(move), cases=len(shared), moved=moved)
 
 
 def _positive(values: Sequence[float]) -> bool:

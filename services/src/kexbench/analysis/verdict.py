@@ -13,7 +13,8 @@ from kexbench.analysis.rounds import Batches
 from kexbench.analysis.spread import Spreads, judge_spreads, spreads
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange
-from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, SideMove, SpreadMove, UpgradeCell
+from kexbench.domain.intervals import Ratio
+from kexbench.domain.upgrades import SIDES, CellVerdict, Side, SideMove, SpreadMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 
 ONE_JOB = "from one job: the interval does not include differences between jobs"
@@ -160,7 +161,7 @@ def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMov
         pool=data.pool,
         cpu_model=data.cpu_model,
         verdict=both.verdict if both else verdict,
-        move=_ratio(both.move) if both else None,
+        move=both.move.ratio if both else None,
         client=_side(sides["client"]),
         server=_side(sides["server"]),
         q=both.q if both else None,
@@ -178,15 +179,10 @@ def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMov
 
 
 def _side(judged: Judged | None) -> SideMove | None:
-    return SideMove(**vars(_ratio(judged.move)), verdict=judged.verdict) if judged else None
+    return SideMove(**vars(judged.move.ratio), verdict=judged.verdict) if judged else None
 
 
-def _ratio(move: LogMove) -> Move:
-    low, high = move.bounds()
-    return Move(ratio=float(np.exp(move.centre)), low=float(np.exp(low)), high=float(np.exp(high)))
-
-
-def moved_side(client: Move | None, server: Move | None) -> Side:
+def moved_side(client: Ratio | None, server: Ratio | None) -> Side:
     """The side that moved: one side if its interval excludes no change and the other side's change is slight."""
     if client is None or server is None:
         return "both"
@@ -198,7 +194,7 @@ def moved_side(client: Move | None, server: Move | None) -> Side:
     return "both"
 
 
-def _sure_size(move: Move) -> float:
+def _sure_size(move: Ratio) -> float:
     """The size of a move on a log scale; 0 if its interval includes no change, or it is not relevant."""
     sure = move.low > 1 or move.high < 1
     return float(abs(np.log(move.ratio))) if sure and abs(move.ratio - 1) >= RELEVANT else 0.0

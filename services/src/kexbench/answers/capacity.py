@@ -21,10 +21,8 @@ from kexbench.analysis.capacity import (
 from kexbench.analysis.moves import LogMove
 from kexbench.analysis.verdict import CellData, Judged, judge, judge_moves
 from kexbench.answers.capacity_shapes import (
-    Amount,
     CapacityRequest,
     CpuNeed,
-    Machines,
     MixChange,
     MixNeed,
     MixPartView,
@@ -40,10 +38,11 @@ from kexbench.answers.subjects import end_of, subject_version, version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Server
 from kexbench.domain.hosts import HostKind, meant_by
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.mixes import SERVER_COSTS, MixPart, TrafficMix
 from kexbench.domain.refusals import Refusal, RefusalReason
-from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeCell
+from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeCell
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.mix import not_served, read_mix
@@ -259,11 +258,11 @@ def _need(mix: TrafficMix, parts: Sequence[MixPart], costs: Mapping[str, LogMove
     return MixNeed(cpu_ns=_amount(cost), cores=cores, machines=_machines(cores, mix.cores_per_machine))
 
 
-def _machines(cores: Amount, cores_per_machine: int | None) -> Machines | None:
+def _machines(cores: Estimate, cores_per_machine: int | None) -> Estimate | None:
     if cores_per_machine is None:
         return None
     low, high = (None if bound is None else ceil(bound / cores_per_machine) for bound in (cores.low, cores.high))
-    return Machines(value=ceil(cores.value / cores_per_machine), low=low, high=high)
+    return Estimate(value=ceil(cores.value / cores_per_machine), low=low, high=high)
 
 
 def _part_views(
@@ -323,8 +322,7 @@ def _refusal(verdicts: Iterable[CellVerdict]) -> CellVerdict | None:
 def _change_of(judged: Judged) -> MixChange:
     if judged.move.error == inf:
         return MixChange(verdict=judged.verdict, move=None, resolves=None)
-    ratio, low, high = np.exp([judged.move.centre, *judged.move.bounds()]).tolist()
-    return MixChange(verdict=judged.verdict, move=Move(ratio=ratio, low=low, high=high), resolves=judged.resolves)
+    return MixChange(verdict=judged.verdict, move=judged.move.ratio, resolves=judged.resolves)
 
 
 def _part_change(each: _Compared) -> PartChange:
@@ -341,9 +339,9 @@ def _part_change(each: _Compared) -> PartChange:
     )
 
 
-def _amount(move: LogMove, scale: float = 1.0) -> Amount:
+def _amount(move: LogMove, scale: float = 1.0) -> Estimate:
     low, high = (None, None) if move.error == inf else (float(np.exp(bound)) * scale for bound in move.bounds())
-    return Amount(value=float(np.exp(move.centre)) * scale, low=low, high=high)
+    return Estimate(value=float(np.exp(move.centre)) * scale, low=low, high=high)
 
 
 def _missing(

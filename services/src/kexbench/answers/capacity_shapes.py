@@ -4,33 +4,20 @@ from pydantic import Field
 
 from kexbench.domain.dimensions import Server
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.mixes import CostOf
-from kexbench.domain.upgrades import CellVerdict, MissingCell, Move, UpgradeEnd
+from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeEnd
 from kexbench.planning.mix import MIX_MAX_CHARACTERS
-
-
-class Amount(Frozen):
-    """A number with its 95% confidence interval, null where a part has fewer than three invocations."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-class Machines(Frozen):
-    """A whole number of machines, for the cores and for both ends of their interval."""
-
-    value: int
-    low: int | None
-    high: int | None
 
 
 class MixNeed(Frozen):
     """What a server needs for the mix."""
 
-    cpu_ns: Amount = Field(description="CPU time of the server for a connection, averaged over the mix")
-    cores: Amount
-    machines: Machines | None = Field(description="null without coresPerMachine")
+    cpu_ns: Estimate = Field(description="CPU time of the server for a connection, averaged over the mix")
+    cores: Estimate
+    machines: Estimate | None = Field(
+        description="whole machines, for the cores and both ends of their interval; null without coresPerMachine"
+    )
 
 
 class MixPartView(Frozen):
@@ -40,7 +27,7 @@ class MixPartView(Frozen):
     title: str
     share: float = Field(description="of the connections")
     load_share: float = Field(description="of the CPU time")
-    cpu_ns: Amount = Field(description="CPU time of the server for a connection")
+    cpu_ns: Estimate = Field(description="CPU time of the server for a connection")
     invocations: int
     run_id: str
 
@@ -49,7 +36,7 @@ class MixChange(Frozen):
     """A cost relative to another."""
 
     verdict: CellVerdict = Field(description="by the rule of all verdicts")
-    move: Move | None = Field(description="null where the two are not compared, or invocations are too few")
+    move: Ratio | None = Field(description="null where the two are not compared, or invocations are too few")
     resolves: float | None = Field(description="the smallest detectable change, as a share")
 
 

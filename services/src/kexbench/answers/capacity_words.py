@@ -1,9 +1,9 @@
 """What a mix of connections needs, in sentences."""
 
-from kexbench.analysis.estimates import RatioEstimate
-from kexbench.answers.capacity_shapes import Amount, Machines, MixChange, MixNeed, VersionNeed
+from kexbench.answers.capacity_shapes import MixChange, MixNeed, VersionNeed
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.numbers import counted, move_words
-from kexbench.domain.upgrades import CellVerdict, Move, UpgradeEnd
+from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 
 _NOT_COMPARED: dict[CellVerdict, str] = {
     "unlike": "not comparable, since the versions did different work",
@@ -47,13 +47,13 @@ def change_words(change: MixChange) -> str:
     return f"unresolved, {resolved_words(move, change.resolves)}"
 
 
-def resolved_words(move: Move | RatioEstimate, resolves: float | None) -> str:
+def resolved_words(move: Ratio | Ratio, resolves: float | None) -> str:
     """`+3.1% [+0.4%, +5.9%], resolution 4.2%`: the size of a difference that is unresolved."""
     resolution = f", resolution {resolves:.1%}" if resolves else ""
     return f"{move_words(move.ratio, move.low, move.high)}{resolution}"
 
 
-def cores_words(cores: Amount) -> str:
+def cores_words(cores: Estimate) -> str:
     """`41.2 cores [40.8, 41.7]`."""
     interval = "" if cores.low is None or cores.high is None else f" [{_cores(cores.low)}, {_cores(cores.high)}]"
     return f"{_cores(cores.value)} cores{interval}"
@@ -64,11 +64,11 @@ def _cores(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
-def machines_words(machines: Machines) -> str:
+def machines_words(machines: Estimate) -> str:
     """`2 machines`, with `[2, 3]` where the interval of the cores leaves a choice."""
-    interval = "" if machines.low == machines.high else f" [{machines.low}, {machines.high}]"
-    return f"{counted(machines.value, 'machine')}{interval}"
+    interval = "" if machines.low == machines.high else f" [{machines.low:.0f}, {machines.high:.0f}]"
+    return f"{counted(int(machines.value), 'machine')}{interval}"
 
 
-def _machines_change(before: Machines | None, after: Machines | None) -> str:
-    return f" {before.value:,} → {machines_words(after)}." if before and after else ""
+def _machines_change(before: Estimate | None, after: Estimate | None) -> str:
+    return f" {before.value:,.0f} → {machines_words(after)}." if before and after else ""

@@ -15,12 +15,13 @@ from kexbench.answers.change import Change, change_of
 from kexbench.answers.comparing import Beside, chosen, sentinels
 from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import Estimate, Ratio, SubjectView
+from kexbench.answers.shapes import SubjectView
 from kexbench.answers.subjects import Ends, MeasuredSubject, end_of, newest_kits, previous_of, subjects_in_order
 from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.samples import Absence, Metric, Negotiated, OutcomeKind
 from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
@@ -244,7 +245,7 @@ def _cell(cell: Gathered, sentinel: Beside | None, negotiated: Negotiated | None
     return Cell(
         case_id=cell.case.case_id,
         subject=cell.subject.name,
-        estimate=Estimate(**vars(estimate_median(cell.levels))) if cell.levels else None,
+        estimate=estimate_median(cell.levels) if cell.levels else None,
         change=None,
         outcome=_outcome(cell.outcome),
         sides_outcome=_outcome(disturbed),
@@ -269,5 +270,4 @@ def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
 
 
 def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
-    ratio = compare(batches, sentinel.batches) if sentinel and batches else None
-    return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
+    return compare(batches, sentinel.batches) if sentinel and batches else None

@@ -6,20 +6,17 @@ from kexbench.analysis.estimates import compare
 from kexbench.analysis.verdict import CellData
 from kexbench.answers.subjects import Ends
 from kexbench.domain.components import ComponentChange
-from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove, UpgradeCell, UpgradeEnd
 
 
-class Change(Frozen):
-    """The cost after an upgrade relative to the cost before: a ratio of 1.02 is 2% more."""
+class Change(Ratio):
+    """The cost after an upgrade relative to the cost before."""
 
     before: UpgradeEnd = Field(
         description="the nearest lower version of the library that was measured beside it, whatever its build profile"
     )
     after: UpgradeEnd
-    ratio: float
-    low: float = Field(description="95% confidence interval of the ratio")
-    high: float
     paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs")
     verdict: CellVerdict = Field(
         description="verdict of the upgrade, among all cases and host kinds in which the two are compared: in a run by "
@@ -44,9 +41,7 @@ def change_of(ends: Ends, data: CellData, judged: UpgradeCell) -> Change | None:
     return Change(
         before=ends[0],
         after=ends[1],
-        ratio=move.ratio,
-        low=move.low,
-        high=move.high,
+        **vars(move),
         paired=judged.paired,
         verdict=judged.verdict,
         spread=judged.spread,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
-from kexbench.answers.shapes import Ratio
 from kexbench.domain.batches import Values
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
 from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleStore, Selection, SubjectRow
@@ -164,8 +164,7 @@ def batches_of(numbers: Numbers, through: Batches | None) -> Batches:
 def unjudged_ratio(numbers: Numbers, against: Numbers) -> Ratio | None:
     """The cost relative to another that is not alike, such as that of another machine: never judged, and paired only if
     both were measured in the same invocations. None with too few of them."""
-    ratio = compare(batches_of(numbers, None), batches_of(against, None))
-    return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high) if ratio else None
+    return compare(batches_of(numbers, None), batches_of(against, None))
 
 
 def warnings_of(

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from kexbench.analysis.connection import Part, PartKind, base_of, connection_parts
 from kexbench.analysis.estimates import difference_of_means, estimate_median
-from kexbench.answers.shapes import Estimate
 from kexbench.domain.cases import Case, varied
 from kexbench.domain.dimensions import ContextUse, written
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleStore, Selection
@@ -141,5 +141,4 @@ def _estimate(part: Part, metric: Metric, subject: str, levels: _Levels) -> Esti
 
     if not of(part.case) or (part.without and not of(part.without)):
         return None
-    estimate = difference_of_means(of(part.case), of(part.without)) if part.without else estimate_median(of(part.case))
-    return Estimate(**vars(estimate))
+    return difference_of_means(of(part.case), of(part.without)) if part.without else estimate_median(of(part.case))

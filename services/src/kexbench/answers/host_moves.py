@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kexbench.analysis.sentinel import HostMove, host_moves
@@ -13,9 +13,9 @@ from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleRow, SampleStore, Selection
 
 
-@dataclass(frozen=True)
-class HostMoveSince:
-    move: HostMove
+class HostMoveSince(HostMove):
+    """How the sentinel's cost changed since an earlier run: a change of the machine, not of a library."""
+
     since_run: str
     since: datetime
 
@@ -42,7 +42,7 @@ def _moved_since(store: SampleStore, run: Run, kind: HostKind, kit_id: str) -> H
     if move is None:
         return None
     since = max(earlier, key=lambda row: row.measured_at)
-    return HostMoveSince(move, since.run_id, since.measured_at)
+    return HostMoveSince(**vars(move), since_run=since.run_id, since=since.measured_at)
 
 
 def _by_case(rows: Iterable[SampleRow]) -> dict[str, list[float]]:

@@ -8,9 +8,10 @@ from statistics import median
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.answers.shapes import CaseView, Estimate
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.possible import USUAL_CONCURRENCY
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleRow, SampleStore, Selection
@@ -83,7 +84,7 @@ def _point(concurrency: int, levels: Mapping[Metric, Sequence[float]]) -> LoadPo
     elapsed_ns, server_ns, client_ns = (median(levels[metric]) for metric in METRICS)
     return LoadPoint(
         concurrency=concurrency,
-        rate=Estimate(**vars(estimate_median([1e9 / level for level in levels[Metric.ELAPSED_NS]]))),
+        rate=estimate_median([1e9 / level for level in levels[Metric.ELAPSED_NS]]),
         server_share=server_ns / elapsed_ns,
         client_share=client_ns / elapsed_ns,
     )

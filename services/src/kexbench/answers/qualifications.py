@@ -15,6 +15,7 @@ from kexbench.answers.mixed_pools import MixedPool, mixed_pool
 from kexbench.answers.shapes import CaseView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
@@ -99,11 +100,9 @@ class QualificationRow(Frozen):
     invocations: int
     cv: float
     pair_sd: float = Field(description="of paired log ratios; n invocations have the standard error pair_sd / sqrt(n)")
-    group: int = Field(description="invocations assumed for smallest_detectable_change and false_positive_*")
+    group: int = Field(description="invocations assumed for smallest_detectable_change and false_positives")
     smallest_detectable_change: float
-    false_positive_rate: float | None
-    false_positive_low: float | None
-    false_positive_high: float | None
+    false_positives: Estimate | None = Field(description="share of comparisons without a change that would show one")
     relinks: int
     layout_floor: float | None = Field(description="null with fewer than three relinks")
     cannot_resolve_below: float
@@ -146,7 +145,6 @@ def _row(candidate: Qualifying, group: int) -> QualificationRow | None:
     result = qualify_case(newest.case.case_id, candidate.same, candidate.relinked, group=group, seed=0)
     if result is None:
         return None
-    false_positives = result.false_positives
     return QualificationRow(
         library=newest.subject.library,
         case=CaseView.of(newest.case),
@@ -157,9 +155,7 @@ def _row(candidate: Qualifying, group: int) -> QualificationRow | None:
         pair_sd=result.pair_sd,
         group=result.group,
         smallest_detectable_change=result.smallest_detectable_change,
-        false_positive_rate=false_positives.rate if false_positives else None,
-        false_positive_low=false_positives.low if false_positives else None,
-        false_positive_high=false_positives.high if false_positives else None,
+        false_positives=result.false_positives.rate if result.false_positives else None,
         relinks=result.relinks,
         layout_floor=result.layout_floor,
         cannot_resolve_below=result.cannot_resolve_below,

@@ -1,14 +1,13 @@
 """Everything about one run: its plan, its machines, and all its cells for one metric on one host kind."""
 
 from collections import defaultdict
-from datetime import datetime
 
 from pydantic import Field
 
 from kexbench.answers.cells import Cell, shown_cells
 from kexbench.answers.connection import ConnectionView, connection_view
 from kexbench.answers.environment import EnvironmentChanges, environment_changes
-from kexbench.answers.host_moves import moved_since
+from kexbench.answers.host_moves import HostMoveSince, moved_since
 from kexbench.answers.meaning import fitting_kind
 from kexbench.answers.mixed_pools import MixedPool, mixed_pool
 from kexbench.answers.reference import ReferenceView, reference_view
@@ -26,25 +25,13 @@ from kexbench.queue.controls import Control, controls_of
 from kexbench.store.port import MeanLoad, SampleStore, Selection, Store
 
 
-class HostMoveView(Frozen):
-    """How the sentinel's cost changed since an earlier run: a change of the machine, not of a library."""
-
-    since_run: str
-    since: datetime
-    ratio: float = Field(description="1.02: the machine got 2% slower")
-    low: float
-    high: float
-    cases: int
-    moved: bool = Field(description="the whole interval is beyond 0.5%")
-
-
 class SentinelView(Frozen):
     """The sentinel that was measured with the run."""
 
     library: str
     version: str
     kit_id: str
-    move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
+    move: HostMoveSince | None = Field(description="null without an earlier run of the same kit on this host kind")
 
 
 class HostView(Frozen):
@@ -164,10 +151,7 @@ def sentinel_view(store: SampleStore, run: Run, kind: HostKind | None) -> Sentin
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    host_move = moved_since(store, run, kind.pool, kind.cpu_model) if kind else None
-    move = None
-    if host_move:
-        move = HostMoveView(since_run=host_move.since_run, since=host_move.since, **vars(host_move.move))
+    move = moved_since(store, run, kind.pool, kind.cpu_model) if kind else None
     return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=move)
 
 

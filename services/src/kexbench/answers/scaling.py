@@ -7,26 +7,21 @@ from dataclasses import dataclass, replace
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.analysis.scaling import Coefficient, Efficiency, Together, efficiency, fit_scaling, relative_rates
+from kexbench.analysis.scaling import Together, efficiency, fit_scaling, relative_rates
 from kexbench.answers.loads import LoadCase, loads_of
 from kexbench.answers.meaning import host_kind
-from kexbench.answers.shapes import CaseView, Estimate, SubjectView
+from kexbench.answers.shapes import CaseView, SubjectView
 from kexbench.answers.subjects import MeasuredSubject, cases_in_order, row_order, subjects_in_order
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import ContextUse
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleRow, SampleStore, Selection
 
 BOOTSTRAPS = 100
 """Enough for an interval on a page, in a tenth of a second a curve."""
-
-
-class CoefficientView(Frozen):
-    value: float
-    low: float | None
-    high: float | None
 
 
 class ScalingPoint(Frozen):
@@ -36,7 +31,7 @@ class ScalingPoint(Frozen):
         description="the base of the efficiency: handshakes per second of wall time of one thread while the others "
         "sleep, each thread in turn on its own CPU; null for one thread, and where runners of earlier releases measured"
     )
-    efficiency: CoefficientView | None = Field(description="rate / (threads x alone), of the same invocations")
+    efficiency: Estimate | None = Field(description="rate / (threads x alone), of the same invocations")
 
 
 class ScalingLine(Frozen):
@@ -44,8 +39,8 @@ class ScalingLine(Frozen):
 
     subject: str
     points: list[ScalingPoint] = Field(description="by thread count")
-    contention: CoefficientView | None = Field(description="share of the work that waits for others; null: no fit")
-    coherency: CoefficientView | None = Field(description="null with fewer than three thread counts")
+    contention: Estimate | None = Field(description="share of the work that waits for others; null: no fit")
+    coherency: Estimate | None = Field(description="null with fewer than three thread counts")
     peak_threads: float | None
 
 
@@ -153,8 +148,8 @@ def _line(subject: str, rates: dict[int, list[float]], bases: dict[int, dict[str
     return ScalingLine(
         subject=subject,
         points=[_point(threads, values, bases.get(threads, {})) for threads, values in sorted(rates.items())],
-        contention=_coefficient(fit.contention) if fit else None,
-        coherency=_coefficient(fit.coherency) if fit else None,
+        contention=fit.contention if fit else None,
+        coherency=fit.coherency if fit else None,
         peak_threads=fit.peak_threads if fit else None,
     )
 
@@ -163,14 +158,10 @@ def _point(threads: int, rates: list[float], invocations: dict[str, Together]) -
     alone_rates = [each.alone_rate for each in invocations.values()]
     return ScalingPoint(
         threads=threads,
-        rate=Estimate(**vars(estimate_median(rates))),
-        alone=Estimate(**vars(estimate_median(alone_rates))) if alone_rates else None,
-        efficiency=_coefficient(efficiency(threads, invocations)),
+        rate=estimate_median(rates),
+        alone=estimate_median(alone_rates) if alone_rates else None,
+        efficiency=efficiency(threads, invocations),
     )
-
-
-def _coefficient(estimate: Coefficient | Efficiency | None) -> CoefficientView | None:
-    return CoefficientView(**vars(estimate)) if estimate else None
 
 
 class Scaling(Frozen):

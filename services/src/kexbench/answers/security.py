@@ -13,12 +13,13 @@ from kexbench.analysis.rounds import medians
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView, PartStrength, SizesView
 from kexbench.answers.security_words import adds_words, cheapest_words, limit_words, missing_words, not_compared_words
-from kexbench.answers.shapes import CaseView, Estimate, Ratio, SubjectView
+from kexbench.answers.shapes import CaseView, SubjectView
 from kexbench.answers.subjects import subject_view
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Method, Protocol
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS, level_of, level_sizes
@@ -129,7 +130,7 @@ def _view(measured: _Measured, model: SecurityModel, at_level: LevelAnswer | Non
         forward_secret=bool(is_forward_secret(case)),
         post_quantum_key_exchange=has_post_quantum_key_exchange(case),
         post_quantum_authentication=has_post_quantum_authentication(case),
-        cost=Estimate(**vars(estimate_median(costs))),
+        cost=estimate_median(costs),
         against_rsa=_ratio(against),
         verdict=against.verdict if against else None,
         resolves=against.resolves if against else None,
@@ -142,7 +143,7 @@ def _view(measured: _Measured, model: SecurityModel, at_level: LevelAnswer | Non
 def _ratio(against: Against | None) -> Ratio | None:
     if against is None:
         return None
-    return Ratio(ratio=against.ratio.ratio, low=against.ratio.low, high=against.ratio.high)
+    return against.ratio
 
 
 class SecurityView(Frozen):

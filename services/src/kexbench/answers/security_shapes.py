@@ -4,9 +4,10 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.answers.shapes import CaseView, Estimate, Ratio
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.dimensions import Cipher, Key
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.strength import Role
 from kexbench.domain.upgrades import CellVerdict

@@ -27,23 +27,6 @@ class SubjectView(Frozen):
     commit: LibraryCommit | None = Field(description="commit that it was built from; null if there is none")
 
 
-class Estimate(Frozen):
-    """A median over invocations with its 95% confidence interval from order statistics."""
-
-    value: float = Field(description="in the metric's unit, per handshake")
-    low: float | None = Field(description="null with fewer than six invocations: too few for a 95% confidence interval")
-    high: float | None
-    invocations: int
-
-
-class Ratio(Frozen):
-    """A ratio of costs with its 95% confidence interval."""
-
-    ratio: float
-    low: float
-    high: float
-
-
 class CaseView(Case):
     """A case with its id and title."""
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from pydantic import Field
 
 from kexbench.analysis.changepoints import ChangePoint as Found
-from kexbench.analysis.estimates import MedianEstimate, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.levels import Changes, changes_of, lines_of
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import CaseChoice, CaseView, Estimate, SubjectView
+from kexbench.answers.shapes import CaseChoice, CaseView, SubjectView
 from kexbench.answers.subjects import (
     MeasuredSubject,
     cases_in_order,
@@ -25,6 +25,7 @@ from kexbench.answers.subjects import (
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind, meant_by
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -43,11 +44,7 @@ class ChangePoint(Frozen):
         description="the last version before the change; of the same build profile, since a series has only one"
     )
     after: UpgradeEnd = Field(description="the first version after the change")
-    ratio: float | None = Field(
-        description="the cost of `after` relative to `before`: 1.02 is 2% more; null if the two are not compared"
-    )
-    low: float | None = Field(description="95% confidence interval of the ratio")
-    high: float | None
+    move: Ratio | None = Field(description="the cost of `after` relative to `before`; null if the two are not compared")
     verdict: CellVerdict | None = Field(description="verdict of the upgrade; null if the two share no case")
     z: float = Field(description="the change of the level in standard errors")
 
@@ -61,7 +58,7 @@ class Point(NamedTuple):
     measured_at: datetime
     levels: tuple[float, ...]
     """The cost of each invocation."""
-    estimate: MedianEstimate
+    estimate: Estimate
 
     @classmethod
     def of(cls, rows: Sequence[SampleRow]) -> "Point":
@@ -185,9 +182,7 @@ def _sized(point: Found, line: _Line, judged: JudgedCells) -> ChangePoint:
         z=point.z,
         before=end_of(line.points[point.index - 1].subject),
         after=end_of(line.points[point.index].subject),
-        ratio=move.ratio if move else None,
-        low=move.low if move else None,
-        high=move.high if move else None,
+        move=move,
         verdict=verdict,
     )
 
@@ -226,16 +221,12 @@ class Series(Frozen):
     lines: list[SeriesLine]
 
 
-class TrendPoint(Frozen):
+class TrendPoint(Estimate):
     """A version of a trend. Trends have many points, so names are short and nothing is repeated."""
 
     subject: int = Field(description="place in the answer's subjects")
     run_id: str
     measured_at: datetime
-    value: float = Field(description="median over invocations, in the metric's unit")
-    low: float | None = Field(description="95% confidence interval; null with fewer than six invocations")
-    high: float | None
-    invocations: int
 
 
 class Trend(Frozen):
@@ -297,7 +288,7 @@ def _point(point: Point) -> SeriesPoint:
         commit=point.subject.commit,
         run_id=point.run_id,
         measured_at=point.measured_at,
-        estimate=Estimate(**vars(point.estimate)),
+        estimate=point.estimate,
         invocation_levels=list(point.levels),
     )
 

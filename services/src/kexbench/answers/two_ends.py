@@ -27,15 +27,16 @@ from kexbench.answers.history import CellHistory, HistoryLine, history_values, l
 from kexbench.answers.judging import judged_steps, token_of
 from kexbench.answers.meaning import version_of
 from kexbench.answers.numbers import Place, RunIds, Sides, Step, add_conditions, by_kind, numbers_of
-from kexbench.answers.shapes import CaseChoice, CaseView, Estimate, Ratio, RunChoice, SubjectView
+from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice, SubjectView
 from kexbench.answers.subjects import MeasuredSubject, neighbours, subject_view, subjects_in_order
 from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
 from kexbench.domain.cases import Case, CaseDifference, case_order, differences
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
@@ -333,16 +334,14 @@ def _side(side: Side, cell: _Judged, base: Sides, other: Sides, *, is_judged: bo
     if is_judged and judged:
         verdict = judged.verdict if side == "both" else _verdict(judged, side)
     return ComparedSide(
-        base=Estimate(**vars(estimate_median(levels[0]))),
-        other=Estimate(**vars(estimate_median(levels[1]))),
-        ratio=Ratio(ratio=own.ratio, low=own.low, high=own.high)
-        if own
-        else numbers and unjudged_ratio(numbers[1], numbers[0]),
+        base=estimate_median(levels[0]),
+        other=estimate_median(levels[1]),
+        ratio=own if own else numbers and unjudged_ratio(numbers[1], numbers[0]),
         verdict=verdict,
     )
 
 
-def _move(judged: UpgradeCell | None, side: Side) -> Move | None:
+def _move(judged: UpgradeCell | None, side: Side) -> Ratio | None:
     return {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
 
 

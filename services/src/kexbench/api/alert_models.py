@@ -7,13 +7,14 @@ from pydantic import Field
 
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.domain.numbers import Count
 from kexbench.domain.runs import RunState
 from kexbench.domain.screenings import ReplayedUpgrade, Screening
-from kexbench.domain.upgrades import Move, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.notify.outbox import Rules, Tries, standing_of
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
@@ -42,7 +43,7 @@ class AlertSummary(Frozen):
     spec_names: list[str]
     cells: int
     cpu_models: list[str] = Field(description="the CPU models that it was found on")
-    most: Move | None = Field(description="the change of the cell that became slowest; null without cells")
+    most: Ratio | None = Field(description="the change of the cell that became slowest; null without cells")
     assignee: str = Field(description="empty for nobody")
     due: date | None
     ignored_until: datetime | None = Field(description="if it is ignored; null means permanently")

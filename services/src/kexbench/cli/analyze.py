@@ -57,7 +57,8 @@ def compare(alert: Alert = False) -> None:
         if not isinstance(paired, bool):
             raise ValueError('"paired" must be true or false')
         pair = compare_lists(_invocations(lists["a"], "a"), _invocations(lists["b"], "b"), paired, alert)
-        return {"ratio": pair.ratio, "ci_low": pair.ci_low, "ci_high": pair.ci_high, "regression": pair.regression}
+        move = pair.move
+        return {"ratio": move.ratio, "ci_low": move.low, "ci_high": move.high, "regression": pair.regression}
 
     _each_line(answer)
 

@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.answers.capacity_shapes import (
-    Amount,
     CapacityRequest,
     CpuNeed,
     MixPartView,
@@ -23,6 +22,7 @@ from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
 from kexbench.cli.words import cases_text
 from kexbench.domain.dimensions import Server
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.mixes import CostOf
 from kexbench.pipeline import read_spec
 from kexbench.planning.mix import read_mix
@@ -118,7 +118,7 @@ def _table(versions: list[tuple[VersionNeed, tuple[MixPartView, ...]]], changes:
     return table
 
 
-def _cost(cost: Amount) -> str:
+def _cost(cost: Estimate) -> str:
     """`65.1` and `[64.9, 65.3]` on a second line, in µs."""
     if cost.low is None or cost.high is None:
         return f"{cost.value / 1e3:,.4g}\nno interval"

@@ -6,9 +6,9 @@ from rich.text import Text
 
 from kexbench.answers.connection import ConnectionCosts, PartCost, PartView
 from kexbench.answers.run import RunDetail
-from kexbench.answers.shapes import Estimate
 from kexbench.cli.step_tables import NO_RESULT, has_reach
 from kexbench.cli.tables import groups_of
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 
 _DIFFERENCES = ("verification", "tickets", "context", "trust anchors")

@@ -6,8 +6,8 @@ from rich.text import Text
 from kexbench.answers.cells import Cell
 from kexbench.answers.filters import metric_view
 from kexbench.answers.run import RunDetail
-from kexbench.answers.shapes import Estimate
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import Instrument
 

@@ -140,7 +140,7 @@ def print_qualifications(qualifications: Qualifications) -> None:
 
 def _figures(row: QualificationRow) -> list[str]:
     rate = "too few"
-    if row.false_positive_rate is not None and row.false_positive_high is not None:
-        rate = f"{row.false_positive_rate:.1%}\n<= {row.false_positive_high:.1%}"
+    if row.false_positives and row.false_positives.high is not None:
+        rate = f"{row.false_positives.value:.1%}\n<= {row.false_positives.high:.1%}"
     floor = "not\nmeasured" if row.layout_floor is None else f"{row.layout_floor:.2%}"
     return [f"{row.cv:.2%}", f"{row.smallest_detectable_change:.2%}", rate, floor, f"{row.cannot_resolve_below:.2%}"]

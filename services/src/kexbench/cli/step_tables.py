@@ -13,9 +13,10 @@ from rich.text import Text
 from kexbench.answers.cells import Cell
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail
-from kexbench.answers.shapes import Estimate, SubjectView
+from kexbench.answers.shapes import SubjectView
 from kexbench.cli.words import are_cut, rate_text, shared_line
 from kexbench.domain.components import ComponentChange, components_words
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import move_words
 from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeCell

@@ -1,20 +1,20 @@
 """Tables of results. They show costs as rates: handshakes per CPU-second, both sides together."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from rich.table import Table
 
-from kexbench.analysis.reference import RatioOrder
+from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, RatioOrder
 from kexbench.answers.cells import Cell, OutcomeView
-from kexbench.answers.reference import ReferenceRatioView, ReferenceRowView, SideCosts
 from kexbench.answers.run import RunDetail
 from kexbench.answers.runs import RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
 from kexbench.cli.words import are_cut, by_library, shared_line
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import counted
+from kexbench.domain.upgrades import Side
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
 """Widths of the widest content, in characters."""
@@ -96,9 +96,9 @@ def reference_tables(detail: RunDetail, width: int) -> list[Table]:
             width,
             [
                 (case_text(titles[row.case_id]), f"{row.published_rate:,.0f}\n{row.published_ratio:.2f}")
-                for row in (published.columns[0].rows if published.columns else ())
+                for row in next(iter(published.rows.values()), ())
             ],
-            {column.subject: [reference_text(row) for row in column.rows] for column in published.columns},
+            {subject: list(map(reference_text, rows)) for subject, rows in published.rows.items()},
         )
     ]
 
@@ -116,9 +116,9 @@ def ratio_tables(detail: RunDetail, width: int) -> list[Table]:
             width,
             [
                 (f"{titles[row.case_id]}\ncompared with\n{titles[row.relative_to]}", f"{row.published_ratio:.2f}")
-                for row in (published.columns[0].rows if published.columns else ())
+                for row in next(iter(published.rows.values()), ())
             ],
-            {column.subject: [_ratio_text(row) for row in column.rows] for column in published.columns},
+            {subject: list(map(_ratio_text, rows)) for subject, rows in published.rows.items()},
         )
     ]
 
@@ -141,25 +141,24 @@ def _published_tables(
     return tables
 
 
-def _ratio_text(row: ReferenceRatioView) -> str:
+def _ratio_text(row: MeasuredRatio) -> str:
     """`2.71 [2.65, 2.77]`, and below it whether the order is another."""
     if row.ratio is None:
         return NO_RESULT
-    text = f"{row.ratio:.2f} [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
+    text = f"{row.ratio.ratio:.2f} [{row.ratio.low:.2f}, {row.ratio.high:.2f}]"
     return text + _ORDERS[row.order] if row.order else text
 
 
-def reference_text(row: ReferenceRowView) -> str:
+def reference_text(row: MeasuredRow) -> str:
     """`1,903 ±0.4%` over `0.55 [0.54, 0.56]`."""
     if row.rate is None:
         return NO_RESULT
-    text = f"{row.rate:,.0f}"
-    if row.rate_low and row.rate_high:
-        text += f" ±{(row.rate_high - row.rate_low) / 2 / row.rate:.1%}"
-    if row.ratio is not None:
-        text += f"\n{row.ratio:.2f}"
-        if row.ratio_low is not None and row.ratio_high is not None and row.ratio_low < row.ratio_high:
-            text += f" [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
+    rate, ratio = row.rate, row.ratio
+    text = f"{rate.value:,.0f}"
+    if rate.low and rate.high:
+        text += f" ±{(rate.high - rate.low) / 2 / rate.value:.1%}"
+    if ratio is not None:
+        text += f"\n{ratio.ratio:.2f}" + (f" [{ratio.low:.2f}, {ratio.high:.2f}]" if ratio.low < ratio.high else "")
     return text
 
 
@@ -169,21 +168,21 @@ def swap_lines(detail: RunDetail) -> list[str]:
     titles = {case.id: case.title for case in detail.cases}
     names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
     lines = [
-        f"{names[column.subject]}: {titles[swap.faster_here]} is {swap.ratio:.2f} times as fast as "
+        f"{names[subject]}: {titles[swap.faster_here]} is {swap.ratio.ratio:.2f} times as fast as "
         f"{titles[swap.slower_here]}, contrary to the published order: it costs "
-        f"{costs_text(swap.faster_costs)} compared with {costs_text(swap.slower_costs)}"
+        f"{costs_text(swap.faster_cpu_ns)} compared with {costs_text(swap.slower_cpu_ns)}"
         for table in detail.reference.tables
-        for column in table.columns
-        for swap in column.swaps
+        for subject, swaps in table.swaps.items()
+        for swap in swaps
     ]
     return list(dict.fromkeys(lines))
 
 
-def costs_text(costs: SideCosts | None) -> str:
+def costs_text(costs_ns: Mapping[Side, float] | None) -> str:
     """`412 µs (client 204, server 208)`."""
-    if costs is None:
+    if costs_ns is None:
         return "an unknown amount (no separate numbers of client and server)"
-    client, server = costs.client_cpu_ns / 1000, costs.server_cpu_ns / 1000
+    client, server = costs_ns["client"] / 1000, costs_ns["server"] / 1000
     return f"{client + server:,.0f} µs (client {client:,.0f}, server {server:,.0f})"
 
 

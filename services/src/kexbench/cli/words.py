@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kexbench.answers.filters import RunsAside
-from kexbench.answers.shapes import Estimate
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import counted, signed_words
 
 NS_PER_SECOND = 1e9

@@ -9,11 +9,12 @@ from pydantic import Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.runs import RunReason, RunState
-from kexbench.domain.upgrades import Move, Side
+from kexbench.domain.upgrades import Side
 from kexbench.domain.verdicts import RELEVANT
 
 ANALYST = "kexbench"
@@ -71,7 +72,7 @@ class AlertCell(Frozen):
     title: str
     pool: str
     cpu_model: str
-    move: Move
+    move: Ratio
     side: Side = Field(description="which side's CPU time moved")
 
 

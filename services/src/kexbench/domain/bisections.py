@@ -9,6 +9,7 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.moments import Moment
 from kexbench.domain.plans import Instrument
@@ -79,15 +80,12 @@ class BisectionEvent(Frozen):
     outcome: Outcome | None = Field(None, description="of `ended`")
 
 
-class CaseStep(Frozen):
+class CaseStep(Ratio):
     """The cost of the bad end relative to the good one in one case, over all measurements."""
 
     case_id: str
     title: str
     changed: bool = Field(description="whether the search follows it")
-    ratio: float
-    low: float
-    high: float
     added: float | None = Field(None, description="what the found commit adds to the good end's cost: 0.02 is 2%")
 
 

@@ -6,9 +6,10 @@ from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
-from kexbench.domain.upgrades import Move, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd
 
 UpgradeOutcome = Literal["quiet", "confirming", "confirmed", "not confirmed", "cannot confirm"]
 """`quiet`: no suspicion; `confirming`: the confirmation run has not ended; the others are its results. For `cannot
@@ -52,7 +53,7 @@ class HostMoved(Frozen):
 
     pool: str
     cpu_model: str
-    move: Move
+    move: Ratio
     cases: int
     since_run: str
     since: Moment

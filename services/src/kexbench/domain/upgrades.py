@@ -6,6 +6,7 @@ from pydantic import Field
 
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import CountedSide
@@ -45,15 +46,7 @@ class UpgradeEnd(Frozen):
     label: str = Field(description="what people read", examples=["OpenSSL 3.5.7"])
 
 
-class Move(Frozen):
-    """The cost after the upgrade relative to the cost before, with its 95% confidence interval: 1.02 is 2% more."""
-
-    ratio: float
-    low: float
-    high: float
-
-
-class SideMove(Move):
+class SideMove(Ratio):
     """The move of one side, with a verdict by the same rule as for both sides together."""
 
     verdict: CellVerdict = Field(description="with the false discovery rate of this side's cells controlled")
@@ -79,7 +72,7 @@ class UpgradeCell(Frozen):
     pool: str
     cpu_model: str
     verdict: CellVerdict = Field(description="of both sides together, with the false discovery rate controlled")
-    move: Move | None = Field(description="of both sides together; null with fewer than three invocations")
+    move: Ratio | None = Field(description="of both sides together; null with fewer than three invocations")
     client: SideMove | None
     server: SideMove | None
     q: float | None = Field(description="the false discovery rate at which it would count as moved")
@@ -107,15 +100,12 @@ class UpgradeCell(Frozen):
     )
 
 
-class Factor(Frozen):
-    """A value of a dimension that explains the moves: cells with it moved, others did not."""
+class Factor(Ratio):
+    """A value of a dimension that explains the moves: cells with it moved relative to cells without it."""
 
     dimension: str = Field(examples=["key exchange", "certificate key", "protocol", "group", "resumption", "side"])
     value: str = Field(examples=["DHE-RSA"])
     side: Side
-    ratio: float = Field(description="of cells with it, relative to cells without it")
-    low: float
-    high: float
     cells: int = Field(description="cells with it")
     explained: float = Field(description="the share of all cells' variation that it accounts for")
     words: str = Field("", description="as in `common factor: …`", examples=["an RSA certificate"])

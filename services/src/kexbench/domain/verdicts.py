@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import UpgradeCell
@@ -40,16 +41,13 @@ class MissingComparisons(Frozen):
     comparisons: int
 
 
-class MovedCell(Frozen):
+class MovedCell(Ratio):
     """A case in a pool whose cost moved relevantly between two subjects."""
 
     case: str
     pool: str
     before: str
     after: str
-    change: float = Field(description="0.02 is 2% more, also in the interval")
-    low: float
-    high: float
 
 
 class RunVerdict(Frozen):
@@ -97,9 +95,7 @@ def run_verdict(
             pool=cell.pool,
             before=before,
             after=after,
-            change=move.ratio - 1,
-            low=move.low - 1,
-            high=move.high - 1,
+            **vars(move),
         )
         for (before, after), cell, move in compared
         if cell.verdict in ("more", "less")
@@ -127,9 +123,9 @@ def judged(
         missing=by_reason,
         lost=lost,
         unresolved=unresolved,
-        more=sum(cell.change > 0 for cell in moved),
-        less=sum(cell.change <= 0 for cell in moved),
-        largest=tuple(sorted(moved, key=lambda cell: abs(cell.change), reverse=True)[:LARGEST]),
+        more=sum(cell.ratio > 1 for cell in moved),
+        less=sum(cell.ratio <= 1 for cell in moved),
+        largest=tuple(sorted(moved, key=lambda cell: abs(cell.ratio - 1), reverse=True)[:LARGEST]),
         culprits=culprits,
         trouble=trouble,
         sentence=_sentence(compared, unresolved, moved, by_reason) + (" (incomplete)" if trouble else ""),
@@ -147,8 +143,8 @@ def _sentence(
     count = f"{compared:,} comparison{'' if compared == 1 else 's'}"
     if not moved:
         return f"no significant change in {count}{unsure}"
-    slower = [cell for cell in moved if cell.change > 0]
-    faster = [cell for cell in moved if cell.change <= 0]
+    slower = [cell for cell in moved if cell.ratio > 1]
+    faster = [cell for cell in moved if cell.ratio <= 1]
     parts = [f"slower{share_words(len(slower), compared, 'comparison')}{_sizes(slower)}"] if slower else []
     if faster:
         share = f" in {len(faster):,}" if slower else share_words(len(faster), compared, "comparison")
@@ -171,7 +167,7 @@ def _reasons(missing: Sequence[MissingComparisons]) -> str:
 
 def _sizes(cells: Collection[MovedCell]) -> str:
     """Sizes without names of cases, since a forge would interpret markup in them."""
-    largest = max((cell.change for cell in cells), key=abs)
+    largest = max((cell.ratio - 1 for cell in cells), key=abs)
     return f" ({signed_words(largest)})" if len(cells) == 1 else f" (up to {signed_words(largest)})"
 
 

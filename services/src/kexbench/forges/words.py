@@ -141,7 +141,7 @@ def _ahead(dry: DryRun) -> str:
 
 def _moved_row(cell: MovedCell) -> tuple[str, ...]:
     names = map(code, (cell.case, cell.pool, cell.before, cell.after))
-    return *names, signed_words(cell.change), f"{signed_words(cell.low)} to {signed_words(cell.high)}"
+    return *names, signed_words(cell.ratio - 1), f"{signed_words(cell.low - 1)} to {signed_words(cell.high - 1)}"
 
 
 def _culprit_row(culprit: Culprit) -> tuple[str, ...]:

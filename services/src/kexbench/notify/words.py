@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.notifications import Link
 from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.screenings import ScreenedUpgrade
-from kexbench.domain.upgrades import Move
 from kexbench.forges.markdown import code, one_line
 
 ROWS_MAX = 8
@@ -158,7 +158,7 @@ def _cells(cells: Sequence[AlertCell], foreign: Foreign) -> list[str]:
     return ["\n".join([head, "", *rows, *more]), f"Measured on {measured}."]
 
 
-def _moved(move: Move) -> str:
+def _moved(move: Ratio) -> str:
     return f"{_percent(move.ratio)} ({_percent(move.low)} to {_percent(move.high)})"
 
 

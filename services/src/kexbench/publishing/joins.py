@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from kexbench.answers.cpus import CpuRow, Cpus, Relation
 from kexbench.answers.history import CellHistory, HistoryLine
 from kexbench.answers.matrix import Matrix
-from kexbench.answers.shapes import CaseChoice, CaseView, Ratio, SubjectView
+from kexbench.answers.shapes import CaseChoice, CaseView, SubjectView
 from kexbench.answers.trends import Release
 from kexbench.answers.two_ends import Comparison
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Ratio
 from kexbench.domain.library_commits import version_text
 
 _HISTORY_DIGITS = 4
