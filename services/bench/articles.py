@@ -16,7 +16,6 @@ from kexbench.analysis.rounds import Batches, values_of
 from kexbench.answers.articles import ArticleRun, articles
 from kexbench.answers.reference import ReferenceRatiosView, ReferenceTableView
 from kexbench.answers.security import handshakes_of
-from kexbench.answers.shapes import SubjectView
 from kexbench.domain.cases import DIMENSIONS, Case
 from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.intervals import Ratio
@@ -24,6 +23,7 @@ from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.numbers import move_words
 from kexbench.domain.samples import Metric
 from kexbench.domain.security import SecurityModel
+from kexbench.domain.subjects import Subject
 from kexbench.files import write_whole
 from kexbench.settings import Settings
 from kexbench.store.port import SampleStore, Selection
@@ -43,7 +43,7 @@ class Figures:
     def __init__(self, store: SampleStore, run: ArticleRun) -> None:
         self.store = store
         self.run = run
-        self.titles = {each.subject: _title(each) for each in run.subjects}
+        self.titles = {each.name: _title(each) for each in run.subjects}
 
     def costs(self, metric: Metric) -> _Costs:
         """In the order of the spec."""
@@ -59,7 +59,7 @@ class Figures:
         return f"Measured on {self.run.measured_at:%Y-%m-%d}, {self.run.host_kind.cpu_model}."
 
 
-def _title(subject: SubjectView) -> str:
+def _title(subject: Subject) -> str:
     return f"{LIBRARIES[subject.library].title} {subject.version}"
 
 
@@ -92,7 +92,8 @@ def _swapped(figures: Figures, table: ReferenceTableView) -> Iterator[str]:
     cases = {case.case_id: case for case in figures.run.cases}
     lines = [
         f"- {figures.titles[subject]}: {cases[swap.faster_here].key_exchange} is "
-        f"{swap.ratio.ratio:.2f} times as fast as {cases[swap.slower_here].key_exchange}; published, it is the slower one."
+        f"{swap.ratio.ratio:.2f} times as fast as {cases[swap.slower_here].key_exchange}; published, it is the slower "
+        "one."
         for subject, swaps in table.swaps.items()
         for swap in swaps
     ]
@@ -136,7 +137,7 @@ def _short(title: str) -> str:
 def upgrades(figures: Figures) -> Iterator[str]:
     """The server's CPU time for a whole connection before and after each upgrade, in memory and in the web server."""
     costs = figures.costs(Metric.SERVER_CONNECTION_CPU_NS)
-    subjects = [each.subject for each in figures.run.subjects]
+    subjects = [each.name for each in figures.run.subjects]
     steps = list(pairwise(subjects))
     rows = []
     for served in (case for case in costs if case.server != NOTHING):
@@ -181,9 +182,7 @@ def equal_security(figures: Figures) -> Iterator[str]:
     kind = figures.run.host_kind
     newest = {each.library: each for each in figures.run.subjects}
     for subject in newest.values():
-        here = Selection(
-            Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=figures.run.run_id, subjects=(subject.subject,)
-        )
+        here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=figures.run.run_id, subjects=(subject.name,))
         levels, _ = handshakes_of(figures.store.samples(here), SecurityModel.ECRYPT)
         titles = {
             handshake.case.case_id: f"{_short(handshake.case.title)}: {handshake.cost.value / 1000:,.0f} µs"

@@ -131,10 +131,7 @@ def crowded(trends: Trends) -> Trends:
     names = [f"9.{place}" for place in range(CROWD_POINTS)]
     return trends.model_copy(
         update={
-            "subjects": [
-                subject.model_copy(update={"subject": f"openssl@{name}", "version": name, "version_key": f"{place:05}"})
-                for place, name in enumerate(names)
-            ],
+            "subjects": [replace(subject, version=name, version_key=f"{place:05}") for place, name in enumerate(names)],
             "lines": [
                 line.model_copy(
                     update={

@@ -21,19 +21,10 @@ from kexbench.answers.subjects import cases_in_order, end_of, subjects_in_order
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
+from kexbench.domain.subjects import Subject
 from kexbench.domain.versions import version_key
 from kexbench.store.evidence import Digest, Evidence, RunCase
-from kexbench.store.port import (
-    AppearanceRow,
-    Key,
-    NegotiatedRow,
-    OutcomeRow,
-    SampleRow,
-    Selection,
-    Store,
-    SubjectRow,
-    Value,
-)
+from kexbench.store.port import AppearanceRow, Key, NegotiatedRow, OutcomeRow, SampleRow, Selection, Store, Value
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)
@@ -134,12 +125,12 @@ def cells(
     return list(shown_cells(cast(Store, rows), here).cells)
 
 
-def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:
-    return SubjectRow(library, version, version_key(version), source, profile, f"label of {profile}", f"kit {version}")
+def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> Subject:
+    return Subject(library, version, version_key(version), source, profile, f"label of {profile}", f"kit {version}")
 
 
 def samples(
-    subject: SubjectRow,
+    subject: Subject,
     value: float,
     *,
     run: str = "run",
@@ -153,16 +144,16 @@ def samples(
     ]
 
 
-def an_outcome_row(subject: SubjectRow, *, run: str = "run", at: datetime = NOON) -> OutcomeRow:
+def an_outcome_row(subject: Subject, *, run: str = "run", at: datetime = NOON) -> OutcomeRow:
     return OutcomeRow(CASE, subject, run, at, OutcomeKind.CRASHED, "it crashed", None, 2)
 
 
-def cell_of(found: list[Cell], subject: SubjectRow) -> Cell:
+def cell_of(found: list[Cell], subject: Subject) -> Cell:
     (cell,) = [cell for cell in found if cell.subject.startswith(f"{subject.library}@{subject.version}~")]
     return cell
 
 
-def change_of(found: list[Cell], subject: SubjectRow) -> Change:
+def change_of(found: list[Cell], subject: Subject) -> Change:
     change = cell_of(found, subject).change
     assert change is not None
     return change
@@ -260,7 +251,7 @@ def test_trouble_of_the_same_run_stands_beside_its_numbers() -> None:
 
 def test_subjects_stand_by_library_then_version_and_the_newest_kit_speaks_for_its_name() -> None:
     newest = a_subject("3.9")
-    older = SubjectRow(**{**vars(newest), "kit_id": "older kit"})
+    older = Subject(**{**vars(newest), "kit_id": "older kit"})
     rows = [
         *samples(a_subject("3.10"), 1),
         *samples(newest, 1, at=NOON + timedelta(days=1)),

@@ -10,13 +10,14 @@ from kexbench.answers.security_words import list_words
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS
+from kexbench.domain.subjects import Subject
 from kexbench.domain.versions import version_key
-from kexbench.store.port import SampleRow, SubjectRow
+from kexbench.store.port import SampleRow
 from tests.builders import NOON
 from tests.golden import GOLDEN, assert_texts
 
 NIST, ECRYPT, CNSA, CNSA_2 = SecurityModel
-SUBJECT = SubjectRow("openssl", "3.5.4", version_key("3.5.4"), "system", "p", "label", "kit")
+SUBJECT = Subject("openssl", "3.5.4", version_key("3.5.4"), "system", "p", "label", "kit")
 RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=3072)
 ECDHE_RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.ECDHE_RSA, rsa_bits=3072, group="P-256")
 ECDSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")

@@ -1,6 +1,7 @@
 """The tables that a run ends with: nothing is cut off at any width, and no change stands without its interval."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import pairwise
@@ -12,7 +13,8 @@ from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail, SiblingView, StealView
 from kexbench.answers.runs import summary
-from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.shapes import CaseView
+from kexbench.answers.subjects import end_of
 from kexbench.cli.step_tables import (
     NO_SIDES,
     level_legend,
@@ -28,7 +30,8 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.domain.upgrades import SideMove, UpgradeEnd
+from kexbench.domain.subjects import Subject
+from kexbench.domain.upgrades import SideMove
 from tests.builders import a_run
 
 SPEC = """\
@@ -57,9 +60,8 @@ WIDTHS = (60, 80, 120)
 UNRESOLVED = "Unresolved: not significant, or smaller than the resolution."
 
 
-def a_subject(version: str, library: str = "gnutls") -> SubjectView:
-    return SubjectView(
-        subject=f"{library}@{version}",
+def a_subject(version: str, library: str = "gnutls") -> Subject:
+    return Subject(
         library=library,
         version=version,
         version_key=version,
@@ -74,10 +76,10 @@ def a_subject(version: str, library: str = "gnutls") -> SubjectView:
 BEFORE, AFTER = a_subject("3.7.9"), a_subject("3.8.9")
 
 
-def a_cell(case: CaseView, subject: SubjectView, ns: float | None, change: Change | None = None) -> Cell:
+def a_cell(case: CaseView, subject: Subject, ns: float | None, change: Change | None = None) -> Cell:
     return Cell(
         case_id=case.id,
-        subject=subject.subject,
+        subject=subject.name,
         estimate=None if ns is None else Estimate(value=ns, low=0.89 * ns, high=1.11 * ns, invocations=10),
         change=change,
         outcome=None
@@ -90,14 +92,9 @@ def a_cell(case: CaseView, subject: SubjectView, ns: float | None, change: Chang
     )
 
 
-def an_end(subject: SubjectView) -> UpgradeEnd:
-    named = subject.model_dump(include={"subject", "version", "source", "build_profile_label"})
-    return UpgradeEnd(**named, label=f"GnuTLS {subject.version}")
-
-
 CHANGE = Change(
-    before=an_end(BEFORE),
-    after=an_end(AFTER),
+    before=end_of(BEFORE),
+    after=end_of(AFTER),
     **SIDES["both"].model_dump(),
     paired=True,
     resolves=0.004,
@@ -108,7 +105,7 @@ CHANGE = Change(
 )
 
 
-def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
+def a_detail(cells: list[Cell], subjects: list[Subject]) -> RunDetail:
     return RunDetail(
         summary=summary(RUN, None),
         events=[],
@@ -312,8 +309,11 @@ def test_a_version_alone_has_its_level_with_its_interval(width: int) -> None:
 
 
 def test_one_version_from_two_places_is_told_apart_by_its_sources() -> None:
-    other = AFTER.model_copy(update={"version": "3.7.9", "source": "debian/bookworm"})
-    detail = STEP.model_copy(update={"subjects": [BEFORE, other]})
+    other = replace(AFTER, version="3.7.9", source="debian/bookworm")
+    cells = [
+        cell.model_copy(update={"subject": other.name}) if cell.subject == AFTER.name else cell for cell in STEP.cells
+    ]
+    detail = STEP.model_copy(update={"subjects": [BEFORE, other], "cells": cells})
     assert "gnutls 3.7.9 (system) → 3.7.9 (debian/bookworm)" in words(rendered(detail, 120))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from kexbench.answers.numbers import host_kinds
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, disturbed_reason
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.clickhouse import ClickHouseStore
@@ -24,7 +25,6 @@ from kexbench.store.port import (
     OutcomeRow,
     SampleRow,
     Selection,
-    SubjectRow,
     Value,
 )
 
@@ -39,7 +39,7 @@ _INVOCATION = "run_id, job_id, case_id, invocation, attempt"
 COUNTED = f"({_INVOCATION}) IN (SELECT * FROM counted_invocations)"
 UNIT = "concat(job_id, '/', toString(invocation))"
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
-"""SQL for SubjectRow.name."""
+"""SQL for Subject.name."""
 _SHOWN_RUN = "run_id NOT IN (SELECT run_id FROM runs WHERE aside AND NOT (first_look AND {first_looks:Bool}))"
 ON_HOST_KIND = (
     "({pool:String} = '' OR pool = {pool:String})"
@@ -155,7 +155,7 @@ class StoreWithoutSummaries(ClickHouseStore):
         )
         return [HostKind(row["pool"], row["host_kind"]) for row in selected]
 
-    def subjects(self) -> list[SubjectRow]:
+    def subjects(self) -> list[Subject]:
         selected = self._query(
             f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric IN {DECIDING} AND {_SHOWN} AND {COUNTED}"
             f" GROUP BY {rows.SUBJECT_SQL}"

@@ -7,9 +7,10 @@ from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.subjects import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.domain.variants import Variant
-from kexbench.store.port import SampleStore, Selection, SubjectRow
+from kexbench.store.port import SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Upgrade:
     after: UpgradeEnd
 
     @classmethod
-    def of(cls, library: Library, before: SubjectRow, after: SubjectRow) -> "Upgrade":
+    def of(cls, library: Library, before: Subject, after: Subject) -> "Upgrade":
         return cls(library, end_of(before), end_of(after))
 
 
@@ -38,7 +39,7 @@ def cells_between(
     return judged_steps(store, [step], relevant, run_ids=(run_id, run_id))[step]
 
 
-def _is_variant(subject: SubjectRow) -> bool:
+def _is_variant(subject: Subject) -> bool:
     return SubjectRef.parse(f"{subject.library}@{subject.source}").variant != Variant()
 
 

@@ -8,13 +8,14 @@ from kexbench.answers.reference import (
     ReferenceView,
     reference_view,
 )
-from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import subjects_in_order
 from kexbench.domain.articles import ARTICLES, Article
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.runs import Purpose, Run
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.store.port import Selection, Store
 
 
@@ -25,7 +26,7 @@ class ArticleRun(Frozen):
     measured_at: datetime
     host_kind: HostKind
     cases: list[CaseView]
-    subjects: list[SubjectView]
+    subjects: list[Subject]
     reference: ReferenceView | None = Field(description="null if the spec of that run had no published figures")
     first_look: bool = Field(description="measured with few and short invocations: `kexbench run --quick`")
 

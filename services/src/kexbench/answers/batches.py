@@ -10,15 +10,15 @@ from pydantic import Field
 
 from kexbench.answers.choices import run_choices
 from kexbench.answers.numbers import host_kinds
-from kexbench.answers.shapes import CaseView, RunChoice, SubjectView
-from kexbench.answers.subjects import subject_view
+from kexbench.answers.shapes import CaseView, RunChoice
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
-from kexbench.store.port import AppearanceRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.domain.subjects import Subject
+from kexbench.store.port import AppearanceRow, SampleRow, SampleStore, Selection
 
 MOST_INVOCATIONS = 200
 """More are not read in one chart."""
@@ -43,7 +43,7 @@ class InvocationBatches(Frozen):
 @dataclass(frozen=True)
 class Batches:
     case: Case
-    subject: SubjectRow
+    subject: Subject
     kind: HostKind
     run_id: str
     invocations: Sequence[InvocationBatches]
@@ -127,7 +127,7 @@ class Distribution(Frozen):
     """The batches of one subject in one case, on one host kind in one run, by invocation."""
 
     case: CaseView
-    subject: SubjectView
+    subject: Subject
     metric: Metric
     host_kind: HostKind
     run_id: str
@@ -160,7 +160,7 @@ def distribution(
         raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the results")
     return Distribution(
         case=CaseView.of(cell.case),
-        subject=subject_view(cell.subject),
+        subject=cell.subject,
         metric=metric,
         host_kind=cell.kind,
         run_id=cell.run_id,

@@ -42,12 +42,13 @@ from kexbench.domain.intervals import Estimate
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.mixes import SERVER_COSTS, MixPart, TrafficMix
 from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeCell
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.mix import not_served, read_mix
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 DIFFERENT_RUNS = "{version}: the parts were measured in different runs, so the total includes changes of the machine"
 _INVOCATIONS = 10
@@ -102,8 +103,8 @@ def _named_case(store: SampleStore, mix: TrafficMix, case_id: str) -> Case:
 def mix_report(
     store: SampleStore,
     mix: TrafficMix,
-    before: SubjectRow,
-    after: SubjectRow | None = None,
+    before: Subject,
+    after: Subject | None = None,
     pool: str | None = None,
     cpu_model: str | None = None,
 ) -> MixReport:
@@ -149,7 +150,7 @@ def _lacking(
 
 
 def _compared(
-    store: SampleStore, here: Selection, before: SubjectRow, after: SubjectRow
+    store: SampleStore, here: Selection, before: Subject, after: Subject
 ) -> dict[tuple[HostKind, str], _Compared]:
     """The cells of the upgrade by host kind and case, judged among all of them."""
     step = (before.name, after.name)
@@ -166,7 +167,7 @@ def _cpu_need(
     mix: TrafficMix,
     here: Selection,
     kind: HostKind,
-    subjects: Sequence[SubjectRow],
+    subjects: Sequence[Subject],
     cells: Mapping[tuple[HostKind, str], _Compared],
 ) -> CpuNeed:
     where = replace(here, pool=kind.pool, cpu_model=kind.cpu_model)
@@ -194,7 +195,7 @@ def _cpu_need(
 
 
 def _levels(
-    store: SampleStore, where: Selection, subjects: Sequence[SubjectRow], compared: Mapping[str, _Compared]
+    store: SampleStore, where: Selection, subjects: Sequence[Subject], compared: Mapping[str, _Compared]
 ) -> list[_OfVersion]:
     """The costs of each version: from the runs of the comparison, otherwise from the newest run of each case."""
     runs = {run_id for each in compared.values() for run_id in each.data.run_ids}
@@ -229,9 +230,7 @@ def _costs(mix: TrafficMix, measured: _OfVersion) -> dict[str, LogMove]:
     return dict(zip(case_ids, moves, strict=True))
 
 
-def _version_need(
-    mix: TrafficMix, subject: SubjectRow, measured: _OfVersion, costs: Mapping[str, LogMove]
-) -> VersionNeed:
+def _version_need(mix: TrafficMix, subject: Subject, measured: _OfVersion, costs: Mapping[str, LogMove]) -> VersionNeed:
     end, need = end_of(subject), _need(mix, mix.parts, costs)
     against, instead = None, None
     if mix.against:
@@ -347,7 +346,7 @@ def _amount(move: LogMove, scale: float = 1.0) -> Estimate:
 def _missing(
     store: SampleStore,
     mix: TrafficMix,
-    subjects: Sequence[SubjectRow],
+    subjects: Sequence[Subject],
     lacking: Mapping[HostKind, Mapping[str, set[str]]],
 ) -> tuple[tuple[MissingCell, ...], str | None]:
     """The parts without a number, and a spec that measures the mix where some were never measured."""
@@ -378,7 +377,7 @@ def _missing(
     return tuple(missing), _spec_text(subjects, tuple(cases.values()), lacking) if unmeasured else None
 
 
-def _spec_text(subjects: Sequence[SubjectRow], cases: tuple[Case, ...], kinds: Iterable[HostKind]) -> str:
+def _spec_text(subjects: Sequence[Subject], cases: tuple[Case, ...], kinds: Iterable[HostKind]) -> str:
     return spec_text(
         Wish(
             name="mix",

@@ -15,7 +15,6 @@ from kexbench.answers.change import Change, change_of
 from kexbench.answers.comparing import Beside, chosen, sentinels
 from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import SubjectView
 from kexbench.answers.subjects import Ends, MeasuredSubject, end_of, newest_kits, previous_of, subjects_in_order
 from kexbench.domain.batches import Values
 from kexbench.domain.cases import Case, case_order
@@ -23,9 +22,10 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.samples import Absence, Metric, Negotiated, OutcomeKind
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES, SIDES_OF, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection
 
 
 class OutcomeView(Frozen):
@@ -68,13 +68,13 @@ class Gathered:
     """All rows of one cell."""
 
     case: Case
-    subject: SubjectRow
+    subject: Subject
     run_id: str = ""
     measured_at: datetime | None = None
     batches: dict[str, Values] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
     outcome: OutcomeRow | None = None
-    previous: SubjectRow | None = None
+    previous: Subject | None = None
     """The version compared with."""
 
     @property
@@ -91,7 +91,7 @@ class ShownCells:
     """The cells of a page with the rows and columns of its table, in their order."""
 
     cases: Sequence[Case] = ()
-    subjects: Sequence[SubjectView] = ()
+    subjects: Sequence[Subject] = ()
     cells: Sequence[Cell] = ()
 
 
@@ -127,7 +127,7 @@ def shown_cells(store: SampleStore, selection: Selection, relevant: float = RELE
     )
     by_case = sorted(filter(None, kept.values()), key=lambda cells: case_order(cells.case))
     subjects = subjects_in_order(kit for cells in by_case for kit in cells.kits)
-    places = {view.subject: place for place, view in enumerate(subjects)}
+    places = {view.name: place for place, view in enumerate(subjects)}
     shown = sorted(
         (cell for cells in by_case for cell in cells.cells),
         key=lambda cell: (places[cell[0].subject], cell[0].case_id),

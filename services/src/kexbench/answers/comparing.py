@@ -13,7 +13,8 @@ from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
-from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.domain.subjects import Subject
+from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleStore, Selection
 
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_POOL = "different pool"
@@ -68,7 +69,7 @@ class Bridge:
 class Numbers:
     """The costs of a subject in a case in one run."""
 
-    subject: SubjectRow
+    subject: Subject
     run_id: str = ""
     batches: dict[str, Values] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)

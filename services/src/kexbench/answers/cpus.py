@@ -18,14 +18,15 @@ from kexbench.answers.change import Change, change_of
 from kexbench.answers.comparing import DIFFERENT_PROFILE, Numbers, chosen, unjudged_ratio, unlike
 from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import CaseChoice, CaseView, SubjectView
-from kexbench.answers.subjects import Ends, cases_in_order, subject_view, version_order
+from kexbench.answers.shapes import CaseChoice, CaseView
+from kexbench.answers.subjects import Ends, cases_in_order, version_order
 from kexbench.domain.cpu_features import accelerating, reported_features
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, HostKind, kind_of
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric, Negotiated
+from kexbench.domain.subjects import Subject
 from kexbench.store.port import ProfileRow, Selection, Store
 
 Relation = Literal["base", "compared", "other version", "other work", "few invocations"]
@@ -36,7 +37,7 @@ class CpuRow(Frozen):
 
     pool: str
     cpu_model: str
-    subject: SubjectView
+    subject: Subject
     estimate: Estimate
     run_id: str
     measured_at: datetime
@@ -107,7 +108,7 @@ def _placed(
         row = CpuRow(
             pool=place.kind.pool,
             cpu_model=place.kind.cpu_model,
-            subject=subject_view(cell.subject),
+            subject=cell.subject,
             estimate=estimate_median(cell.levels),
             run_id=cell.run_id,
             measured_at=cell.measured_at,

@@ -10,7 +10,8 @@ from kexbench.answers.subjects import subject_version, version_order
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
-from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.domain.subjects import Subject
+from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection
 
 MOST_VERSIONS = 40
 """More are not read in a small line."""
@@ -38,14 +39,14 @@ class HistoryLine(Frozen):
 @dataclass(frozen=True)
 class Line:
     kind: HostKind
-    subjects: tuple[SubjectRow, ...]
+    subjects: tuple[Subject, ...]
     """In version order."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(subject.name for subject in self.subjects)
 
-    def view(self, base: SubjectRow, other: SubjectRow) -> HistoryLine:
+    def view(self, base: Subject, other: Subject) -> HistoryLine:
         base_place, other_place = (
             self.names.index(end.name) if end.name in self.names else None for end in (base, other)
         )
@@ -60,7 +61,7 @@ class Line:
         )
 
 
-def line_of(end: SubjectRow, kind: HostKind, measured: Collection[MeasuredSubjectRow]) -> Line:
+def line_of(end: Subject, kind: HostKind, measured: Collection[MeasuredSubjectRow]) -> Line:
     """The newest versions of an end's library and build profile on a host kind."""
     subjects = {
         row.subject.name: row.subject

@@ -7,11 +7,12 @@ from pydantic import Field
 from kexbench.answers.cells import Cell, ShownCells, shown_cells
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.runs import measured_kits
-from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.store.port import (
     ScreeningStore,
     Selection,
@@ -25,7 +26,7 @@ class Matrix(Frozen):
     host_kind: HostKind | None = Field(description="null while nothing is stored")
     metric: Metric
     cases: list[CaseView]
-    subjects: list[SubjectView] = Field(description="by library, then version order")
+    subjects: list[Subject] = Field(description="by library, then version order")
     cells: list[Cell]
 
 
@@ -39,12 +40,12 @@ def _of_spec(store: ScreeningStore, spec: str, shown: ShownCells) -> ShownCells:
     case_ids = {case.case_id for case in newest.plan.cases}
     versions = {(kit.library, kit.version, kit.source) for kit in measured_kits(newest)}
     subjects = [view for view in shown.subjects if (view.library, view.version, view.source) in versions]
-    names = {view.subject for view in subjects}
+    names = {view.name for view in subjects}
     cells = [cell for cell in shown.cells if cell.case_id in case_ids and cell.subject in names]
     measured, present = {cell.case_id for cell in cells}, {cell.subject for cell in cells}
     return ShownCells(
         [case for case in shown.cases if case.case_id in measured],
-        [view for view in subjects if view.subject in present],
+        [view for view in subjects if view.name in present],
         cells,
     )
 

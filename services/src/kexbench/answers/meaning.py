@@ -8,13 +8,10 @@ from kexbench.domain.libraries import LIBRARIES, REAL
 from kexbench.domain.library_commits import SHORT_HASH
 from kexbench.domain.refusals import Candidate, Refusal, RefusalReason
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import (
-    SampleStore,
-    Selection,
-    SubjectRow,
-)
+from kexbench.store.port import SampleStore, Selection
 
 
 def host_kind(store: SampleStore, pool: str | None, cpu_model: str | None) -> HostKind | None:
@@ -33,7 +30,7 @@ def fitting_kind(kinds: list[HostKind], pool: str | None, cpu_model: str | None)
     return fitting[0] if fitting else None
 
 
-def version_of(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> SubjectRow:
+def version_of(store: SampleStore, catalogue: Catalogue, metric: Metric, text: str) -> Subject:
     """The subject for `openssl@3.5.7`, `openssl@debian/trixie`, a unique name, or `openssl@3.5`, which means the newest
     version that begins so. Raises Refusal."""
     library, _, version = text.partition("@")
@@ -73,7 +70,7 @@ def _refuse_partly_measured(store: SampleStore, metric: Metric, library: str, ve
         raise Refusal(RefusalReason.MISSING, detail, f"{remedy}: kexbench run SPEC")
 
 
-def all_meant(subjects: Collection[SubjectRow], catalogue: Catalogue, library: str, *texts: str) -> list[SubjectRow]:
+def all_meant(subjects: Collection[Subject], catalogue: Catalogue, library: str, *texts: str) -> list[Subject]:
     """The subjects for versions, sources or unique names. Raises Refusal."""
     sources = {entry.source for name, entry in tracked(catalogue) if name == library}
     return [meant(subjects, library, text, sources) for text in texts]
@@ -83,7 +80,7 @@ NAMED = 12
 """Versions that are listed if the requested one is unknown."""
 
 
-def meant(known: Collection[SubjectRow], library: str, text: str, tracked: Collection[str]) -> SubjectRow:
+def meant(known: Collection[Subject], library: str, text: str, tracked: Collection[str]) -> Subject:
     """The subject for a version, a source or a unique name. If several subjects have the version, the one from a
     `tracked` source is meant. Raises Refusal, with the candidates if there are several."""
     subjects = {subject.name: subject for subject in known}
@@ -104,7 +101,7 @@ def meant(known: Collection[SubjectRow], library: str, text: str, tracked: Colle
     return subjects[names[0]]
 
 
-def _candidate(text: str, subject: SubjectRow) -> Candidate:
+def _candidate(text: str, subject: Subject) -> Candidate:
     return Candidate(
         asked=text,
         subject=subject.name,
@@ -114,14 +111,14 @@ def _candidate(text: str, subject: SubjectRow) -> Candidate:
     )
 
 
-def _fits(subject: SubjectRow, text: str) -> bool:
+def _fits(subject: Subject, text: str) -> bool:
     reference, version = f"{subject.library}@{subject.source}", subject_version(subject)
     spellings = (subject.version, subject.source, reference, version, version_and_source(subject))
     of_commit = subject.commit is not None and len(text) >= SHORT_HASH and subject.commit.hash.startswith(text)
     return text in spellings or of_commit
 
 
-def _named(subjects: Mapping[str, SubjectRow]) -> str:
+def _named(subjects: Mapping[str, Subject]) -> str:
     """A list of the newest versions."""
     ordered = sorted(subjects.values(), key=version_order, reverse=True)
     versions = list(dict.fromkeys(map(subject_version, ordered)))

@@ -9,15 +9,14 @@ from kexbench.answers.subjects import version_names
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import MissingCell
-from kexbench.store.port import OutcomeRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleStore, Selection
 
 NOT_MEASURED = "not measured"
 
 
-def missing_cells(
-    store: SampleStore, before: SubjectRow, after: SubjectRow, *, asides: bool = False
-) -> list[MissingCell]:
+def missing_cells(store: SampleStore, before: Subject, after: Subject, *, asides: bool = False) -> list[MissingCell]:
     """The cases in which only one of two subjects has numbers, with the reason. Host kinds with only one subject are
     left out. `asides`: runs aside count too."""
     names = (before.name, after.name)

@@ -14,13 +14,14 @@ from kexbench.answers.upgrade import UpgradeStory, stories_of
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 from kexbench.domain.versions import version_key
 from kexbench.domain.views import View
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, Store, SubjectRow
+from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, Store
 
 
 class UpgradeSummary(Frozen):
@@ -82,7 +83,7 @@ def _summary(pair: Neighbours, cells: JudgedCells, story: UpgradeStory) -> Upgra
     )
 
 
-def _unmeasured(catalogue: Catalogue, library: str, measured: Iterable[SubjectRow]) -> list[str]:
+def _unmeasured(catalogue: Catalogue, library: str, measured: Iterable[Subject]) -> list[str]:
     """Commits do not count: a followed branch is ahead of all releases."""
     releases: Collection[str] = [subject.version_key for subject in measured if subject.commit is None]
     newest = max(releases, default="")

@@ -12,13 +12,14 @@ from kexbench.answers.meaning import fitting_kind
 from kexbench.answers.mixed_pools import MixedPool, mixed_pool
 from kexbench.answers.reference import ReferenceView, reference_view
 from kexbench.answers.runs import RunSummary, known_run, summary
-from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, HostKind, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL, Isolation, Measure, Skipped
 from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import OTHERS_MEASURED_SINCE, Metric, Timer
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import Control, controls_of
@@ -71,7 +72,7 @@ class RunDetail(Frozen):
     host_kinds: list[HostKind] = Field(description="the host kinds that the run has numbers of")
     cases: list[CaseView]
     skipped: list[Skipped]
-    subjects: list[SubjectView]
+    subjects: list[Subject]
     kits: dict[str, KitManifest]
     components: dict[str, dict[str, str]] = Field(
         description="what each subject's library depends on, if known: versions by reference and component",

@@ -15,10 +15,11 @@ from kexbench.domain.profiles import Culprit
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
 from kexbench.domain.verdicts import MissingReason, RunVerdict, run_verdict
 from kexbench.planning.rules import relevant_of
-from kexbench.store.port import RunProgress, Selection, Store, SubjectRow
+from kexbench.store.port import RunProgress, Selection, Store
 
 _FAILED: Mapping[OutcomeKind | str, MissingReason] = {
     OutcomeKind.UNSUPPORTED: "unsupported",
@@ -109,10 +110,10 @@ def _left_out(store: Store, run: Run) -> int:
     return sum(left_out_by_job(run.plan.jobs, stored, subjects).values())
 
 
-def _subject_row(run: Run, reference: str) -> SubjectRow:
+def _subject_row(run: Run, reference: str) -> Subject:
     kit = run.kits[reference]
     profile = kit.build_profile
-    return SubjectRow(
+    return Subject(
         kit.library, kit.version, kit.version_key, kit.source, profile.id, profile.label, kit.kit_id, kit.commit
     )
 
@@ -120,7 +121,7 @@ def _subject_row(run: Run, reference: str) -> SubjectRow:
 def _missing(
     store: Store,
     run: Run,
-    subjects: Mapping[str, SubjectRow],
+    subjects: Mapping[str, Subject],
     judged: Iterable[tuple[Step, UpgradeCell]],
     metric: Metric,
 ) -> Iterator[tuple[_Place, tuple[MissingReason, bool]]]:
@@ -146,7 +147,7 @@ def _missing(
             yield place, (next((failures[each] for each in before if each in failures), "not measured"), False)
 
 
-def _planned(run: Run, subjects: Mapping[str, SubjectRow]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
+def _planned(run: Run, subjects: Mapping[str, Subject]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
     """Where a version is measured that has earlier ones, with the names of those, the newest first."""
     together = {
         (case_id, job.pool): {reference for block in job.blocks for reference in block if reference in subjects}

@@ -10,7 +10,7 @@ from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.scaling import Together, efficiency, fit_scaling, relative_rates
 from kexbench.answers.loads import LoadCase, loads_of
 from kexbench.answers.meaning import host_kind
-from kexbench.answers.shapes import CaseView, SubjectView
+from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import MeasuredSubject, cases_in_order, row_order, subjects_in_order
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import ContextUse
@@ -18,6 +18,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.store.port import SampleRow, SampleStore, Selection
 
 BOOTSTRAPS = 100
@@ -169,7 +170,7 @@ class Scaling(Frozen):
     one measured number of connections at once."""
 
     host_kind: HostKind | None
-    subjects: list[SubjectView]
+    subjects: list[Subject]
     cases: list[ScalingCase]
     loads: list[LoadCase]
 
@@ -188,5 +189,5 @@ def scaling(
     shown = {line.subject for case in curves for line in case.lines}
     shown |= {line.subject for load in loads for line in load.lines}
     measured = subjects_in_order(MeasuredSubject(row.subject, row.measured_at) for row in store.measured_subjects(here))
-    subjects = [view for view in measured if view.subject in shown]
+    subjects = [view for view in measured if view.name in shown]
     return Scaling(host_kind=kind, subjects=subjects, cases=curves, loads=loads)

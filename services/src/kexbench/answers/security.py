@@ -13,8 +13,7 @@ from kexbench.analysis.rounds import medians
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView, PartStrength, SizesView
 from kexbench.answers.security_words import adds_words, cheapest_words, limit_words, missing_words, not_compared_words
-from kexbench.answers.shapes import CaseView, SubjectView
-from kexbench.answers.subjects import subject_view
+from kexbench.answers.shapes import CaseView
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Method, Protocol
 from kexbench.domain.frozen import Frozen
@@ -29,6 +28,7 @@ from kexbench.domain.strength import (
     is_forward_secret,
     strength,
 )
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES, Side
 from kexbench.store.port import SampleRow, SampleStore, Selection
 
@@ -154,7 +154,7 @@ class SecurityView(Frozen):
     side: Side
     host_kind: HostKind | None = Field(description="null while nothing is stored")
     subject: str | None = Field(description="unique name of the library version; null while nothing is stored")
-    subjects: list[SubjectView] = Field(description="the versions to choose from")
+    subjects: list[Subject] = Field(description="the versions to choose from")
     levels: list[LevelView]
     unranked: list[HandshakeView] = Field(description="handshakes of unknown strength, or below the lowest level")
 
@@ -189,7 +189,7 @@ def by_strength(
         side=side,
         host_kind=kind,
         subject=chosen,
-        subjects=[subject_view(row.subject) for row in measured],
+        subjects=[row.subject for row in measured],
         levels=levels,
         unranked=unranked,
     )

@@ -7,21 +7,17 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple, Protocol, cast
 
-from kexbench.answers.shapes import SubjectView
 from kexbench.domain.cases import Case, case_order
 from kexbench.domain.kits import Library
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import UpgradeEnd
-from kexbench.store.port import MeasuredSubjectRow, OutcomeRow, SampleRow, SubjectRow
-
-
-def subject_view(subject: SubjectRow) -> SubjectView:
-    return SubjectView(subject=subject.name, **vars(subject))
+from kexbench.store.port import MeasuredSubjectRow, OutcomeRow, SampleRow
 
 
 class MeasuredSubject(NamedTuple):
-    subject: SubjectRow
+    subject: Subject
     measured_at: datetime
 
 
@@ -35,10 +31,10 @@ def newest_kits(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) -> lis
     return list(newest.values())
 
 
-def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) -> list[SubjectView]:
+def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow | MeasuredSubject]) -> list[Subject]:
     """Each subject once, by library, then version."""
     ordered = sorted(newest_kits(rows), key=lambda row: version_order(row.subject))
-    return [subject_view(row.subject) for row in ordered]
+    return [row.subject for row in ordered]
 
 
 class OfCase(Protocol):
@@ -56,13 +52,13 @@ def row_order(row: SampleRow) -> tuple[str, ...]:
     return *cell_order(row.subject, row.case), row.unit
 
 
-def cell_order(subject: SubjectRow, case: Case) -> tuple[str, ...]:
+def cell_order(subject: Subject, case: Case) -> tuple[str, ...]:
     """That of their cells."""
     library, version_key, build_profile, source = version_order(subject)
     return library, version_key, source, build_profile, case.case_id
 
 
-def version_order(subject: SubjectRow) -> tuple[str, ...]:
+def version_order(subject: Subject) -> tuple[str, ...]:
     return (subject.library, subject.version_key, subject.build_profile, subject.source)
 
 
@@ -72,8 +68,8 @@ Ends = tuple[UpgradeEnd, UpgradeEnd]
 
 @dataclass(frozen=True)
 class Neighbours:
-    before: SubjectRow
-    after: SubjectRow
+    before: Subject
+    after: Subject
     cells: int
     """The number of cases, on each host kind, with numbers of both."""
     measured_at: datetime
@@ -92,7 +88,7 @@ class Neighbours:
 class _Measured:
     """A subject with all cells in which it has numbers."""
 
-    subject: SubjectRow
+    subject: Subject
     cells: frozenset[tuple[str, str, str]]
     measured_at: datetime
 
@@ -134,7 +130,7 @@ def _before(older: list[_Measured], after: _Measured) -> _Measured | None:
     return None
 
 
-def previous_of(subject: SubjectRow, beside: Iterable[SubjectRow]) -> SubjectRow | None:
+def previous_of(subject: Subject, beside: Iterable[Subject]) -> Subject | None:
     """The nearest lower version of the library among those measured beside a subject, whatever its build profile. Of
     several builds of that version, the one with the subject's build profile. Every change from a previous version is
     from the one that this function returns."""
@@ -146,7 +142,7 @@ def previous_of(subject: SubjectRow, beside: Iterable[SubjectRow]) -> SubjectRow
     )
 
 
-def end_of(subject: SubjectRow) -> UpgradeEnd:
+def end_of(subject: Subject) -> UpgradeEnd:
     version = subject_version(subject)
     return UpgradeEnd(
         subject=subject.name,
@@ -157,7 +153,7 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
     )
 
 
-def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
+def version_names(before: Subject, after: Subject) -> tuple[str, str]:
     """`3.0.19` and `3.5.7`. If these are the same, with their sources: `3.0.19 (debian/bookworm)`. If the sources are
     the same too, with their build profiles."""
     names = [(subject_version(end), version_and_source(end)) for end in (before, after)]
@@ -168,9 +164,9 @@ def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
     return first, second
 
 
-def version_and_source(subject: SubjectRow) -> str:
+def version_and_source(subject: Subject) -> str:
     return f"{subject_version(subject)} ({subject.source})"
 
 
-def subject_version(subject: SubjectRow) -> str:
+def subject_version(subject: Subject) -> str:
     return version_text(subject.version, subject.commit)

@@ -14,7 +14,7 @@ from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.levels import Changes, changes_of, lines_of
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.numbers import Step
-from kexbench.answers.shapes import CaseChoice, CaseView, SubjectView
+from kexbench.answers.shapes import CaseChoice, CaseView
 from kexbench.answers.subjects import (
     MeasuredSubject,
     cases_in_order,
@@ -30,10 +30,11 @@ from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, UpgradeEnd
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import SampleRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 
 class ChangePoint(Frozen):
@@ -52,7 +53,7 @@ class ChangePoint(Frozen):
 class Point(NamedTuple):
     """A version of a line."""
 
-    subject: SubjectRow
+    subject: Subject
     """With its last measured kit."""
     run_id: str
     measured_at: datetime
@@ -258,7 +259,7 @@ class Trends(Frozen):
 
     choices: list[CaseChoice] = Field(description="all cases that have a trend, in the order of the matrix")
     cases: list[CaseView]
-    subjects: list[SubjectView] = Field(description="by library, then version order")
+    subjects: list[Subject] = Field(description="by library, then version order")
     lines: list[Trend]
     left_out: int = Field(description="series beyond the limit of one answer")
     releases: list[Release] = Field(description="of the subjects, in version order")
@@ -310,7 +311,7 @@ def _trend_point(place: int, point: Point) -> TrendPoint:
     return TrendPoint(subject=place, run_id=point.run_id, measured_at=point.measured_at, **vars(point.estimate))
 
 
-def _releases(catalogue: Catalogue, subjects: Sequence[SubjectView]) -> list[Release]:
+def _releases(catalogue: Catalogue, subjects: Sequence[Subject]) -> list[Release]:
     """The catalogue's entries for the versions of some subjects."""
     measured = [(subject.library, subject.version) for subject in subjects if subject.commit is None]
     return [
@@ -364,7 +365,7 @@ def trends(
     subjects = subjects_in_order(
         MeasuredSubject(point.subject, point.measured_at) for line in shown for point in line.points
     )
-    places = {subject.subject: place for place, subject in enumerate(subjects)}
+    places = {subject.name: place for place, subject in enumerate(subjects)}
     return Trends(
         choices=[CaseChoice(id=case.case_id, title=case.label) for case in choices],
         cases=[CaseView.of(case) for case in cases_in_order(shown)],

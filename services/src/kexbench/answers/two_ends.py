@@ -27,8 +27,8 @@ from kexbench.answers.history import CellHistory, HistoryLine, history_values, l
 from kexbench.answers.judging import judged_steps, token_of
 from kexbench.answers.meaning import version_of
 from kexbench.answers.numbers import Place, RunIds, Sides, Step, add_conditions, by_kind, numbers_of
-from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice, SubjectView
-from kexbench.answers.subjects import MeasuredSubject, neighbours, subject_view, subjects_in_order
+from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice
+from kexbench.answers.subjects import MeasuredSubject, neighbours, subjects_in_order
 from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
 from kexbench.domain.cases import Case, CaseDifference, case_order, differences
 from kexbench.domain.components import ComponentChange
@@ -36,10 +36,11 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, SampleStore, Selection, SubjectRow
+from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, SampleStore, Selection
 
 Unalike = Literal["pool", "cpu", "runs", "work", "turns"]
 
@@ -48,7 +49,7 @@ Unalike = Literal["pool", "cpu", "runs", "work", "turns"]
 class End:
     """A subject, optionally on one host kind, in one run and in one case."""
 
-    subject: SubjectRow
+    subject: Subject
     pool: str | None = None
     cpu_model: str | None = None
     run_id: str | None = None
@@ -134,8 +135,8 @@ class _Judged:
 
 
 def chosen_ends(
-    measured: Collection[MeasuredSubjectRow], base: SubjectRow | None, other: SubjectRow | None
-) -> tuple[SubjectRow | None, SubjectRow | None]:
+    measured: Collection[MeasuredSubjectRow], base: Subject | None, other: Subject | None
+) -> tuple[Subject | None, Subject | None]:
     """Both ends; one that is not chosen is that of the upgrade measured last."""
     if base is not None and other is not None:
         return base, other
@@ -386,7 +387,7 @@ def _kinds(cell: ComparedCell) -> _Kinds:
 class ComparedEnd(Frozen):
     """What is compared, and what else could be."""
 
-    subject: SubjectView
+    subject: Subject
     pool: str | None = Field(description="null: on every host kind that both ends have")
     cpu_model: str | None
     run_id: str | None = Field(description="null: in the runs that compare the two best")
@@ -399,7 +400,7 @@ class ComparedEnd(Frozen):
 class Comparison(Frozen):
     """Two ends, compared in every case that both measured, or in one case each."""
 
-    subjects: list[SubjectView] = Field(description="all that can be compared, by library, then version order")
+    subjects: list[Subject] = Field(description="all that can be compared, by library, then version order")
     base: ComparedEnd | None = Field(description="null if nothing fits")
     other: ComparedEnd | None = Field(description="its costs are given relative to those of `base`")
     cases: list[CaseView]
@@ -433,7 +434,7 @@ def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubje
         lambda: _choices(store.appearances(Selection(Metric.CPU_NS, subjects=(name,), asides=True))),
     )
     return ComparedEnd(
-        subject=subject_view(end.subject),
+        subject=end.subject,
         pool=end.pool,
         cpu_model=end.cpu_model,
         run_id=end.run_id,
@@ -460,7 +461,7 @@ class AskedEnd:
     run_id: str | None = None
     case_id: str | None = None
 
-    def of(self, subject: SubjectRow | None, other: "AskedEnd") -> End | None:
+    def of(self, subject: Subject | None, other: "AskedEnd") -> End | None:
         """A case at one end alone is that of both."""
         case_id = self.case_id or other.case_id
         return End(subject, self.pool, self.cpu_model, self.run_id, case_id) if subject else None

@@ -19,11 +19,12 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import Library
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import Factor, MissingCell, UpgradeCell, UpgradeEnd, UpgradeReport
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import SampleStore, Selection, SubjectRow
+from kexbench.store.port import SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,15 @@ class UpgradeStory:
     sentence: str
 
 
-def story_of(before: SubjectRow, after: SubjectRow, cells: JudgedCells, relevant: float) -> UpgradeStory:
+def story_of(before: Subject, after: Subject, cells: JudgedCells, relevant: float) -> UpgradeStory:
     """The only place that words an upgrade, so that all pages say the same."""
     factors = attribute(cells.data, cells.judged, relevant)
     return UpgradeStory(factors, sentence(end_of(before), end_of(after), cells.judged, factors))
 
 
 def stories_of(
-    store: SampleStore, ends: Collection[tuple[SubjectRow, SubjectRow]], relevant: float = RELEVANT
-) -> dict[tuple[SubjectRow, SubjectRow], UpgradeStory]:
+    store: SampleStore, ends: Collection[tuple[Subject, Subject]], relevant: float = RELEVANT
+) -> dict[tuple[Subject, Subject], UpgradeStory]:
     """Those of whole upgrades, kept as long as their results are the same. Missing ones are computed together."""
     kinds = store.host_kinds()
 
@@ -62,8 +63,8 @@ def stories_of(
 class _StoryKey:
     """What the story of an upgrade is kept by: among others, the order of host kinds."""
 
-    before: SubjectRow
-    after: SubjectRow
+    before: Subject
+    after: Subject
     relevant: float
     kinds: tuple[HostKind, ...]
 

@@ -11,15 +11,16 @@ from kexbench.domain.kits import Library
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import ROOTS, CallNode, CaseExplanation, CountedSide, Culprit, Explanation, Profile
 from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import ProfileRow, ProfileStore, SampleStore, Selection, Store, SubjectRow
+from kexbench.store.port import ProfileRow, ProfileStore, SampleStore, Selection, Store
 
 
 def explained(
     store: ProfileStore, before: str, after: str, case_id: str = "", run_id: str = ""
 ) -> tuple[CaseExplanation, ...]:
-    """Each case with profiles of both subjects (SubjectRow.name), the one with the largest change first. The newest
+    """Each case with profiles of both subjects (Subject.name), the one with the largest change first. The newest
     profiles count; `run_id` limits them to one run."""
     by_case: dict[str, dict[tuple[str, str], ProfileRow]] = defaultdict(dict)
     for row in store.profiles((before, after), case_id, run_id):
@@ -64,7 +65,7 @@ def calls_of_both(store: ProfileStore, before: str, after: str, case_id: str, si
 def counted_profile(
     store: ProfileStore, subject: str, case_id: str, side: CountedSide, run_id: str = ""
 ) -> Profile | None:
-    """The newest profile of a subject (SubjectRow.name), or that of a run."""
+    """The newest profile of a subject (Subject.name), or that of a run."""
     rows = store.profiles((subject,), case_id, run_id)
     return next((row.profile for row in rows if row.profile.side == side), None)
 
@@ -100,12 +101,12 @@ def _culprit(case: CaseExplanation, side: Explanation, run_id: str) -> Culprit:
     )
 
 
-def _counted_subjects(store: SampleStore, library: str) -> list[SubjectRow]:
+def _counted_subjects(store: SampleStore, library: str) -> list[Subject]:
     selection = Selection(SIDES_OF[Instrument.INSTRUCTIONS]["both"], libraries=(library,), asides=True)
     return [row.subject for row in store.measured_subjects(selection)]
 
 
-def _uncounted(library: str, case_id: str, *subjects: SubjectRow) -> Refusal:
+def _uncounted(library: str, case_id: str, *subjects: Subject) -> Refusal:
     versions = " and ".join(map(subject_version, subjects))
     return Refusal(
         RefusalReason.MISSING,

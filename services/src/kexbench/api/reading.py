@@ -12,14 +12,13 @@ from kexbench.answers.run import (
     run_detail,
 )
 from kexbench.answers.runs import RunPage, runs
-from kexbench.answers.shapes import SubjectView
-from kexbench.answers.subjects import subject_view
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem
 from kexbench.domain.moments import date_and_time
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -51,9 +50,9 @@ def get_filters(store: TheStore) -> Filters:
 
 
 @router.get("/subjects", operation_id="subjects")
-def get_subjects(store: TheSampleStore) -> list[SubjectView]:
+def get_subjects(store: TheSampleStore) -> list[Subject]:
     """All subjects with samples, by library and version, one entry for each kit."""
-    return [subject_view(subject) for subject in store.subjects()]
+    return list(store.subjects())
 
 
 @router.get("/matrix", operation_id="matrix")

@@ -149,7 +149,7 @@ def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, list[
         query = urlencode({"before": names[0], "after": names[1]})
         cells = api.get(tuple[UpgradeCell, ...], f"/runs/{quote(run_id, safe='')}/changes?{query}")
     ends = {str(end) for end in pair}
-    views = {view.subject: f"{view.library}@{view.source}" for view in detail.subjects}
+    views = {view.name: f"{view.library}@{view.source}" for view in detail.subjects}
     own = [cell for cell in detail.cells if views[cell.subject] in ends]
     of_case = {case.id: [cell for cell in cells if cell.case_id == case.id] for case in detail.cases}
     return (
@@ -165,7 +165,7 @@ def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
             others = ", ".join(detail.kits) or "nothing yet"
             raise typer.BadParameter(f"run {detail.summary.run_id} did not measure {end}; it measured {others}")
     measured = {cell.subject for cell in detail.cells if cell.estimate}
-    names = {(view.library, view.source): view.subject for view in detail.subjects if view.subject in measured}
+    names = {(view.library, view.source): view.name for view in detail.subjects if view.name in measured}
     before, after = (names.get((kit.library, kit.source), "") for kit in (detail.kits[str(end)] for end in pair))
     return before, after
 

@@ -20,7 +20,7 @@ LABEL_WIDTH, COST_WIDTH = 52, 12
 def connection_tables(detail: RunDetail, width: int) -> list[Table]:
     """One table for each kind of handshake and as many subjects as fit."""
     assert detail.connection is not None
-    names = {each.subject: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
+    names = {each.name: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
     fitting = (width - LABEL_WIDTH) // COST_WIDTH
     return [
         _table(connection, {subject: names[subject] for subject in columns})

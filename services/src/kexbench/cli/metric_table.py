@@ -19,7 +19,7 @@ _VERDICTS = {**VERDICTS, "more": "more", "less": "less"}
 def metric_table(detail: RunDetail) -> Table:
     """One row a case, one column a subject."""
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
-    names = {each.subject: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
+    names = {each.name: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
     view = metric_view(detail.metric)
     where = f" on {detail.host_kind.cpu_model}" if detail.host_kind else ""
     table = case_table(f"{detail.summary.spec_name}: {view.title}{where}", names.values())

@@ -13,12 +13,12 @@ from rich.text import Text
 from kexbench.answers.cells import Cell
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail
-from kexbench.answers.shapes import SubjectView
 from kexbench.cli.words import are_cut, rate_text, shared_line
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import move_words
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeCell
 
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
@@ -108,7 +108,7 @@ def _spread_sizes(spread: SpreadMove) -> str:
 def step_tables(detail: RunDetail) -> list[Table]:
     """One table a step, in the order of the subjects."""
     cells = {(cell.case_id, cell.subject): cell for cell in detail.cells}
-    names = {subject.subject: subject for subject in detail.subjects}
+    names = {subject.name: subject for subject in detail.subjects}
     return [
         _step_table(detail, names[before], names[after], cells)
         for before, after in steps_of(detail)
@@ -122,30 +122,28 @@ def steps_of(detail: RunDetail) -> list[tuple[str, str]]:
         dict.fromkeys(
             (cell.change.before.subject, cell.subject)
             for cell in detail.cells
-            if cell.change and cell.subject == subject.subject
+            if cell.change and cell.subject == subject.name
         )
         for subject in detail.subjects
     ]
     return [step for steps in steps_by_subject for step in steps]
 
 
-def _step_table(
-    detail: RunDetail, before: SubjectView, after: SubjectView, cells: Mapping[tuple[str, str], Cell]
-) -> Table:
+def _step_table(detail: RunDetail, before: Subject, after: Subject, cells: Mapping[tuple[str, str], Cell]) -> Table:
     where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
-    changes = [change for _, change in _changes(detail, before.subject, after.subject)]
+    changes = [change for _, change in _changes(detail, before.name, after.name)]
     along = along_text(component for change in changes for component in change.components)
     table = case_table(f"{step_text(before, after)} on {where}{along}", SIDE_COLUMNS)
     for case in detail.cases:
-        cell = cells.get((case.id, after.subject))
-        if cell and cell.change and cell.change.before.subject != before.subject:
+        cell = cells.get((case.id, after.name))
+        if cell and cell.change and cell.change.before.subject != before.name:
             continue  # belongs to another step
-        older = cells.get((case.id, before.subject))
+        older = cells.get((case.id, before.name))
         table.add_row(*map(Text, (f"{case_text(case.title)}\n{_levels_text(older, cell)}", *_sides(older, cell))))
     return table
 
 
-def step_text(before: SubjectView, after: SubjectView) -> str:
+def step_text(before: Subject, after: Subject) -> str:
     """`openssl 3.0.17 → 3.5.1`; with the sources if the versions are equal."""
     first, second = (version_text(subject.version, subject.commit) for subject in (before, after))
     if first == second:
@@ -185,7 +183,7 @@ def _absence_text(before: Cell | None, after: Cell | None) -> str:
 def level_table(detail: RunDetail) -> Table | None:
     """The subjects that are in no step; None if there are none."""
     compared = {name for step in steps_of(detail) for name in step}
-    alone = [subject for subject in detail.subjects if subject.subject not in compared]
+    alone = [subject for subject in detail.subjects if subject.name not in compared]
     if not alone:
         return None
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
@@ -193,7 +191,7 @@ def level_table(detail: RunDetail) -> Table | None:
     names = (f"{subject.library}\n{version_text(subject.version, subject.commit)}" for subject in alone)
     table = case_table(f"{detail.summary.spec_name} on {where}", names)
     for case in detail.cases:
-        cells = (by_place.get((case.id, subject.subject)) for subject in alone)
+        cells = (by_place.get((case.id, subject.name)) for subject in alone)
         table.add_row(case_text(case.title), *map(_level_text, cells))
     return table
 
@@ -233,7 +231,7 @@ def _level_text(cell: Cell | None) -> str:
 def step_lines(detail: RunDetail) -> list[str]:
     """Warnings about comparisons, one line each, with the number of its cells and the first of them."""
     titles = {case.id: case.title for case in detail.cases}
-    names = {subject.subject: subject for subject in detail.subjects}
+    names = {subject.name: subject for subject in detail.subjects}
     disturbed = {(cell.case_id, cell.subject) for cell in detail.cells if cell.sides_outcome}
     spreads: dict[str, list[tuple[str, str]]] = {}
     by_warning: dict[str, list[tuple[str, str]]] = {}

@@ -29,10 +29,10 @@ _Item = TypeVar("_Item")
 def outcome_lines(detail: RunDetail) -> list[str]:
     """Why cells have no result: one line for each reason, with the number of its cells and the first of them."""
     titles = {case.id: case.title for case in detail.cases}
-    versions = {each.subject: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
+    versions = {each.name: f"{each.library} {version_text(each.version, each.commit)}" for each in detail.subjects}
     counts = Counter(versions.values())
     names = {
-        each.subject: version if counts[version := versions[each.subject]] == 1 else f"{version} ({each.source})"
+        each.name: version if counts[version := versions[each.name]] == 1 else f"{version} ({each.source})"
         for each in detail.subjects
     }
     places: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
@@ -128,7 +128,7 @@ def _published_tables(
 ) -> list[Table]:
     """As many tables as the subjects need at a width. `rows`: cases and the published figure; `measured`: the figures
     beside them, by subject."""
-    names = {subject.subject: f"{subject.library}\n{subject.version}" for subject in detail.subjects}
+    names = {subject.name: f"{subject.library}\n{subject.version}" for subject in detail.subjects}
     tables = []
     for subjects in groups_of(list(measured), (width - CASE_WIDTH - PUBLISHED_WIDTH) // RATIO_WIDTH):
         table = case_table(title, ())
@@ -166,7 +166,7 @@ def swap_lines(detail: RunDetail) -> list[str]:
     """A sentence for each pair of rows whose measured order differs from the published one."""
     assert detail.reference is not None
     titles = {case.id: case.title for case in detail.cases}
-    names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
+    names = {subject.name: f"{subject.library} {subject.version}" for subject in detail.subjects}
     lines = [
         f"{names[subject]}: {titles[swap.faster_here]} is {swap.ratio.ratio:.2f} times as fast as "
         f"{titles[swap.slower_here]}, contrary to the published order: it costs "

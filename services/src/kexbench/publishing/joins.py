@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from kexbench.answers.cpus import CpuRow, Cpus, Relation
 from kexbench.answers.history import CellHistory, HistoryLine
 from kexbench.answers.matrix import Matrix
-from kexbench.answers.shapes import CaseChoice, CaseView, SubjectView
+from kexbench.answers.shapes import CaseChoice, CaseView
 from kexbench.answers.trends import Release
 from kexbench.answers.two_ends import Comparison
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.subjects import Subject
 
 _HISTORY_DIGITS = 4
 """Of a number that is only a point of a small line."""
@@ -31,7 +32,7 @@ class TrendIndex(Frozen):
     """All of an answer of `/trends` except the lines, which are those of the published series."""
 
     choices: list[CaseChoice]
-    subjects: list[SubjectView]
+    subjects: list[Subject]
     releases: list[Release]
     measured: list[MeasuredCases]
 
@@ -57,12 +58,12 @@ class CaseOnCpus(Frozen):
 class ComparedPairs(Frozen):
     """The versions whose comparisons are published."""
 
-    subjects: list[SubjectView]
+    subjects: list[Subject]
     pairs: list[tuple[str, str]]
     """Unique names, the last measured pair first."""
 
 
-def trend_index(matrices: Sequence[Matrix], subjects: Sequence[SubjectView], releases: list[Release]) -> TrendIndex:
+def trend_index(matrices: Sequence[Matrix], subjects: Sequence[Subject], releases: list[Release]) -> TrendIndex:
     """`matrices`: of one metric, of each host kind."""
     measured = [
         (matrix, {cell.case_id for cell in matrix.cells if cell.estimate}) for matrix in matrices if matrix.host_kind
@@ -111,7 +112,7 @@ def case_on_cpus(answers: Sequence[Cpus], kinds: Collection[HostKind], subjects:
     shown = [
         place
         for place, row in enumerate(answers[0].rows)
-        if row.subject.subject in subjects and HostKind(pool=row.pool, cpu_model=row.cpu_model) in kinds
+        if row.subject.name in subjects and HostKind(pool=row.pool, cpu_model=row.cpu_model) in kinds
     ]
     return CaseOnCpus(
         case=case,
@@ -126,7 +127,7 @@ def _relation(row: CpuRow) -> CpuRelation:
 
 
 def published_comparison(
-    comparison: Comparison, kinds: Collection[HostKind], subjects: Collection[SubjectView]
+    comparison: Comparison, kinds: Collection[HostKind], subjects: Collection[Subject]
 ) -> Comparison:
     """On these host kinds, with histories of these subjects. A site has a list of all subjects elsewhere, and no runs
     to choose from."""

@@ -25,7 +25,6 @@ from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
-from kexbench.answers.shapes import SubjectView
 from kexbench.answers.trends import Series, SeriesLine, Trends
 from kexbench.answers.two_ends import Comparison
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
@@ -33,6 +32,7 @@ from kexbench.client import ApiClient, Refused
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES
 from kexbench.publishing.files import Query, file_of
 from kexbench.publishing.joins import ComparedPairs, case_on_cpus, covering, published_comparison, trend_index
@@ -107,7 +107,7 @@ class _Publication:
         self._folder = folder
         self._choice = choice
         self._written: set[str] = set()
-        self._compared: dict[str, SubjectView] = {}
+        self._compared: dict[str, Subject] = {}
         """By unique name, those of the comparisons. An upgrade may begin with a version that was not chosen."""
 
     def write(self, pages: Path, progress: Progress) -> Site:
@@ -124,7 +124,7 @@ class _Publication:
             )
         shutil.copytree(pages, self._folder)
         kinds = list(dict.fromkeys(matrix.host_kind for matrix in matrices if matrix.host_kind))
-        chosen = {view.subject: view for matrix in matrices for view in matrix.subjects}
+        chosen = {view.name: view for matrix in matrices for view in matrix.subjects}
         libraries = [name for name in libraries if name in {view.library for view in chosen.values()}]
         # That first looks are shown is said; other runs are not part of a site.
         first_looks = filters.aside.first_looks if filters.aside.shows_first_looks else 0
@@ -226,7 +226,7 @@ class _Publication:
             for piece in self._api.stream(_address("/export", {"format": "csv", **place}, subject=shown)):
                 samples.write(piece)
 
-    def _trends(self, matrices: Sequence[Matrix], subjects: Mapping[str, SubjectView]) -> None:
+    def _trends(self, matrices: Sequence[Matrix], subjects: Mapping[str, Subject]) -> None:
         """What the trends of several series have in common. Their lines are those of the series."""
         case_ids = covering(matrices)
         metrics = [matrix.metric for matrix in matrices]
@@ -254,14 +254,12 @@ class _Publication:
         if shown := case_on_cpus(answers, kinds, subjects):
             self._store("cpus", place, shown)
 
-    def _comparison(
-        self, base: str, other: str, kinds: Collection[HostKind], subjects: Collection[SubjectView]
-    ) -> None:
+    def _comparison(self, base: str, other: str, kinds: Collection[HostKind], subjects: Collection[Subject]) -> None:
         """Two versions case by case, on all host kinds. The pages choose among these."""
         pair = {"base": base, "other": other}
         answer = self._api.get(Comparison, _address("/compare", pair))
         ends = [end.subject for end in (answer.base, answer.other) if end]
-        self._compared |= {view.subject: view for view in ends}
+        self._compared |= {view.name: view for view in ends}
         self._store("compare", pair, published_comparison(answer, kinds, [*subjects, *ends]))
 
     def _pairs(self, pairs: list[tuple[str, str]]) -> None:
@@ -350,7 +348,7 @@ def _kinds_by_case(matrices: Iterable[Matrix]) -> Iterator[tuple[str, Metric, li
     yield from ((case_id, metric, measured) for (case_id, metric), measured in kinds.items())
 
 
-def _in_order(subjects: Iterable[SubjectView]) -> list[SubjectView]:
+def _in_order(subjects: Iterable[Subject]) -> list[Subject]:
     return sorted(subjects, key=lambda view: (view.library, view.version_key, view.build_profile, view.source))
 
 
@@ -367,7 +365,7 @@ def _only(matrix: Matrix, subjects: Collection[str]) -> Matrix:
         update={
             "cells": cells,
             "cases": [case for case in matrix.cases if case.id in cases],
-            "subjects": [view for view in matrix.subjects if view.subject in columns],
+            "subjects": [view for view in matrix.subjects if view.name in columns],
         }
     )
 
@@ -395,7 +393,7 @@ def _line(line: SeriesLine, subjects: Collection[str]) -> SeriesLine | None:
     return line.model_copy(update={"points": [line.points[place] for place in kept], "change_points": steps})
 
 
-def _lines(subjects: Iterable[SubjectView]) -> list[tuple[str, str]]:
+def _lines(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
     """The libraries and version lines of subjects: of 3.5.4 these are 3, 3.5 and 3.5.4."""
     return sorted(
         {

@@ -27,7 +27,7 @@ class OnKind(NamedTuple):
     oldest: datetime
     newest: datetime
     subjects: tuple[str, ...]
-    """SubjectRow.name of each, also of the sentinel's."""
+    """Subject.name of each, also of the sentinel's."""
     with_sentinel: bool
     metrics: tuple[str, ...]
     libraries: tuple[str, ...]

@@ -25,13 +25,14 @@ from kexbench.domain.samples import (
     Timer,
     disturbed_reason,
 )
+from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows
 from kexbench.store.columns import sample_columns
 from kexbench.store.evidence import Evidence, RunCase
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.kept import KeptTables
-from kexbench.store.port import InvocationKey, MeanLoad, NegotiatedRow, OutcomeRow, SampleRow, Selection, SubjectRow
+from kexbench.store.port import InvocationKey, MeanLoad, NegotiatedRow, OutcomeRow, SampleRow, Selection
 from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SHOWN_RUN, SUBJECT, UNIT, counted_in
 
 _DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
@@ -181,10 +182,10 @@ class MeasuredTables(HostTables, KeptTables):
         )
         return {row["job_id"]: int(row["stored"]) for row in selected}
 
-    def subjects(self) -> list[SubjectRow]:
+    def subjects(self) -> list[Subject]:
         return list(self.kept_value("subjects", Evidence.of_all, self._subjects))
 
-    def _subjects(self) -> list[SubjectRow]:
+    def _subjects(self) -> list[Subject]:
         selected = self._query_summaries(
             f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
             f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"

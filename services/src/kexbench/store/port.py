@@ -14,13 +14,13 @@ from kexbench.domain.cases import Case
 from kexbench.domain.commits import BranchHead, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, HostKind
-from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.profiles import Profile
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Absence, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.domain.screenings import Screening
+from kexbench.domain.subjects import Subject
 from kexbench.store.evidence import Evidence, Token
 
 if TYPE_CHECKING:
@@ -118,29 +118,10 @@ class InvocationKey:
 
 
 @dataclass(frozen=True)
-class SubjectRow:
-    """A library's version, build profile and kit, as stored with every sample."""
-
-    library: str
-    version: str
-    version_key: str
-    source: str
-    build_profile: str
-    build_profile_label: str
-    kit_id: str
-    commit: LibraryCommit | None = None
-
-    @property
-    def name(self) -> str:
-        """Identifies a column of a table: a library's version, source and build profile."""
-        return f"{self.library}@{self.version}~{self.source}~{self.build_profile}"
-
-
-@dataclass(frozen=True)
 class MeasuredSubjectRow:
     """A subject with samples on a host kind."""
 
-    subject: SubjectRow
+    subject: Subject
     """With its last measured kit."""
     pool: str
     cpu_model: str
@@ -164,7 +145,7 @@ class AppearanceRow:
 
     case: Case
     subject: str
-    """SubjectRow.name."""
+    """Subject.name."""
     pool: str
     cpu_model: str
     run_id: str
@@ -179,7 +160,7 @@ class LevelRow:
     """The cost of a subject in a case on a host kind, without batches."""
 
     case_id: str
-    subject: SubjectRow
+    subject: Subject
     run_id: str
     invocations: int
     level: float
@@ -207,7 +188,7 @@ class SampleRow:
     """The batches of one subject in one invocation."""
 
     case: Case
-    subject: SubjectRow
+    subject: Subject
     run_id: str
     measured_at: datetime
     unit: str
@@ -226,7 +207,7 @@ class OutcomeRow:
     """The reason why a cell has no number in some invocations of a run."""
 
     case: Case
-    subject: SubjectRow
+    subject: Subject
     run_id: str
     measured_at: datetime
     kind: OutcomeKind | Absence
@@ -240,7 +221,7 @@ class ProfileRow:
     """The counted instructions of one side of a subject in a case."""
 
     case: Case
-    subject: SubjectRow
+    subject: Subject
     run_id: str
     measured_at: datetime
     profile: Profile
@@ -284,7 +265,7 @@ class Selection:
     asides: bool = False
     """Read runs aside (Run.is_aside) even if no run is named."""
     subjects: tuple[str, ...] = ()
-    """SubjectRow.name of each."""
+    """Subject.name of each."""
     runs: tuple[str, ...] = ()
     """Read all samples of these runs, instead of each cell's newest run."""
 
@@ -679,7 +660,7 @@ class SampleStore(Protocol):
         """As `kept_value`, for what is read from other tables than results: until anything is stored."""
         ...
 
-    def subjects(self) -> list[SubjectRow]: ...
+    def subjects(self) -> list[Subject]: ...
     def libraries(self) -> set[str]:
         """The libraries of `subjects`."""
         ...
@@ -765,7 +746,7 @@ class ProfileStore(Protocol):
     """Counted instructions by function."""
 
     def profiles(self, subjects: Collection[str], case_id: str = "", run_id: str = "") -> list[ProfileRow]:
-        """The newest profile of each case, subject (SubjectRow.name) and side; of one case or of all, and of one run or
+        """The newest profile of each case, subject (Subject.name) and side; of one case or of all, and of one run or
         of all, runs aside included."""
         ...
 

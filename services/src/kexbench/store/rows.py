@@ -16,7 +16,8 @@ from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import Purpose, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
-from kexbench.store.port import StoreError, SubjectRow
+from kexbench.domain.subjects import Subject
+from kexbench.store.port import StoreError
 
 _log = logging.getLogger(__name__)
 Row = dict[str, Any]
@@ -149,16 +150,16 @@ def host_row(host: HostFacts, host_id: str | None = None) -> Row:
     return {"host_id": host_id or host.host_id, "kind": kind_of(host), "facts": host.model_dump_json()}
 
 
-def subject_of(row: Row) -> SubjectRow:
+def subject_of(row: Row) -> Subject:
     return _subject(*(row[column] for column in SUBJECT_COLUMNS))
 
 
 @lru_cache(maxsize=4096)
-def _subject(*columns: str) -> SubjectRow:
+def _subject(*columns: str) -> Subject:
     """Cached, because most rows are of few subjects."""
     written = dict(zip(SUBJECT_COLUMNS, columns, strict=True))
     commit = written.pop("commit")
-    return SubjectRow(**written, commit=LibraryCommit.model_validate_json(commit) if commit else None)
+    return Subject(**written, commit=LibraryCommit.model_validate_json(commit) if commit else None)
 
 
 def case_of(row: Row) -> Case:
