@@ -281,7 +281,7 @@ def test_cells_that_differ_in_the_detail_alone_share_a_line_that_says_so() -> No
 def test_a_warning_of_many_steps_is_one_line() -> None:
     versions = [a_subject(f"3.8.{number}") for number in range(9)]
     changes = [
-        CHANGE.model_copy(update={"before": an_end(before), "after": an_end(after)})
+        CHANGE.model_copy(update={"before": end_of(before), "after": end_of(after)})
         for before, after in pairwise(versions)
     ]
     cells = [a_cell(CASES[0], versions[0], 1.0)]
