@@ -5,7 +5,6 @@ import { fileOf, SAMPLES_ENDING, site } from "@/published";
 import {
   type AlertSearch,
   type AlertsSearch,
-  type BisectionsSearch,
   type CapacitySearch,
   type CommitsSearch,
   type CpusSearch,
@@ -50,7 +49,7 @@ export const paths = {
   scorecard: () => linkOptions({ to: "/scorecard" }),
   queue: () => linkOptions({ to: "/queue" }),
   commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
-  bisections: (search: BisectionsSearch = {}) => linkOptions({ to: "/bisections", search }),
+  bisections: (search: RunsSearch = {}) => linkOptions({ to: "/bisections", search }),
   bisection: (bisectionId: string) =>
     linkOptions({ to: "/bisections/$bisectionId", params: { bisectionId } }),
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),

@@ -1,4 +1,5 @@
 // Server-sent events of the service. A page whose stream is not up polls.
+import { focusManager } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
 
 const API = "/api/v1/";
@@ -9,7 +10,7 @@ const API = "/api/v1/";
 export function useStream<News>(route: string | null, receive: (news: News) => void): boolean {
   const [isUp, setUp] = useState(false);
   const received = useEffectEvent((event: MessageEvent<string>) => receive(JSON.parse(event.data) as News));
-  const isShown = useSyncExternalStore(onVisibility, () => !document.hidden);
+  const isShown = useSyncExternalStore(focusManager.subscribe, () => focusManager.isFocused());
   useEffect(() => {
     if (route === null || !isShown || !("EventSource" in globalThis)) return;
     const stream = new EventSource(`${API}${route}`);
@@ -22,9 +23,4 @@ export function useStream<News>(route: string | null, receive: (news: News) => v
     };
   }, [route, isShown]);
   return isUp;
-}
-
-function onVisibility(changed: () => void) {
-  document.addEventListener("visibilitychange", changed);
-  return () => document.removeEventListener("visibilitychange", changed);
 }

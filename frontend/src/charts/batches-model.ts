@@ -1,7 +1,7 @@
 // The batches of a cell by invocation: the range of the axis, its ticks, and what was left out in words. Pure.
+import { ticks } from "d3-array";
 import type { Distribution, InvocationBatches } from "@/api/generated";
 import { count } from "@/format";
-import { tickStep } from "./scale";
 
 export interface BatchesModel {
   low: number;
@@ -9,7 +9,8 @@ export interface BatchesModel {
   ticks: number[];
 }
 
-const TICKS = 5;
+/** About as many. */
+const TICKS = 3;
 /** At each end, as a share of what is drawn. */
 const ROOM = 0.05;
 /** Without this minimum, the last digits of nearly equal values would fill the picture. */
@@ -23,13 +24,7 @@ export function batchesModel(invocations: InvocationBatches[]): BatchesModel {
   const [first, last] = [Math.min(...values), Math.max(...values)];
   const room = Math.max(ROOM * (last - first), LEAST * last, Number.EPSILON);
   const [low, high] = [Math.max(0, first - room), last + room];
-  const step = tickStep(high - low, TICKS);
-  const begin = Math.ceil(low / step);
-  const ticks = Array.from(
-    { length: Math.max(0, Math.floor(high / step) - begin + 1) },
-    (_, index) => (begin + index) * step,
-  );
-  return { low, high, ticks };
+  return { low, high, ticks: ticks(low, high, TICKS) };
 }
 
 /** "400 batches in 10 invocations. 12 batches were left out since another program interrupted them." */

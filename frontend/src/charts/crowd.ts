@@ -1,5 +1,6 @@
 // Many lines on one canvas: those of one style are one path, and only what is in sight is drawn. As uPlot's own series,
 // 200 lines take twice as long for each frame.
+import { bisector } from "d3-array";
 import uPlot from "uplot";
 import type { TrendPlace } from "./trends-model";
 import type { DrawnRun } from "./trends-plot";
@@ -54,12 +55,4 @@ export function crowdPainter(
 }
 
 /** The index of the first place at or after x; places are in order. */
-export function firstFrom(places: { x: number }[], x: number): number {
-  let [low, high] = [0, places.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((places[middle]?.x ?? 0) < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const firstFrom = bisector((place: { x: number }) => place.x).left;

@@ -1,4 +1,4 @@
-// Scales of colours and axes. That of changes is symmetric, diverging, and full at a fifth more or less. Pure.
+// The scale of colours of changes: symmetric, diverging, and full at a fifth more or less. Pure.
 
 /** A cost that changed by this factor has the full colour. */
 export const FULL_AT_VERSION = 1.2;
@@ -9,10 +9,4 @@ export const FULL_AT_CASE = 4;
 export function strength(ratio: number, fullAt = FULL_AT_VERSION): number {
   if (!(ratio > 0)) return 0;
   return Math.min(1, Math.abs(Math.log(ratio)) / Math.log(fullAt));
-}
-
-/** 1, 2 or 5 times a power of ten, so that so many steps, or fewer, cover a length. */
-export function tickStep(length: number, steps: number): number {
-  const power = 10 ** Math.floor(Math.log10(length / steps));
-  return power * ([1, 2, 5].find((factor) => factor * power * steps >= length) ?? 10);
 }

@@ -1,6 +1,6 @@
 // From a case's scaling curves to what the chart draws: axes, lines, ideals. Pure.
+import { nice, ticks } from "d3-array";
 import type { Estimate, LoadCase, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
-import { tickStep } from "./scale";
 
 export interface CurvePoint {
   /** threads, or connections at once */
@@ -77,10 +77,8 @@ function drawn(
       },
     ];
   });
-  const step = tickStep(Math.max(...curves.flatMap(highest)), TICKS);
-  const top = step * Math.ceil(Math.max(...curves.flatMap(highest)) / step);
-  const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
-  return { places, top, ticks, curves };
+  const [, top] = nice(0, Math.max(...curves.flatMap(highest)), TICKS);
+  return { places, top, ticks: ticks(0, top, TICKS), curves };
 }
 
 /** Shown instead of the coherency if the scaling law could not be fitted completely. */

@@ -26,7 +26,6 @@ const SPLIT_LABELS: Record<Split, string> = {
 
 export function TrendsControls({ search, filters, trends, change }: Props) {
   const { metric = DEFAULT_METRIC, show, x } = search;
-  const list = <T extends string>(values: T[]) => (values.length > 0 ? values : undefined);
   const versions = [...new Set(trends.subjects.map(versionText))];
   const hostName = useHostNames();
   return (
@@ -40,19 +39,15 @@ export function TrendsControls({ search, filters, trends, change }: Props) {
           return kind ? hostName(kind) : label;
         }}
         chosen={search.host ?? []}
-        choose={(host) => change({ host: list(host) })}
+        choose={(host) => change({ host })}
       />
       <Checks
         label="Libraries"
         all={filters.libraries}
         chosen={search.library ?? []}
-        choose={(library) => change({ library: list(library) })}
+        choose={(library) => change({ library })}
       />
-      <MetricSelect
-        metrics={filters.metrics}
-        metric={metric}
-        choose={(next) => change({ metric: next === DEFAULT_METRIC ? undefined : next })}
-      />
+      <MetricSelect metrics={filters.metrics} metric={metric} choose={(next) => change({ metric: next })} />
       {metric === DEFAULT_METRIC && <Sides {...{ search, change }} />}
       <Select
         label="Horizontal axis"
@@ -113,7 +108,7 @@ type PartProps = Pick<Props, "search" | "change">;
 function Cases({ search, trends, change }: PartProps & Pick<Props, "trends">) {
   const chosen = search.case ?? trends.choices.slice(0, 1).map(({ id }) => id);
   const others = trends.choices.filter(({ id }) => !chosen.includes(id));
-  const choose = (ids: string[]) => change({ case: ids.length > 0 ? ids : undefined });
+  const choose = (ids: string[]) => change({ case: ids });
   return (
     <fieldset className="field chosen">
       <legend>Cases</legend>

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import type { CpuNeed, MixPartView } from "@/api/generated";
 import { capacitySearch, parseSearch, stringifySearch } from "@/search";
@@ -11,7 +12,7 @@ const parts = [
 describe("the mix in the address", () => {
   it("survives the way into the address and back", () => {
     const search = { part: writtenParts(parts), rate: 2000, used: 50, version: "openssl@3.5.7~s~p" };
-    const read = capacitySearch(parseSearch(stringifySearch(search)));
+    const read = v.parse(capacitySearch, parseSearch(stringifySearch(search)));
     expect(read).toEqual(search);
     expect(partsOf(read.part, "usual")).toEqual(parts);
   });
@@ -21,11 +22,13 @@ describe("the mix in the address", () => {
   });
 
   it("leaves out what is usual, and what is no number", () => {
-    expect(capacitySearch({ rate: "10000", used: "60", machine: "32", cost: "connection", to: "" })).toEqual(
+    expect(
+      v.parse(capacitySearch, { rate: "10000", used: "60", machine: "32", cost: "connection", to: "" }),
+    ).toEqual({});
+    expect(v.parse(capacitySearch, { rate: "fast", used: "-1", machine: "Infinity", cost: "both" })).toEqual(
       {},
     );
-    expect(capacitySearch({ rate: "fast", used: "-1", machine: "Infinity", cost: "both" })).toEqual({});
-    expect(capacitySearch({ cost: "handshake" })).toEqual({ cost: "handshake" });
+    expect(v.parse(capacitySearch, { cost: "handshake" })).toEqual({ cost: "handshake" });
   });
 });
 

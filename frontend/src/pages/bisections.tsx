@@ -8,7 +8,7 @@ import { BisectionState } from "@/components/BisectionState";
 import { isSearching } from "@/components/bisection-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
-import type { BisectionsSearch } from "@/search";
+import type { RunsSearch } from "@/search";
 import { Code } from "@/ui/Code";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -17,8 +17,7 @@ const route = getRouteApi("/bisections");
 const PAGE = 20;
 const POLL_MS = 5000;
 
-export const firstAnswer = ({ before }: BisectionsSearch) =>
-  bisectionsOptions({ query: { limit: PAGE, before } });
+export const firstAnswer = ({ before }: RunsSearch) => bisectionsOptions({ query: { limit: PAGE, before } });
 
 export function BisectionsPage() {
   const { before } = route.useSearch();

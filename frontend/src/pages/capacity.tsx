@@ -58,7 +58,6 @@ function Mix({ matrix }: { matrix: Matrix }) {
   const { pool, cpu_model } = matrix.host_kind;
   const versions = subjectChoices(matrix.subjects);
   const library = matrix.subjects.find(({ subject }) => subject === version)?.library;
-  const [usualCost] = COSTS;
   return (
     <>
       <form aria-label="Mix" onSubmit={(event) => event.preventDefault()}>
@@ -92,7 +91,7 @@ function Mix({ matrix }: { matrix: Matrix }) {
             min={0}
             max={1e9}
             step="any"
-            enter={(text) => change({ rate: Number(text) || undefined })}
+            enter={(text) => change({ rate: Number(text) })}
           />
           <Amount
             label="Utilisation of a core, %"
@@ -100,20 +99,20 @@ function Mix({ matrix }: { matrix: Matrix }) {
             min={0}
             max={100}
             step="any"
-            enter={(text) => change({ used: Number(text) || undefined })}
+            enter={(text) => change({ used: Number(text) })}
           />
           <Amount
             label="Cores of a machine"
             value={machine}
             min={1}
             max={100_000}
-            enter={(text) => change({ machine: Number(text) || undefined })}
+            enter={(text) => change({ machine: Number(text) })}
           />
           <Select
             label="CPU time of"
-            value={search.cost ?? usualCost}
+            value={search.cost ?? COSTS[0]}
             choices={COSTS.map((cost) => ({ value: cost, label: CONTENTS[cost].name }))}
-            choose={(cost) => change({ cost: cost === usualCost ? undefined : cost })}
+            choose={(cost) => change({ cost })}
           />
         </div>
       </form>

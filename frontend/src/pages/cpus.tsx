@@ -17,7 +17,7 @@ import { VerdictText } from "@/components/VerdictText";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
-import { type CpusSearch, DEFAULT_METRIC } from "@/search";
+import type { CpusSearch } from "@/search";
 import { endText, versionText } from "@/subjects";
 import { Controls } from "@/ui/Controls";
 import { Checks, Select } from "@/ui/Fields";
@@ -80,13 +80,13 @@ function PageControls({ search, filters, cpus, change }: PageControlsProps) {
       <MetricSelect
         metrics={filters.metrics}
         metric={search.metric}
-        choose={(next) => change({ metric: next === DEFAULT_METRIC ? undefined : next })}
+        choose={(next) => change({ metric: next })}
       />
       <Checks
         label="Libraries"
         all={filters.libraries}
         chosen={search.library ?? []}
-        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+        choose={(library) => change({ library })}
       />
     </Controls>
   );

@@ -14,7 +14,7 @@ import { libraryTitle } from "@/components/libraries";
 import { SampleLinks } from "@/components/SampleLinks";
 import { cost, dateTime } from "@/format";
 import { paths } from "@/paths";
-import { DEFAULT_METRIC, type DistributionSearch } from "@/search";
+import type { DistributionSearch } from "@/search";
 import { versionText } from "@/subjects";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Controls } from "@/ui/Controls";
@@ -90,11 +90,7 @@ function PageControls({ distribution, change }: PageControlsProps) {
         choose={(run) => change({ run })}
       />
       {metrics && (
-        <MetricSelect
-          metrics={metrics}
-          metric={metric}
-          choose={(next) => change({ metric: next === DEFAULT_METRIC ? undefined : next })}
-        />
+        <MetricSelect metrics={metrics} metric={metric} choose={(next) => change({ metric: next })} />
       )}
     </Controls>
   );

@@ -7,7 +7,7 @@ import { filtersOptions, securityOptions } from "@/api/generated/@tanstack/react
 import { HostSelect } from "@/components/HostSelect";
 import { RunsAside } from "@/components/RunsAside";
 import { SecurityAnswers, SecurityLevel, UnrankedHandshakes } from "@/components/SecurityLevel";
-import { type ForwardSecrecySearch, MODELS, SIDES } from "@/search";
+import { type ForwardSecrecySearch, SIDES } from "@/search";
 import { subjectChoices } from "@/subjects";
 import { Code } from "@/ui/Code";
 import { Controls } from "@/ui/Controls";
@@ -62,8 +62,6 @@ interface ChoicesProps {
 }
 
 function Choices({ security, change }: ChoicesProps) {
-  const [usualModel] = MODELS;
-  const [usualSide] = SIDES;
   return (
     <>
       <Select
@@ -76,13 +74,13 @@ function Choices({ security, change }: ChoicesProps) {
         label="Strength by"
         value={security.model.model}
         choices={security.models.map(({ model, title }) => ({ value: model, label: title }))}
-        choose={(model) => change({ model: model === usualModel ? undefined : model })}
+        choose={(model) => change({ model })}
       />
       <Toggle
         label="CPU time of"
         value={security.side}
         choices={SIDES.map((side) => ({ value: side, label: side }))}
-        choose={(side) => change({ side: side === usualSide ? undefined : side })}
+        choose={(side) => change({ side })}
       />
     </>
   );

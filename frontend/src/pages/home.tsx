@@ -155,7 +155,7 @@ function PageControls({ search, filters, overview, matrix, change }: PageControl
         label="Libraries"
         all={filters.libraries}
         chosen={search.library ?? []}
-        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+        choose={(library) => change({ library })}
       />
       <TextFilter
         label="Cases"

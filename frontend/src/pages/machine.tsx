@@ -2,6 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import * as v from "valibot";
 import type { Qualifications } from "@/api/generated";
 import { filtersOptions, qualificationsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
@@ -9,7 +10,7 @@ import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { inOrder, resolutionInWords } from "@/components/machine-model";
 import { QualificationTable } from "@/components/QualificationTable";
 import { share } from "@/format";
-import { DEFAULT_INVOCATIONS, INVOCATIONS, invocationsOf, type MachineSearch } from "@/search";
+import { DEFAULT_INVOCATIONS, INVOCATIONS, type MachineSearch, possibleInvocations } from "@/search";
 import { Code } from "@/ui/Code";
 import { Controls } from "@/ui/Controls";
 import { Amount } from "@/ui/Fields";
@@ -33,8 +34,7 @@ export function MachinePage() {
     placeholderData: keepPreviousData,
   });
   const enter = (text: string) => {
-    const entered = invocationsOf(text);
-    if (entered) change({ invocations: entered });
+    if (v.is(possibleInvocations, text)) change({ invocations: Number(text) });
   };
   useTitle("Machine");
   return (

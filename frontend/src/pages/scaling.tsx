@@ -47,7 +47,7 @@ export function ScalingPage() {
             label="Libraries"
             all={filters.data.libraries}
             chosen={search.library ?? []}
-            choose={(chosen) => change({ library: chosen.length > 0 ? chosen : undefined })}
+            choose={(library) => change({ library })}
           />
         </Controls>
       )}

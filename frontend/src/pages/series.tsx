@@ -121,7 +121,7 @@ function PageControls({ search, filters, series, change }: PageControlsProps) {
         label="Libraries"
         all={filters.libraries}
         chosen={search.library ?? []}
-        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+        choose={(library) => change({ library })}
       />
     </Controls>
   );

@@ -1,8 +1,7 @@
 // The lines and words of a chart on a canvas: it is drawn once more, and what is drawn is written down.
+import { type Path, pathRound } from "d3-path";
 import { redraws } from "./redraws";
 import { type Attributes, element, paint, rounded, text } from "./svg";
-
-const FULL = 2 * Math.PI;
 
 /** A canvas whose chart cannot draw itself again is kept as pixels. */
 export function marksOf(canvas: HTMLCanvasElement, width: number): SVGElement {
@@ -28,61 +27,40 @@ export function marksOf(canvas: HTMLCanvasElement, width: number): SVGElement {
   return element("g", { transform: `scale(${width / canvas.width})` }, notes.marks);
 }
 
-/** A path as the data of an SVG path. Angles of arcs are those of a whole circle: the charts have no others. */
-class Path {
-  data = "";
-  moveTo(x: number, y: number) {
-    this.data += `M${rounded(x)} ${rounded(y)}`;
-  }
-  lineTo(x: number, y: number) {
-    this.data += `${this.data ? "L" : "M"}${rounded(x)} ${rounded(y)}`;
-  }
-  rect(x: number, y: number, width: number, height: number) {
-    this.data += `M${rounded(x)} ${rounded(y)}h${rounded(width)}v${rounded(height)}h${rounded(-width)}Z`;
-  }
-  arc(x: number, y: number, radius: number, from: number, to: number) {
-    if (Math.abs(to - from) < FULL) throw new Error("only whole circles are written down");
-    const [r, across] = [rounded(radius), rounded(2 * radius)];
-    this.data += `M${rounded(x - radius)} ${rounded(y)}a${r} ${r} 0 1 0 ${across} 0a${r} ${r} 0 1 0 -${across} 0Z`;
-  }
-  closePath() {
-    this.data += "Z";
-  }
+const COMMANDS = ["moveTo", "lineTo", "rect", "arc", "closePath"] as const;
+
+/** The commands that paths are made with: `original` obeys them as before, and they are written down. */
+function noting<T extends Path2D | CanvasRenderingContext2D>(target: T, original: T, noted: () => Path) {
+  const commands = COMMANDS.map((name) => {
+    const command = (...given: unknown[]) => {
+      Reflect.apply(original[name], target, given);
+      const path = noted();
+      // On a canvas the first line of a path only moves.
+      Reflect.apply(path[name === "lineTo" && `${path}` === "" ? "moveTo" : name], path, given);
+    };
+    return [name, command];
+  });
+  return Object.fromEntries(commands);
 }
 
 /** A browser's path that can also be read. */
 class NotedPath extends Path2D {
-  readonly noted = new Path();
+  readonly noted = pathRound(2);
   constructor(other?: Path2D | string) {
     super(other);
-    if (other instanceof NotedPath) this.noted.data = other.noted.data;
-  }
-  override moveTo(x: number, y: number) {
-    super.moveTo(x, y);
-    this.noted.moveTo(x, y);
-  }
-  override lineTo(x: number, y: number) {
-    super.lineTo(x, y);
-    this.noted.lineTo(x, y);
-  }
-  override rect(x: number, y: number, width: number, height: number) {
-    super.rect(x, y, width, height);
-    this.noted.rect(x, y, width, height);
-  }
-  override arc(x: number, y: number, radius: number, from: number, to: number) {
-    super.arc(x, y, radius, from, to);
-    this.noted.arc(x, y, radius, from, to);
-  }
-  override closePath() {
-    super.closePath();
-    this.noted.closePath();
+    if (other instanceof NotedPath) Object.assign(this.noted, other.noted);
+    const { noted } = this;
+    Object.assign(
+      this,
+      noting(this, Path2D.prototype, () => noted),
+    );
   }
 }
 
 /** What a context is told to draw. It draws it as well, so the page stays as it is. */
 class Notes {
   readonly marks: SVGElement[] = [];
-  private path = new Path();
+  private path = pathRound(2);
   private clips: string[] = [];
   private saved: string[][] = [];
   private readonly original = CanvasRenderingContext2D.prototype;
@@ -95,27 +73,12 @@ class Notes {
     return {
       beginPath: () => {
         original.beginPath.call(context);
-        this.path = new Path();
+        this.path = pathRound(2);
       },
-      moveTo: (x, y) => {
-        original.moveTo.call(context, x, y);
-        this.path.moveTo(x, y);
-      },
-      lineTo: (x, y) => {
-        original.lineTo.call(context, x, y);
-        this.path.lineTo(x, y);
-      },
-      rect: (x, y, width, height) => {
-        original.rect.call(context, x, y, width, height);
-        this.path.rect(x, y, width, height);
-      },
-      arc: (x, y, radius, from, to) => {
-        original.arc.call(context, x, y, radius, from, to);
-        this.path.arc(x, y, radius, from, to);
-      },
+      ...noting(context, original, () => this.path),
       fill: (...given: unknown[]) => {
         Reflect.apply(original.fill, context, given);
-        this.draw("path", { d: pathOf(given[0]).data }, paint("fill", String(context.fillStyle)));
+        this.draw("path", { d: `${pathOf(given[0])}` }, paint("fill", String(context.fillStyle)));
       },
       stroke: (...given: unknown[]) => {
         Reflect.apply(original.stroke, context, given);
@@ -123,7 +86,7 @@ class Notes {
         const dash = context.getLineDash().map(rounded).join(" ") || undefined;
         this.draw(
           "path",
-          { d: pathOf(given[0]).data, fill: "none" },
+          { d: `${pathOf(given[0])}`, fill: "none" },
           stroke && {
             ...stroke,
             "stroke-width": context.lineWidth,
@@ -135,7 +98,7 @@ class Notes {
       },
       clip: (...given: unknown[]) => {
         Reflect.apply(original.clip, context, given);
-        this.clips.push(pathOf(given[0]).data);
+        this.clips.push(`${pathOf(given[0])}`);
       },
       save: () => {
         original.save.call(context);
