@@ -45,6 +45,13 @@ def test_every_room_of_the_architecture_exists_and_starts_where_it_says() -> Non
             assert (ROOT / room / file).exists(), f"{room}/{file}"
 
 
+def test_three_steps_lead_from_the_readme_to_the_line_that_decides_slower() -> None:
+    assert re.search(r"\(ARCHITECTURE\.md\): .*the line that decides \*slower\*", (ROOT / "README.md").read_text())
+    named = re.search(r"The line that decides \*slower\* is in `(\w+)` of\s+\[([\w/.]+)\]\(\2\)", ARCHITECTURE)
+    assert named
+    assert f"\ndef {named[1]}(" in (ROOT / named[2]).read_text()
+
+
 def test_commands_named_in_documents_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     for document in DOCUMENTS:
