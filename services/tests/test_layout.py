@@ -73,6 +73,13 @@ def test_the_first_lines_of_a_room_name_its_files_and_no_others(room: Path) -> N
     assert named == files | folders or (room.name in WITHOUT_LIST and not named)
 
 
+def test_the_readme_of_workers_names_the_files_of_the_handshake_worker_and_no_others() -> None:
+    patterns = re.findall(r"`([\w*]+\.c)`", (ROOT / "workers/README.md").read_text(encoding="utf-8"))
+    named = [set((ROOT / "workers/handshake").glob(pattern)) for pattern in patterns]
+    assert all(named)
+    assert set().union(*named) == set((ROOT / "workers/handshake").glob("*.c"))
+
+
 def test_three_steps_lead_from_the_readme_to_the_line_that_decides_slower() -> None:
     assert re.search(r"\(ARCHITECTURE\.md\): .*the line that decides \*slower\*", (ROOT / "README.md").read_text())
     named = re.search(r"The line that decides \*slower\* is in `(\w+)` of\s+\[([\w/.]+)\]\(\2\)", ARCHITECTURE)
