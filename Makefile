@@ -13,16 +13,17 @@
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
 #                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time
-#                 compiles for a quarter of an hour; writes docs/benchmarks.md
+#                 compiles for a quarter of an hour; writes docs/results/benchmarks.md
 #   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
 #   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
-#                 and building, SCORECARD=--quick for less; writes docs/scorecard.md and what the API tells of it
-#   make articles  measures the articles' specs in half an hour, and writes their figures into docs/articles.md
+#                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
+#                 API serves, docs/results/scorecards
+#   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make golden   accept texts that tests found changed: moves each *.actual over its golden file
-#   make screenshots  the pictures of the documentation, of a real run; four minutes
+#   make screenshots  the picture of the dashboard, of a real run, to docs/results; four minutes
 #   make generate rewrite the generated files that are checked in
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
 #   make test-cluster    the tests that need one; as root, and then part of make test-all; the first time compiles for a
@@ -175,7 +176,7 @@ screenshots: packages-run packages-kits packages-test python frontend
 		{ $(BIN)/kexbench serve & service=$$!; trap 'kill $$service; wait $$service || true; rm -r $$scratch' EXIT; } && \
 		curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 --output /dev/null \
 			http://127.0.0.1:8399/api/v1/health && \
-		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 node scripts/screenshots.mjs ../docs
+		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 node scripts/screenshots.mjs ../docs/results
 
 golden:
 	@find services/tests bench-specs -name '*.actual' -print -exec sh -c 'mv "$$1" "$${1%.actual}"' _ {} \;

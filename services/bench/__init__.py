@@ -1,1 +1,2 @@
-"""`make bench`: measures the overhead and the resolution of kexbench on this machine. Writes docs/benchmarks.md."""
+"""`make bench`: measures the overhead and the resolution of kexbench on this machine. Writes
+docs/results/benchmarks.md."""

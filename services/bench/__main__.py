@@ -1,4 +1,5 @@
-"""`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Builds kits the first time.
+"""`python -m bench [--quick] [--only PART]`: measure, print, and write docs/results/benchmarks.md. The first time, it
+builds kits.
 
 Exit status 1 if a part cannot be measured, or if the worker and the loop of connections disagree. The file then keeps
 that part's old section. Other figures never cause a failure. Without a simulated cluster, only planning is measured.
@@ -73,7 +74,7 @@ from kexbench.kits import KitError
 from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[2]
-REPORT = ROOT / "docs" / "benchmarks.md"
+REPORT = ROOT / "docs/results/benchmarks.md"
 PARTITIONS = 200
 USUAL_GROUP = 10
 """Invocations of an ordinary run. A pool has more such groups, so their rate of false alarms is more precise."""

@@ -1,19 +1,18 @@
-"""`python -m bench.articles`: put the figures of the newest run of each article's spec into docs/articles.md.
+"""`python -m bench.articles`: write the figures of the newest run of each article's spec to docs/results/articles.md.
 
-The page's words are written by hand. What stands between `<!-- NAME -->` and `<!-- /NAME -->` is written here. Exit
-status 1 if an article has no finished run in the store; nothing is written then.
+Exit status 1 if an article has no finished run in the store; nothing is written then.
 """
 
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from bench.tables import markdown_table
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches, values_of
-from kexbench.answers.articles import ArticleRun, articles
+from kexbench.answers.articles import ArticleRun, ArticleView, articles
 from kexbench.answers.reference import ReferenceRatiosView, ReferenceTableView
 from kexbench.answers.security import handshakes_of
 from kexbench.domain.cases import DIMENSIONS, Case
@@ -29,7 +28,16 @@ from kexbench.settings import Settings
 from kexbench.store.port import SampleStore, Selection
 from kexbench.wiring import Installation
 
-PAGE = Path(__file__).parents[2] / "docs" / "articles.md"
+PAGE = Path(__file__).parents[2] / "docs/results/articles.md"
+HEAD = """\
+# Figures of the articles
+
+`make articles` writes this page. [The articles, measured again](../understand/articles.md) explains what holds, what
+differs, and why.
+
+Unless a table says otherwise, a rate is the number of handshakes per CPU-second of client and server together, and a
+ratio is one rate divided by another: 2 is twice as fast. Brackets hold 95% confidence intervals. *The other way* marks
+an order that is proven to be opposite to the published one, *undecided* one that the measurement does not decide."""
 ORDERS = {"as published": "", "opposite": ", **the other way**", "unresolved": ", undecided", None: ""}
 """What is said beside a ratio of the order of its two cases."""
 
@@ -148,7 +156,9 @@ def upgrades(figures: Figures) -> Iterator[str]:
             rows.append([_short(served.label), *cells, ", ".join(adds)])
     versions = [" → ".join(figures.titles[each].split()[-1] for each in step) for step in steps]
     header = ("case", *(f"{version}, {place}" for version in versions for place in ("in memory", "nginx")))
+    yield "### An upgrade of OpenSSL, in memory and in nginx"
     yield markdown_table((*header, "nginx adds, µs"), rows)
+    yield "A dash: no invocation has the value. No percentage: fewer than three have it."
 
 
 def _in_memory(served: Case) -> Case:
@@ -222,42 +232,29 @@ def server_costs(figures: Figures) -> Iterator[str]:
 
 
 BLOCKS = {
-    "forward-secrecy-2011": rates,
-    "equal-security": equal_security,
-    "loaded-server": ratios,
-    "loaded-server upgrades": upgrades,
-    "zero-rtt": server_costs,
+    "forward-secrecy-2011": (rates,),
+    "equal-security": (equal_security,),
+    "loaded-server": (ratios, upgrades),
+    "zero-rtt": (server_costs,),
 }
-"""What writes each block. The first word is the name of the spec."""
+"""What writes the figures of each article, by the name of its spec."""
 
 
-def filled(page: str, blocks: dict[str, str]) -> str:
-    """The page with each block's text. Raises ValueError if the page lacks one."""
-    for name, text in blocks.items():
-        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-        before, found, rest = page.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"the page has no block {name!r}")
-        page = f"{before}{begin}\n\n{text}\n\n{end}{after}"
-    return page
+def section(article: ArticleView, figures: Figures) -> str:
+    blocks = chain.from_iterable(write(figures) for write in BLOCKS[article.name])
+    return "\n\n".join([f"## {article.title}", f"{figures.measured()} [Spec](../../{article.spec}).", *blocks])
 
 
 def main() -> int:
     store = Installation(Settings()).open_store()
-    runs = {article.name: article.run for article in articles(store).articles}
-    missing = [name for name, run in runs.items() if run is None]
+    measured = [(article, article.run) for article in articles(store).articles]
+    missing = [article.name for article, run in measured if run is None]
     if missing:
         text = f"not written: no finished run of {', '.join(missing)}; kexbench run bench-specs/articles/*.yaml"
         print(text, file=sys.stderr)
         return 1
-    blocks = {}
-    for name, block in BLOCKS.items():
-        run = runs[name.partition(" ")[0]]
-        assert run is not None
-        figures = Figures(store, run)
-        blocks[name] = "\n\n".join([f"*{figures.measured()}*", *block(figures)])
-    write_whole(PAGE, filled(PAGE.read_text(encoding="utf-8"), blocks).encode())
+    sections = [section(article, Figures(store, run)) for article, run in measured if run]
+    write_whole(PAGE, ("\n\n".join([HEAD, *sections]) + "\n").encode())
     return 0
 
 

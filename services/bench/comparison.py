@@ -31,7 +31,7 @@ DATA = Path(__file__).parent / "data" / "tls_aa.jsonl.gz"
 CASE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
 CELLS, REGRESSED, NOISY, BATCHES = 40, 2, 4, 10
 POWER_ROWS = ((3, 0.05, 0.89), (5, 0.05, 0.97), (10, 0.02, 0.71), (20, 0.02, 0.93))
-"""Invocations, step, and the nominal power (docs/statistics.md)."""
+"""Invocations, step, and the nominal power (docs/understand/statistics.md)."""
 Invocations = list[list[float]]
 Pool = list[tuple[list[float], list[float]]]
 Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]

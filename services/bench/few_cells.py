@@ -1,5 +1,5 @@
 """`python -m bench.few_cells [--quick]`: what comparisons of few cells find, by the number of jobs that share the
-invocations. Simulated and seeded, so the figures are always the same (docs/statistics/evidence.md)."""
+invocations. Simulated and seeded, so the figures are always the same (docs/understand/statistics/evidence.md)."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""The benchmark's figures as Markdown tables, for the terminal and docs/benchmarks.md."""
+"""The benchmark's figures as Markdown tables, for the terminal and docs/results/benchmarks.md."""
 
 import math
 import statistics

@@ -6,8 +6,8 @@ HEAD = """\
 # Overhead and resolution of measurements
 
 `make bench` writes this page. Each section comes from one run on the machine that it names. Other machines give other
-figures. [measurement.md](measurement.md) describes what is measured, [statistics.md](statistics.md) how changes are
-decided. Intervals are 95%."""
+figures. [Measurement](../understand/measurement.md) describes what is measured,
+[statistics](../understand/statistics.md) how changes are decided. Intervals are 95%."""
 OVERHEAD = """\
 ## Overhead of timing
 
@@ -23,8 +23,8 @@ PEERS = """\
 `plain_openssl.c` shares no code with the worker. Both are interleaved in turns of 2 ms, in fresh processes. The table
 compares all CPU time per handshake, including the creation and freeing of objects, and for the worker the check of the
 negotiated parameters. By default, OpenSSL also looks for the issuers of the server's certificate and tries to verify it
-on the client. The worker skips both (measurement/same-work.md, "Certificate chains"). With *chainless* the loop skips
-them too, so the difference between its two rows is their cost.
+on the client. The worker skips both ([why](../understand/measurement/same-work.md#certificate-chains)). With
+*chainless* the loop skips them too, so the difference between its two rows is their cost.
 `gnutls-cli --benchmark-tls-kx` is stopped every 50 ms for a worker's turn of the same length on the same core. Each
 reads its own CPU clock. The table compares its average time per handshake with the worker's turns, and the interval is
 over rounds. With *its certificate* the worker uses the certificate of gnutls-cli, with *our certificate* that of every
@@ -51,8 +51,8 @@ CONNECTIONS = """\
 X25519, AES-128-GCM) with the same files. It is compiled against the library of each kit, and the kit's own loader
 starts it. It configures the library as the worker does, and checks each connection before it transfers data.
 Both are interleaved in turns of 2 ms on one CPU, in fresh processes for each invocation. The table compares the CPU
-time of both sides in a part ([PROTOCOL.md](../workers/handshake/PROTOCOL.md), "What is timed"). The ratio is the median
-over invocations of the median ratio of their rounds. Rounds in which either was preempted are ignored.
+time of both sides in a part ([what is timed](../../workers/handshake/PROTOCOL.md#what-is-timed)). The ratio is the
+median over invocations of the median ratio of their rounds. Rounds in which either was preempted are ignored.
 
 The command fails if the whole interval of a part differs by more than {tolerance:.0%}. A part below {short_us:g} µs
 may also cost the worker up to {call_us:g} µs more for each timed call. The worker's own work counts there: it reads the
@@ -187,8 +187,8 @@ part of the layout floor that `kexbench qualify` measures. Its size is below the
 MIXED = """\
 ## Traffic mixes, predicted and measured
 
-`kexbench capacity` adds up the costs of a mix's cases, each measured alone ([capacity.md](capacity.md)). Here nginx
-with {subject} serves each mix itself ([web-servers.md](web-servers.md)), and invocations of the mix and of
+`kexbench capacity` adds up the costs of a mix's cases, each measured alone ([capacity](../use/capacity.md)). Here nginx
+with {subject} serves each mix itself ([web servers](../use/web-servers.md)), and invocations of the mix and of
 its parts are interleaved. *Per core* is how many connections a second take one core: a second, divided by the server's
 CPU time for a connection, kernel included. The goal is {goal:.0%}.
 
@@ -219,7 +219,8 @@ Readers ask a service with the store of the previous section for every route the
 rate whether or not earlier requests were answered. Meanwhile a run is delivered to it, and every delivery changes some
 of these pages.
 Times are wall times at the readers, which share the CPUs with the service. They accept
-[outdated answers](adr/0039-pages-accept-outdated-answers.md) as pages do. The goal is 150 ms for 99% of the requests.
+[outdated answers](../adr/0039-pages-accept-outdated-answers.md) as pages do. The goal is 150 ms for 99% of the
+requests.
 
 """
 PAGES = """\

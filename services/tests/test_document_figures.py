@@ -76,11 +76,12 @@ def freedom_lost() -> str:
 SPEC_DEFAULTS = MeasureSpec.model_validate({})
 ADDRESS = f"{Settings.model_fields['host'].default}:{Settings.model_fields['port'].default}"
 SPECS = "bench-specs/README.md"
-MEASURED, STATISTICS = "docs/measurement.md", "docs/statistics.md"
-FORGES, NOTIFICATIONS, STORAGE = "docs/connect-a-forge.md", "docs/notifications.md", "docs/storage-and-backup.md"
-CLOCKS = "docs/measurement/clocks.md"
-CHANGES, CHANGE_POINTS = "docs/statistics/changes.md", "docs/statistics/change-points.md"
-RESOLUTION, BISECTION = "docs/statistics/resolution.md", "docs/statistics/bisection.md"
+MEASURED, STATISTICS = "docs/understand/measurement.md", "docs/understand/statistics.md"
+FORGES, NOTIFICATIONS = "docs/operate/connect-a-forge.md", "docs/operate/notifications.md"
+STORAGE = "docs/operate/storage-and-backup.md"
+CLOCKS = "docs/understand/measurement/clocks.md"
+CHANGES, CHANGE_POINTS = "docs/understand/statistics/changes.md", "docs/understand/statistics/change-points.md"
+RESOLUTION, BISECTION = "docs/understand/statistics/resolution.md", "docs/understand/statistics/bisection.md"
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ FIGURES = (
     Figure(BISECTION, r"the layout of one build \(([\d.]+%)\)", (share(bisect.LAYOUT_SD),)),
     Figure(
         BISECTION,
-        r"by 1\.1%, as measured on one machine \(\[figures\]\(\.\./benchmarks\.md\)\), and layouts by ([\d.]+%)",
+        r"by 1\.1%, as measured on one machine \(\[figures\]\([\w./]+/benchmarks\.md\)\), and layouts by ([\d.]+%)",
         (share(bisect.LAYOUT_SD),),
     ),
     Figure(CHANGE_POINTS, r"and never below ([\d.]+%)", (share(screen.LEAST_NOISE),)),
@@ -227,10 +228,14 @@ FIGURES = (
     Figure(CHANGE_POINTS, r"if that is better by a log likelihood of (\d+)", (f"{changepoints_place.CLEARLY:g}",)),
     Figure("README.md", r"take turns of (\w+) milliseconds", (word(BATCH_NS / 1e6),)),
     Figure("README.md", r"dashboard at http://([\d.]+:\d+)", (ADDRESS,)),
-    Figure("docs/run-a-spec.md", r"the dashboard, at http://([\d.]+:\d+)", (ADDRESS,)),
-    Figure("docs/kubernetes.md", r"service/kexbench-api (\d+) &", (str(Settings.model_fields["port"].default),)),
-    Figure("docs/library-versions.md", r"nettle ([\d.]+) for every version", (NETTLE.version,)),
-    Figure("docs/pull-requests.md", r"At most the first (\d+) specs", (str(MOST_SPECS),)),
+    Figure("docs/use/run-a-spec.md", r"the dashboard, at http://([\d.]+:\d+)", (ADDRESS,)),
+    Figure(
+        "docs/operate/kubernetes.md",
+        r"service/kexbench-api (\d+) &",
+        (str(Settings.model_fields["port"].default),),
+    ),
+    Figure("docs/use/library-versions.md", r"nettle ([\d.]+) for every version", (NETTLE.version,)),
+    Figure("docs/use/pull-requests.md", r"At most the first (\d+) specs", (str(MOST_SPECS),)),
     Figure(
         FORGES,
         r"more than (\w+) days ago gets no status",
@@ -292,7 +297,7 @@ def test_the_clocks_cost_what_the_page_on_clocks_says() -> None:
         assert sentence in said
     found = re.search(
         r"A tick reading \(\w+\) costs (\d+) ns, a reading of the thread's CPU clock (\d+) ns",
-        flat((ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")),
+        flat((ROOT / "docs/results/benchmarks.md").read_text(encoding="utf-8")),
     )
     assert found
     assert 5 <= int(found[1]) < 30

@@ -1,4 +1,5 @@
-"""Documents: links lead somewhere, pages are short, the index names them all, settings are those of the code."""
+"""Documents: each is in the folder of its purpose, links lead somewhere, pages are short, the index names them all,
+settings are those of the code."""
 
 import re
 import subprocess
@@ -18,13 +19,14 @@ from kexbench.settings import Settings
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MOST_WORDS = 1500
-LOOKED_UP = {"benchmarks.md", "glossary.md", "scorecard.md", "settings.md"}
-"""Pages of reference, which nobody reads from end to end."""
+PURPOSES = {"use", "operate", "understand", "reference", "results", "adr"}
+LOOKED_UP = (DOCS / "reference", DOCS / "results")
+"""Nobody reads these from end to end."""
 
 
-def tracked_documents() -> list[Path]:
+def tracked(pattern: str) -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", pattern],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -34,8 +36,9 @@ def tracked_documents() -> list[Path]:
     return sorted(path for path in paths if path.exists())
 
 
-DOCUMENTS = tracked_documents()
-PAGES = sorted(path for path in DOCS.rglob("*.md") if path.name not in LOOKED_UP)
+DOCUMENTS = tracked("*.md")
+PAGES = [path for path in DOCUMENTS if path.is_relative_to(DOCS)]
+READ = [path for path in PAGES if not any(path.is_relative_to(folder) for folder in LOOKED_UP)]
 
 
 def prose(document: Path) -> str:
@@ -86,11 +89,33 @@ def test_links_between_documents_lead_to_files_and_headings(document: Path) -> N
             assert anchor in anchors(target.resolve()), f"{path}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_document_lies_in_the_folder_of_its_purpose() -> None:
+    folders = {path.relative_to(DOCS).parts[0] for path in tracked("docs")}
+    assert folders == {"README.md", *PURPOSES}
+
+
+def test_what_a_command_writes_is_in_results_and_nothing_else_is() -> None:
+    written = [page for page in PAGES if re.search(r"`make \w+` (writes|wrote) this page", page.read_text("utf-8"))]
+    assert written == [page for page in PAGES if page.is_relative_to(DOCS / "results")]
+    for page in PAGES:
+        assert "<!--" not in page.read_text("utf-8"), f"{page.name}: a part that a command writes is in results/"
+
+
+def test_paths_of_documents_in_code_and_texts_exist() -> None:
+    """Such as in comments, in help and in messages, with `docs/` before them. A number alone names a decision."""
+    for path in tracked("."):
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        for named in re.findall(r"(?<![\w./-])docs/[\w./-]*\w", text):
+            decision = re.fullmatch(r"docs/adr/\d{4}", named)
+            assert (ROOT / named).exists() or (decision and list(ROOT.glob(f"{named}-*"))), f"{path}: {named}"
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda path: path.name)
 def test_a_page_is_read_in_one_go(page: Path) -> None:
-    """Tables that a command writes between two marks are looked up, not read."""
-    text = re.sub(r"<!-- (.+?) -->.*?<!-- /\1 -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(text.split()) <= MOST_WORDS
+    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -102,18 +127,20 @@ def test_examples_in_yaml_are_valid(document: Path) -> None:
 
 def test_the_readme_is_one_screen_and_the_glossary_short() -> None:
     assert 350 <= len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 400
-    assert len(re.findall(r"\*\*[^*]+\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"))) <= 45
+    assert len(re.findall(r"\*\*[^*]+\*\*", (DOCS / "reference/glossary.md").read_text(encoding="utf-8"))) <= 45
 
 
 def test_the_index_names_every_page() -> None:
     named = {(DOCS / path).resolve() for path, _ in links(DOCS / "README.md")}
-    pages = {path for path in DOCUMENTS if path.is_relative_to(DOCS)} - {DOCS / "README.md"}
-    assert [str(page.relative_to(ROOT)) for page in sorted(pages) if not {page, page.parent} & named] == []
+    pages = [page for page in PAGES if page != DOCS / "README.md"]
+    assert [str(page.relative_to(ROOT)) for page in pages if not {page, page.parent} & named] == []
 
 
 def test_the_tests_that_show_guarantees_exist() -> None:
     lines = [
-        line for line in (DOCS / "guarantees.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")
+        line
+        for line in (DOCS / "understand/guarantees.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ")
     ]
     guarantees = [line for line in lines if not line.startswith(("| guarantee |", "|---"))]
     for line in guarantees:
@@ -127,7 +154,9 @@ def test_the_page_on_settings_has_every_setting_with_its_default(monkeypatch: py
     for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     rows = re.findall(
-        r"^\| `KEXBENCH_(\w+)` \| (.*?) \|", (DOCS / "settings.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+        r"^\| `KEXBENCH_(\w+)` \| (.*?) \|",
+        (DOCS / "reference/settings.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
     )
     written = {name.lower(): default for name, default in rows}
     assert len(rows) == len(written)

@@ -1,8 +1,12 @@
-"""The layout, the import contract and ARCHITECTURE.md agree, and documents name verbs that exist."""
+"""The layout, the import contract, ARCHITECTURE.md and the first lines of rooms agree, and documents name verbs that
+exist."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
@@ -14,6 +18,11 @@ TOP_LEVEL = {
 DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not {"node_modules", ".venv"} & set(path.relative_to(ROOT).parts)
 )
+
+PACKAGE = ROOT / "services/src/kexbench"
+ROOMS = sorted(path.parent for path in PACKAGE.rglob("*/__init__.py"))
+WITHOUT_LIST = {"answers", "api"}
+"""They are being rebuilt."""
 
 
 def layers_of_contract() -> list[set[str]]:
@@ -34,8 +43,7 @@ def test_the_architecture_lists_the_layers_of_the_import_contract_in_their_order
 
 
 def test_the_import_contract_covers_every_module_of_the_package() -> None:
-    package = ROOT / "services" / "src" / "kexbench"
-    modules = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert modules - {"__init__"} == set().union(*layers_of_contract())
 
 
@@ -43,6 +51,40 @@ def test_every_room_of_the_architecture_exists_and_starts_where_it_says() -> Non
     for room, start in re.findall(r"^\| `([\w/-]+)/` \|.*\| (.*) \|$", ARCHITECTURE, flags=re.MULTILINE):
         for file in re.findall(r"`([\w./-]+)`", start):
             assert (ROOT / room / file).exists(), f"{room}/{file}"
+
+
+def test_the_architecture_has_each_room_of_the_package_with_one_file_to_start_at() -> None:
+    entries = dict(re.findall(r"^- `(\w+)`: (.*?)(?=^- |\n\n)", ARCHITECTURE, flags=re.MULTILINE | re.DOTALL))
+    assert set(entries) == {room.name for room in ROOMS if room.parent == PACKAGE}
+    for room, text in entries.items():
+        if room not in WITHOUT_LIST:
+            (start,) = re.findall(r"`([\w/]+\.\w+)`", text)
+            assert f"Start at `{start}`." in " ".join(text.split())
+            assert (PACKAGE / room / start).exists()
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
+def test_the_first_lines_of_a_room_name_its_files_and_no_others(room: Path) -> None:
+    """A file of another room is named with its folder, as in `planning/commits.py`."""
+    text = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    named = set(re.findall(r"`(\w+(?:\.py|/))`", text))
+    files = {path.name for path in room.glob("*.py")} - {"__init__.py"}
+    folders = {f"{path.parent.name}/" for path in room.glob("*/__init__.py")}
+    assert named == files | folders or (room.name in WITHOUT_LIST and not named)
+
+
+def test_the_readme_of_workers_names_the_files_of_the_handshake_worker_and_no_others() -> None:
+    patterns = re.findall(r"`([\w*]+\.c)`", (ROOT / "workers/README.md").read_text(encoding="utf-8"))
+    named = [set((ROOT / "workers/handshake").glob(pattern)) for pattern in patterns]
+    assert all(named)
+    assert set().union(*named) == set((ROOT / "workers/handshake").glob("*.c"))
+
+
+def test_three_steps_lead_from_the_readme_to_the_line_that_decides_slower() -> None:
+    assert re.search(r"\(ARCHITECTURE\.md\): .*the line that decides \*slower\*", (ROOT / "README.md").read_text())
+    named = re.search(r"The line that decides \*slower\* is in `(\w+)` of\s+\[([\w/.]+)\]\(\2\)", ARCHITECTURE)
+    assert named
+    assert f"\ndef {named[1]}(" in (ROOT / named[2]).read_text()
 
 
 def test_commands_named_in_documents_exist() -> None:

@@ -1,5 +1,5 @@
 /* How much CPU time other programs took from the threads of a batch. The one rule by which a batch counts as
- * disturbed (the runner's limit is in docs/measurement/clocks.md) rests on this number. */
+ * disturbed (the runner's limit is in docs/understand/measurement/clocks.md) rests on this number. */
 #ifndef KEXBENCH_OTHERS_H
 #define KEXBENCH_OTHERS_H
 

@@ -1,5 +1,5 @@
-"""`python -m bench.scorecard [--quick] [--only PART] [--live N]`: measure, print, and write docs/scorecard.md and
-docs/scorecards/RELEASE.csv, which the API serves. The first time, it builds the kits.
+"""`python -m bench.scorecard [--quick] [--only PART] [--live N]`: measure, print, and write docs/results/scorecard.md
+and the release's file in docs/results/scorecards, which the API serves. The first time, it builds the kits.
 
 Exit status 1 if a part cannot be measured; the report then gives the reason. Figures alone never fail it.
 """
@@ -25,7 +25,8 @@ from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[3]
 _HINDRANCES = (BenchError, KitError, StepFailed, httpx.HTTPError, OSError)
-REPORT, FIGURES = ROOT / "docs" / "scorecard.md", ROOT / "docs" / "scorecards" / f"{__version__}.csv"
+RESULTS = ROOT / "docs/results"
+REPORT, FIGURES = RESULTS / "scorecard.md", RESULTS / f"scorecards/{__version__}.csv"
 
 
 def main(arguments: Sequence[str]) -> int:

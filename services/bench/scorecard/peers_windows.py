@@ -55,7 +55,7 @@ def _weighted(values: Vector) -> tuple[float, float]:
 
 
 def iqr_threshold(values: Sequence[float], fence: float = FENCE) -> list[int]:
-    """rustc-perf (docs/comparison-analysis.md): a value is significant if its relative change from the value before
+    """rustc-perf (comparison-analysis.md): a value is significant if its relative change from the value before
     exceeds the third quartile of the last 100 changes plus three interquartile ranges. rustc-perf needs 50 changes. Ten
     are enough here, which favours it in short histories."""
     series = np.asarray(values, dtype=float)

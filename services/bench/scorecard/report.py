@@ -1,4 +1,4 @@
-"""The scorecard as text: docs/scorecard.md, made from the CSV of the release alone."""
+"""The scorecard as text: docs/results/scorecard.md, made from the CSV of the release alone."""
 
 from collections.abc import Iterator
 

@@ -4,8 +4,8 @@ HEAD = """\
 # How good detection is
 
 `make scorecard` wrote this page on {date} with kexbench {version}. One run measured all parts, except where a part \
-says otherwise. Other machines give other figures. [statistics.md](statistics.md) explains how changes are decided. \
-Intervals are 95%.
+says otherwise. Other machines give other figures. [Statistics](../understand/statistics.md) explains how changes are \
+decided. Intervals are 95%.
 
 {machine}"""
 HISTORIES = """\

@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     )
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
     scorecard: Path = Field(
-        _CHECKOUT / "docs" / "scorecards" / f"{__version__}.csv", description="the result of make scorecard"
+        _CHECKOUT / f"docs/results/scorecards/{__version__}.csv", description="the result of make scorecard"
     )
     workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(_CHECKOUT / "bench-specs" / "libraries.yaml")

@@ -30,8 +30,8 @@ COMMITS = 63
 """Behind the good end: 64 with it."""
 SD = 0.008
 """Of one build in one invocation. Two builds then differ by sqrt(2) as much, 1.1%: what the pool of 400 invocations of
-a kit beside itself in docs/benchmarks.md has, whose interval is 0.106% to either side; 0.93% in docs/adr/0007. Of ten
-invocations a ratio of two builds has the standard error 0.36%."""
+a kit beside itself in docs/results/benchmarks.md has, whose interval is 0.106% to either side; 0.93% in docs/adr/0007.
+Of ten invocations a ratio of two builds has the standard error 0.36%."""
 LAYOUT = 0.001
 """What layout moves each build by, as a standard deviation."""
 

@@ -1,17 +1,16 @@
-"""docs/articles.md: every article has its figures there, and only they are replaced."""
+"""docs/results/articles.md: every article has its figures there."""
 
-from pathlib import Path
+import re
 
 import pytest
 
-from bench.articles import BLOCKS, Figures, filled, rates, ratios
+from bench.articles import BLOCKS, HEAD, PAGE, Figures, rates, ratios, section
 from kexbench.answers.articles import articles
 from kexbench.domain.articles import ARTICLES
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_run, an_event, an_invocation
 
-PAGE = (Path(__file__).parents[3] / "docs" / "articles.md").read_text(encoding="utf-8")
 REFERENCE = f"""\
 reference:
   title: an article
@@ -30,24 +29,11 @@ reference:
 """
 
 
-def test_every_article_has_its_figures_on_the_page() -> None:
-    assert {name.partition(" ")[0] for name in BLOCKS} == {article.spec_name for article in ARTICLES}
-    for name in BLOCKS:
-        assert f"<!-- {name} -->" in PAGE
-        assert f"<!-- /{name} -->" in PAGE
-
-
-def test_only_figures_are_replaced() -> None:
-    page = "before\n<!-- a -->\nold\n<!-- /a -->\nbetween <!-- b --><!-- /b --> after"
-    assert filled(page, {"a": "new", "b": "other"}) == (
-        "before\n<!-- a -->\n\nnew\n\n<!-- /a -->\nbetween <!-- b -->\n\nother\n\n<!-- /b --> after"
-    )
-
-
-@pytest.mark.parametrize("page", ["", "<!-- a -->", "<!-- /a -->"])
-def test_a_page_without_the_place_is_refused(page: str) -> None:
-    with pytest.raises(ValueError, match="no block 'a'"):
-        filled(page, {"a": "new"})
+def test_the_page_has_the_figures_of_every_article() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.startswith(HEAD)
+    assert re.findall(r"^## (.+)$", page, flags=re.MULTILINE) == [article.title for article in ARTICLES]
+    assert list(BLOCKS) == [article.spec_name for article in ARTICLES]
 
 
 @pytest.fixture
@@ -82,5 +68,10 @@ def test_a_ratio_says_whether_the_order_is_as_published(figures: Figures) -> Non
     assert "| 1.03 | 0.50 [0.50, 0.50], **the other way** |" in slower
 
 
-def test_it_says_when_and_where(figures: Figures) -> None:
-    assert figures.measured().startswith(f"Measured on {NOON:%Y-%m-%d}, ")
+def test_a_section_says_when_and_where_and_names_the_spec(figures: Figures, empty_store: ClickHouseStore) -> None:
+    (article,) = (each for each in articles(empty_store).articles if each.run)
+    title, measured, first, *_ = section(article, figures).split("\n\n")
+    assert title == "## The cost of forward secrecy in GnuTLS"
+    assert measured.startswith(f"Measured on {NOON:%Y-%m-%d}, ")
+    assert measured.endswith("[Spec](../../bench-specs/articles/forward-secrecy-2011.yaml).")
+    assert first == "**rates**"

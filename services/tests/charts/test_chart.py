@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 CHART = ROOT / "charts" / "kexbench"
 CATALOGUE = ROOT / "bench-specs" / "libraries.yaml"
 ALERTS = sorted((CHART / "alerts").glob("*.yaml"))
-RUNBOOKS = ROOT / "docs" / "runbooks"
+RUNBOOKS = ROOT / "docs/operate/runbooks"
 
 
 def alert_of(path: Path) -> dict[str, Any]:

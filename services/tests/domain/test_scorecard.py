@@ -18,7 +18,7 @@ from kexbench.domain.scorecard import (
 from kexbench.settings import Settings
 from tests.builders import NOON
 
-DOCS = Path(__file__).parents[3] / "docs"
+RESULTS = Path(__file__).parents[3] / "docs/results"
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1)
 NUMBER = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 CELL = st.builds(ScorecardCell, text=TEXT, value=NUMBER, low=NUMBER, high=NUMBER)
@@ -56,4 +56,4 @@ def test_a_scorecard_is_read_back_as_it_was_written(scorecard: Scorecard) -> Non
 
 def test_the_page_of_this_release_is_made_from_its_file() -> None:
     scorecard = from_csv(Settings.model_fields["scorecard"].default.read_text(encoding="utf-8"))
-    assert (DOCS / "scorecard.md").read_text(encoding="utf-8") == document(scorecard)
+    assert (RESULTS / "scorecard.md").read_text(encoding="utf-8") == document(scorecard)

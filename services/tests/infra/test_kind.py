@@ -114,7 +114,9 @@ def test_the_first_run_is_planned_on_both_pools_and_needs_nothing_from_elsewhere
 
 def test_the_page_on_kubernetes_says_where_the_api_is_and_who_asks_before_it_submits_the_first_run() -> None:
     """As somebody who may: an account that the values name, with a token for this API."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "kubernetes.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```", (ROOT / "docs/operate/kubernetes.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     (commands,) = (block.splitlines() for block in blocks if "infra/kind/first-run.yaml" in block)
     *before, last = commands
     assert last == "kexbench submit infra/kind/first-run.yaml --wait"

@@ -79,7 +79,7 @@ def test_faults_name_their_line_and_no_address(entry: str, line: int, told: str)
 
 
 def test_what_people_are_shown_as_an_example_is_right_for_us_and_for_editors() -> None:
-    page = (BENCH_SPECS.parent / "docs" / "notifications.md").read_text()
+    page = (BENCH_SPECS.parent / "docs/operate/notifications.md").read_text()
     (example,) = re.findall(r" *apiVersion: [^`]*kind: Channels[^`]*", page)
     assert [one.rule.digest_hour for one in read_channels(dedent(example), "channels.yaml")] == [None, 7]
     assert complaints(yaml.safe_load(dedent(example))) == []

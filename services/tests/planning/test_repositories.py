@@ -110,7 +110,7 @@ def test_faults_name_their_line(entry: str, line: int, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", [Path("docs/benchmark-on-commits.md"), Path("frontend/src/pages/commits.tsx")], ids=str
+    "file", [Path("docs/use/benchmark-on-commits.md"), Path("frontend/src/pages/commits.tsx")], ids=str
 )
 def test_what_people_are_shown_as_an_example_is_right_for_us_and_for_editors(file: Path) -> None:
     (example,) = re.findall(r" *apiVersion: [^`]*kind: Repositories[^`]*", (ROOT / file).read_text())

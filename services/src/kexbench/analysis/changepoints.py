@@ -3,7 +3,7 @@
 The stages: the noise of each point and candidate places (changepoints_screen.py), the steps among them
 (changepoints_fit.py), their exact places (changepoints_place.py) and transients (changepoints_transients.py). This file
 decides which steps are reported.
-docs/statistics/change-points.md describes the method, with its sources.
+docs/understand/statistics/change-points.md describes the method, with its sources.
 """
 
 import itertools

@@ -1,1 +1,26 @@
-"""The command line: one file a verb; it computes nothing that the API does not."""
+"""The command line: one file a verb; it computes nothing that the API does not.
+
+Start at `main.py`: the verbs, and how errors end a command. A verb `kexbench NAME` is in the file of that name.
+
+Measuring
+- `plan.py`, `run.py`, `compare.py`, `interop.py`, `qualify.py`, `reproduce.py`, `bisect.py`, `backfill.py`,
+  `doctor.py`.
+- `compose.py`: from a plan to its results; `two_cases.py`: `compare --with`; `references.py`: references as people type
+  them.
+
+Results
+- `runs.py`, `upgrade.py`, `why.py`, `alerts.py`, `bisections.py`, `commits.py`, `capacity.py`, `security.py`,
+  `export.py`, `publish.py`.
+- `analyze.py`: the detectors as filters.
+
+Kits, the queue and the service
+- `kits.py`, `kit_checks.py`, `catalogue.py`: kits of this machine, and tracked versions.
+- `queue.py`, `schedules.py`, `cluster.py`: the queue, schedules, and requests to a cluster or this machine.
+- `serve.py`, `dispatch.py`, `notify.py`, `prune.py`, `schema.py`.
+
+Shared by verbs
+- `reaching.py`: the API that a command uses; `failing.py`: expected errors; `console.py`: where output goes.
+- `report.py`, `tables.py`, `step_tables.py`, `metric_table.py`, `connection_tables.py`: the tables of a run.
+- `words.py`, `alert_words.py`, `bisect_words.py`, `upgrade_words.py`: numbers and results as text.
+- `__main__.py`: `python -m kexbench.cli`, for processes that start `kexbench`.
+"""

@@ -1,1 +1,31 @@
-"""The terms of kexbench as types: pure values without input or output, independent of all other packages."""
+"""The terms of kexbench as types: pure values without input or output, independent of all other packages.
+
+Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`
+(docs/use/adding-a-library.md).
+
+Cases and their strength
+- `cases.py`, `dimensions.py`, `possible.py`: a case, the values of its dimensions, and which cases are possible.
+- `security.py`, `strength.py`, `security_levels.py`: what each authority says of sizes, what a handshake protects, and
+  the weakest sizes of each level.
+- `mixes.py`: a mix of connections; `material.py`: the files of key material of a case.
+
+Libraries and kits
+- `libraries.py`, `versions.py`, `library_commits.py`: the libraries, and the order of their versions and commits.
+- `kits.py`, `variants.py`, `components.py`, `kit_changes.py`: kits, what is in them and how two differ.
+- `probes.py`, `cpu_features.py`: what a kit's worker can do, and masks of CPU features.
+
+Runs and results
+- `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
+- `hosts.py`, `pools.py`: machines, and nodes of one hardware type.
+- `samples.py`, `batches.py`, `profiles.py`: the results of an invocation, its batches, and counted instructions.
+- `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
+
+What follows from results
+- `screenings.py`, `alerts.py`, `notifications.py`, `bisections.py`.
+- `repositories.py`, `commits.py`, `following.py`, `forges.py`: watched repositories, followed branches, and forges.
+- `articles.py`, `scorecard.py`, `views.py`: repeated articles, how good detection is, and named views of the dashboard.
+
+Below all
+- `frozen.py`, `canonical.py`: the base of formats, and the content hash of a value for ids.
+- `numbers.py`, `moments.py`, `addresses.py`: numbers, points in time and addresses of servers, as in formats.
+"""

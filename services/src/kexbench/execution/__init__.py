@@ -1,1 +1,9 @@
-"""Runs the jobs of a plan on this machine, one after the other."""
+"""Runs the jobs of a plan on this machine, one after the other.
+
+Start at `local.py`.
+
+- `local.py`: one job on this machine; `folder.py`: a run's folder.
+- `measuring.py`: the lock by which one process measures at a time.
+- `restoring.py`: restores lost data of a store from the folders of runs.
+- `argo/`: jobs as pods of a cluster.
+"""

@@ -1,1 +1,6 @@
-"""Checks whether this machine is suitable for measurements: facts from /sys and /proc, a short test, and advice."""
+"""Checks whether this machine is suitable for measurements: facts from /sys and /proc, a short test, and advice.
+
+- `examine.py`: reads the facts, observes the machine for a second, and checks both. Start here.
+- `machine.py`, `watching.py`: the facts, and the short test.
+- `processor.py`, `system.py`: advice on the processor, and on everything else; `check.py`: one check as shown.
+"""
