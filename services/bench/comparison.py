@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.tables import markdown_table
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.lists import compare_lists
 from kexbench.analysis.moderation import moderate
 from kexbench.analysis.moves import OUTLYING, Alike, LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.upgrades import UpgradeCell
 

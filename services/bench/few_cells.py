@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 
 from bench.tables import markdown_table
+from kexbench.analysis.compared import Judged
 from kexbench.analysis.moves import Pair, Sample
-from kexbench.analysis.verdict import Judged, judge_pairs
+from kexbench.analysis.verdict import judge_pairs
 
 INVOCATIONS = 24
 NOISE = 0.02

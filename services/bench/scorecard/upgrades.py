@@ -10,9 +10,10 @@ from bench.scorecard.figures import name, share
 from bench.scorecard.peers_pairs import PAIR_TESTS, PairTest
 from bench.scorecard.pool import AGAIN, PLAIN, STEPS, Pool, burned
 from kexbench.analysis.attribution import attribute
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.resampling import Places, Rejections, partition, resampled
 from kexbench.analysis.rounds import Batches
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 from kexbench.domain.upgrades import Side, UpgradeCell

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.scorecard.figures import name, share
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import compare
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import judge
 from kexbench.api.commit_models import CheckView
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.commits import Reason

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.rounds import medians
-from kexbench.analysis.verdict import CellData
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
 from kexbench.domain.upgrades import Side, UpgradeEnd
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from kexbench.analysis.attribution import attribute
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.sentences import sentence
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import RSA_KEYS, Resumption
 from kexbench.domain.upgrades import Factor

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.pairs import batches_of
-from kexbench.analysis.verdict import CellData, judge
+from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.domain.upgrades import SIDES, UpgradeCell

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, _Kind, moderated, moves
-from kexbench.analysis.verdict import ONE_JOB, judge, moved_side, verdict_of
+from kexbench.analysis.sides import moved_side
+from kexbench.analysis.verdict import ONE_JOB, judge, verdict_of
 from kexbench.domain.cases import Case
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import UpgradeCell

@@ -14,7 +14,7 @@ import pytest
 from bench.furnishing import furnish
 from bench.large_store import Extent, invocations_of, make_large_store, run_of
 from bench.questions import Asked, Question, questions
-from kexbench.analysis.verdict import compared
+from kexbench.analysis.compared import compared
 from kexbench.answers import upgrade
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app

@@ -4,7 +4,7 @@ answers, and recovery."""
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from kexbench.analysis.verdict import moved_side
+from kexbench.analysis.sides import moved_side
 from kexbench.domain.alerts import AlertCell, AlertKind, Cause
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library

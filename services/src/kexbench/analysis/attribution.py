@@ -8,10 +8,11 @@ from math import comb, log
 import numpy as np
 import scipy
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import CONFIDENCE, Matrix
 from kexbench.analysis.rounds import Vector
+from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import Shared, shared_traits
-from kexbench.analysis.verdict import CellData, moved_side
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import Factor, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT

@@ -15,11 +15,12 @@ from math import inf, log
 
 import numpy as np
 
+from kexbench.analysis.compared import Judged
 from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.moves import LogMove, Sample, moderated
 from kexbench.analysis.rounds import Batches, Vector, log_ratios
-from kexbench.analysis.verdict import Judged, verdict_of
+from kexbench.analysis.verdict import verdict_of
 from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
 from kexbench.domain.verdicts import RELEVANT
 

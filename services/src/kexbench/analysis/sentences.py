@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import log
 
+from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import EVERY_CASE
-from kexbench.analysis.verdict import moved_side
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.numbers import move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit

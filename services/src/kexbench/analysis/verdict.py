@@ -2,81 +2,18 @@
 and for a single comparison. Every statement about slower, faster or the same comes from here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kexbench.analysis.compared import CellData, Compared, Judged, compared
 from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
-from kexbench.analysis.moves import LogMove, Pair, moves, pair
-from kexbench.analysis.rounds import Batches
-from kexbench.analysis.spread import Spreads, judge_spreads, spreads
-from kexbench.domain.cases import Case
-from kexbench.domain.components import ComponentChange
-from kexbench.domain.intervals import Ratio
+from kexbench.analysis.moves import LogMove, Pair, moves
+from kexbench.analysis.spread import judge_spreads
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side, SideMove, SpreadMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 
 ONE_JOB = "from one job: the interval does not include differences between jobs"
-_SLIGHT = 0.2
-"""A side did not move if its change is smaller than this share of the other side's."""
-
-
-@dataclass(frozen=True)
-class CellData:
-    """One case on one host kind, with the costs of both versions."""
-
-    case: Case
-    pool: str
-    cpu_model: str
-    before: Mapping[Side, Batches]
-    """Batches by `run/job/invocation`. Batches of both versions with the same key ran interleaved."""
-    after: Mapping[Side, Batches]
-    run_ids: tuple[str, ...]
-    warnings: tuple[str, ...]
-    unlike: bool
-    """The two did different work: shown, but never judged."""
-    floor: float = 0.0
-    """The difference between two builds of one source, as a share; 0 if unknown."""
-    before_ns: float | None = None
-    after_ns: float | None = None
-    """The cost of a handshake, both sides: the median over invocations of the cost of each."""
-    levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]] = field(default_factory=dict)
-    """The costs of the invocations of both versions, as measured."""
-    components: tuple[ComponentChange, ...] = ()
-    """The components that changed along with the library."""
-    apart: bool = False
-    """The two were measured in different runs that share no subject: shown, but never judged."""
-    disturbed: int = 0
-    """Invocations without numbers for client and server; of the version with more of them."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What a cell is judged by. It takes less memory than the batches that it is computed from."""
-
-    data: CellData
-    """Without batches, except those of unlike work."""
-    pairs: Mapping[Side, Pair]
-    """Empty if the two are not comparable."""
-    spreads: Spreads | None
-    shared: int
-    """The invocations with both versions."""
-    least: int
-    """The invocations of the version with fewer."""
-
-
-def compared(cell: CellData) -> Compared:
-    before, after = cell.before.get("both", {}), cell.after.get("both", {})
-    comparable = not (cell.unlike or cell.apart)
-    pairs = {side: pair(cell.before.get(side, {}), cell.after.get(side, {})) for side in SIDES} if comparable else {}
-    return Compared(
-        data=cell if cell.unlike else replace(cell, before={}, after={}),
-        pairs={side: side_pair for side, side_pair in pairs.items() if side_pair},
-        spreads=spreads(before, after) if comparable else None,
-        shared=len(before.keys() & after.keys()),
-        least=min(len(before), len(after)),
-    )
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
@@ -110,16 +47,6 @@ def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int,
     kinds = {place: (cell.data.pool, cell.data.cpu_model) for place, cell in enumerate(cells)}
     floors = {place: cell.data.floor for place, cell in enumerate(cells)}
     return judge_pairs(pairs, kinds, floors, relevant)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A move with its verdict among all moves that were judged together."""
-
-    move: LogMove
-    q: float
-    resolves: float
-    verdict: CellVerdict
 
 
 def judge_pairs(
@@ -180,21 +107,3 @@ def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMov
 
 def _side(judged: Judged | None) -> SideMove | None:
     return SideMove(**vars(judged.move.ratio), verdict=judged.verdict) if judged else None
-
-
-def moved_side(client: Ratio | None, server: Ratio | None) -> Side:
-    """The side that moved: one side if its interval excludes no change and the other side's change is slight."""
-    if client is None or server is None:
-        return "both"
-    sizes = {"client": _sure_size(client), "server": _sure_size(server)}
-    if sizes["server"] > 0 and sizes["client"] < _SLIGHT * sizes["server"]:
-        return "server"
-    if sizes["client"] > 0 and sizes["server"] < _SLIGHT * sizes["client"]:
-        return "client"
-    return "both"
-
-
-def _sure_size(move: Ratio) -> float:
-    """The size of a move on a log scale; 0 if its interval includes no change, or it is not relevant."""
-    sure = move.low > 1 or move.high < 1
-    return float(abs(np.log(move.ratio))) if sure and abs(move.ratio - 1) >= RELEVANT else 0.0

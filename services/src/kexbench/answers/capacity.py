@@ -18,8 +18,8 @@ from kexbench.analysis.capacity import (
     mix_cost,
     other_parts,
 )
+from kexbench.analysis.compared import CellData, Judged
 from kexbench.analysis.moves import LogMove
-from kexbench.analysis.verdict import CellData, Judged, judge, judge_moves
 from kexbench.answers.capacity_shapes import (
     CapacityRequest,
     CpuNeed,
@@ -31,6 +31,7 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
+from kexbench.answers.judging import judged_together, moves_together
 from kexbench.answers.meaning import version_of
 from kexbench.answers.missing import NOT_MEASURED, reasons_of
 from kexbench.answers.numbers import cells_of_steps
@@ -155,7 +156,7 @@ def _compared(
     """The cells of the upgrade by host kind and case, judged among all of them."""
     step = (before.name, after.name)
     cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
-    views, moves = judge(cells), judge_moves(cells)
+    views, moves = judged_together(cells), moves_together(cells)
     return {
         (HostKind(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))
         for place, cell in enumerate(cells)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.analysis.rounds import Batches
-from kexbench.analysis.verdict import CellData
 from kexbench.answers.change import Change, change_of
 from kexbench.answers.comparing import Beside, chosen, sentinels
 from kexbench.answers.judging import judged_steps

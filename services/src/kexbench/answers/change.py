@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from kexbench.analysis.estimates import compare
-from kexbench.analysis.verdict import CellData
+from kexbench.analysis.compared import CellData
 from kexbench.answers.subjects import Ends
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.intervals import Ratio
@@ -34,8 +33,7 @@ class Change(Ratio):
 
 def change_of(ends: Ends, data: CellData, judged: UpgradeCell) -> Change | None:
     """None if too few invocations have both. If the work was unlike, the ratio is shown without a claim."""
-    unlike = judged.verdict == "unlike"
-    move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
+    move = data.ratios.get("both") if judged.verdict == "unlike" else judged.move
     if move is None:
         return None
     return Change(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from kexbench.analysis.verdict import CellData, Compared, compared, judge_compared
+from kexbench.analysis.compared import CellData, Compared, Judged, compared
+from kexbench.analysis.verdict import judge, judge_compared, judge_moves
 from kexbench.answers.numbers import ANY_RUNS, RunIds, Step, cells_of_steps
 from kexbench.domain.cases import case_order
 from kexbench.domain.hosts import HostKind
@@ -110,6 +111,16 @@ def judged_steps(
         judged,
     )
     return {key.step: cells for key, cells in kept.items()}
+
+
+def judged_together(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
+    """Cells that are no step of one library, such as two cases: in their order, each judged among all of them."""
+    return judge(cells, relevant)
+
+
+def moves_together(cells: Sequence[CellData]) -> dict[int, Judged]:
+    """The moves of both sides together that `judged_together` decides by, by the places of the cells."""
+    return judge_moves(cells)
 
 
 def _compared_cells(

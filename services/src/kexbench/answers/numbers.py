@@ -7,9 +7,9 @@ from statistics import median
 
 import numpy as np
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches, medians, values_of
-from kexbench.analysis.verdict import CellData
 from kexbench.answers.comparing import (
     Bridge,
     Components,

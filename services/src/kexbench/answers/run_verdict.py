@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kexbench.answers.cells import judged_in_run
-from kexbench.answers.judging import judged_steps
 from kexbench.answers.numbers import Step
 from kexbench.answers.runs import known_run
+from kexbench.answers.two_ends import ComparedCell, compared_in_run
 from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.plans import Instrument, left_out_by_job
 from kexbench.domain.profiles import Culprit
@@ -192,17 +192,9 @@ def verdicts_of_ended(store: Store, run_ids: list[str]) -> dict[str, RunVerdict]
     return verdicts_of(store, store.runs_named(ended), progress)
 
 
-def changes_in_run(store: Store, run_id: str, before: str, after: str) -> tuple[UpgradeCell, ...]:
-    """From one subject of a run to another, whichever is the newer version, by the numbers of this run. Empty where no
-    case has numbers of both. Raises Refusal."""
+def changes_in_run(store: Store, run_id: str, before: str, after: str) -> tuple[ComparedCell, ...]:
+    """From one subject of a run to another, whichever is the newer version, by the metric of its instrument. Empty
+    where no case has numbers of both. Raises Refusal."""
     stored = known_run(store, run_id)
-    step, metrics = (before, after), SIDES_OF[stored.plan.measure.instrument]
-    measured = store.kept_value(
-        ("subjects", metrics["both"], run_id),
-        lambda evidence: evidence.of_run(run_id),
-        lambda: {row.subject for row in store.appearances(Selection(metrics["both"], run_id=run_id))},
-    )
-    if not measured.issuperset(step):
-        return ()
-    judged = judged_steps(store, [step], relevant_of(stored.spec_text), run_ids=(run_id, run_id), metrics=metrics)
-    return judged[step].ordered(store.host_kinds(run_id)).judged
+    metrics = SIDES_OF[stored.plan.measure.instrument]
+    return compared_in_run(store, run_id, (before, after), relevant_of(stored.spec_text), metrics)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.numbers import Step
@@ -17,6 +18,9 @@ _Place = tuple[str, str, str, str]
 """Pool, host kind, run and subject."""
 
 
+Cell = TypeVar("Cell", bound=UpgradeCell)
+
+
 @dataclass(frozen=True)
 class _CaseKey:
     """What the costs of a case are kept by."""
@@ -26,7 +30,7 @@ class _CaseKey:
     run_ids: tuple[str, ...]
 
 
-def with_server_costs(store: SampleStore, step: Step, cells: Iterable[UpgradeCell]) -> tuple[UpgradeCell, ...]:
+def with_server_costs(store: SampleStore, step: Step, cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """The cells, each with the server's costs if its server is compared and one run measured both versions. Numbers of
     two runs would include what changed in the machine."""
     all_cells = tuple(cells)
@@ -40,7 +44,7 @@ def with_server_costs(store: SampleStore, step: Step, cells: Iterable[UpgradeCel
     )
     by_case = {key.case_id: of_case for key, of_case in levels.items()}
 
-    def with_costs(cell: UpgradeCell) -> UpgradeCell:
+    def with_costs(cell: Cell) -> Cell:
         place = (cell.pool, cell.cpu_model, cell.run_ids[0])
         of_case = by_case.get(cell.case_id, {})
         before, after = _alike(*(of_case.get((*place, subject), {}) for subject in step))

@@ -1,7 +1,7 @@
 """Two cases side by side: what a verdict on them needs."""
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
-from kexbench.analysis.verdict import CellData
 from kexbench.answers.comparing import batches_of, warnings_of
 from kexbench.answers.numbers import Sides
 from kexbench.answers.qualifications import layout_floors
@@ -41,5 +41,6 @@ def in_turns(
         run_ids=(run_id,),
         warnings=tuple(warnings_of(other["both"], base["both"], None, paired=True, is_one_case=False)),
         unlike=False,
+        levels={side: (own.levels, other[side].levels) for side, own in base.items() if side in other},
         floor=0.0 if is_one_build else max(known),  # one build has one layout
     )

@@ -6,38 +6,38 @@ interval and no verdict: `comparing.unjudged_ratio`. So do two cases that were n
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import Field
 
+from kexbench.analysis.compared import CellData
 from kexbench.analysis.estimates import estimate_median
-from kexbench.analysis.verdict import judge
 from kexbench.answers.choices import run_choices
 from kexbench.answers.comparing import (
     DIFFERENT_CPU,
     DIFFERENT_POOL,
     DIFFERENT_PROFILE,
-    Numbers,
     best_runs,
     unjudged_ratio,
     unlike,
 )
 from kexbench.answers.history import CellHistory, HistoryLine, history_values, line_of
-from kexbench.answers.judging import judged_steps, token_of
+from kexbench.answers.judging import judged_steps, judged_together, token_of
 from kexbench.answers.meaning import version_of
 from kexbench.answers.numbers import Place, RunIds, Sides, Step, add_conditions, by_kind, numbers_of
+from kexbench.answers.server_costs import with_server_costs
 from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice
 from kexbench.answers.subjects import MeasuredSubject, neighbours, subjects_in_order
 from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
+from kexbench.answers.upgrade import OnMachines, Upgrade, upgrade_of
 from kexbench.domain.cases import Case, CaseDifference, case_order, differences
-from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import SIDES, CellVerdict, Side, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Side, SideMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, SampleStore, Selection
@@ -58,41 +58,26 @@ class End:
     def is_on(self, kind: HostKind) -> bool:
         return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
 
-
-class ComparedSide(Frozen):
-    """CPU time of both sides together, or of one, at both ends."""
-
-    base: Estimate = Field(description="CPU time of a handshake in nanoseconds, as measured")
-    other: Estimate
-    ratio: Ratio | None = Field(description="of `other` to `base`; null with fewer than three invocations")
-    verdict: CellVerdict | None = Field(description="null where the ends are not alike")
-
-
-class CellEnd(Frozen):
-    """Where the numbers of an end are from."""
-
-    pool: str
-    cpu_model: str
-    run_id: str
+    def is_upgraded_to(self, other: "End") -> bool:
+        """Whether the two are builds of one library, in all cases of all runs, on the same machines."""
+        builds = [each.subject for each in (self, other)]
+        return (
+            builds[0].library == builds[1].library
+            and builds[0] != builds[1]
+            and self == End(builds[0], self.pool, self.cpu_model)
+            and other == End(builds[1], self.pool, self.cpu_model)
+        )
 
 
-class ComparedCell(Frozen):
-    """One case or two, on one host kind or with one at each end."""
+class ComparedCell(UpgradeCell):
+    """One case or two, on one host kind or with one at each end. `case_id`, `pool` and `cpu_model` are of `base`.
+    `unalike` names what differs between the ends, where these have a ratio that is not judged."""
 
-    case_id: str = Field(description="of `base`, and of `other` unless two cases are compared")
-    other_case_id: str = Field(description="of `other`")
-    base: CellEnd
-    other: CellEnd
-    unalike: list[Unalike] = Field(description="why there is no verdict: what differs between the ends; else empty")
-    both: ComparedSide
-    client: ComparedSide | None
-    server: ComparedSide | None
-    resolves: float | None = Field(description="smallest detectable change, as a share; null without a verdict")
-    paired: bool = Field(description="true: interleaved in the same invocations")
-    disturbed: int = Field(description="invocations without separate numbers of client and server")
-    warnings: list[str] = Field(description="why the comparison is weaker, or has no verdict")
-    components: list[ComponentChange]
-    history: list[CellHistory] = Field(description="of the line of `base`, then of `other` if it is another")
+    other_case_id: str = Field(description="of `other`; that of `base` unless two cases are compared")
+    other_host_kind: HostKind = Field(description="of `other`; that of `base` unless two machines are compared")
+    unalike: tuple[Unalike, ...] = Field(description="why the ratio is not judged; else empty")
+    estimates: dict[Side, tuple[Estimate, Estimate]] = Field(description="what both ends cost as measured, by side")
+    history: tuple[CellHistory, ...] = Field((), description="of the line of `base`, then of `other` if it is another")
 
 
 @dataclass(frozen=True)
@@ -108,26 +93,15 @@ class ComparedEnds:
 _Kinds = tuple[HostKind, HostKind]
 
 
-_Levels = Mapping[Side, tuple[Sequence[float], Sequence[float]]]
-"""The costs of the invocations of both ends."""
-
-
 @dataclass(frozen=True)
-class _Judged:
-    """A cell before its history is read."""
+class _Pair:
+    """What is compared: a case or two, on one host kind or two, of one run or two."""
 
     cases: tuple[Case, Case]
     kinds: _Kinds
     runs: tuple[str, str]
-    judged: UpgradeCell | None
+    judged: tuple[CellData, UpgradeCell] | None = None
     """None on two host kinds, and of two cases that were not measured in turns."""
-    levels: _Levels = field(default_factory=dict)
-    """Empty if they are not read yet."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether each side has its ratio, so that no batches are needed."""
-        return bool(self.levels) and all(_move(self.judged, side) for side in self.levels)
 
     def places(self, ends: tuple[End, End]) -> Iterator[tuple[HostKind, Place]]:
         for kind, case, run_id, end in zip(self.kinds, self.cases, self.runs, ends, strict=True):
@@ -148,18 +122,40 @@ def chosen_ends(
 
 
 def compared_ends(
-    store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow], relevant: float = RELEVANT
+    store: SampleStore, ends: tuple[End, End], measured: Collection[MeasuredSubjectRow], relevant: float = RELEVANT
 ) -> ComparedEnds:
-    """In the order of the matrix, then of the host kinds. `measured`: all subjects."""
-    kinds = shared_kinds(store, base, other, measured)
+    """In the order of the matrix, then of the host kinds, with histories. `measured`: all subjects."""
+    cells = _kept_cells(store, ends, measured, relevant, SIDES)
+    return _with_histories(store, cells, ends, measured) if cells else ComparedEnds()
+
+
+def compared_in_run(
+    store: SampleStore, run_id: str, names: tuple[str, str], relevant: float, metrics: Mapping[Side, Metric]
+) -> tuple[ComparedCell, ...]:
+    """Two subjects by the numbers of a run. Empty where no case has numbers of both."""
+    measured = store.measured_subjects(Selection(metrics["both"], run_id=run_id))
+    subjects = {row.subject.name: row.subject for row in measured}
+    if not subjects.keys() >= set(names):
+        return ()
+    before, after = (End(subjects[name], run_id=run_id) for name in names)
+    return tuple(cell for _, cell in _kept_cells(store, (before, after), measured, relevant, metrics))
+
+
+def _kept_cells(
+    store: SampleStore,
+    ends: tuple[End, End],
+    measured: Collection[MeasuredSubjectRow],
+    relevant: float,
+    metrics: Mapping[Side, Metric],
+) -> list[tuple[tuple[Case, Case], ComparedCell]]:
+    kinds = shared_kinds(store, *ends, measured)
     if not kinds:
-        return ComparedEnds()
-    cells = store.kept_value(
-        ("two ends", base, other, relevant, tuple(kinds)),
-        lambda evidence: token_of(evidence, _step(base, other)),
-        lambda: _cells(store, (base, other), kinds, relevant),
+        return []
+    return store.kept_value(
+        ("two ends", ends, relevant, tuple(kinds), tuple(metrics.items())),
+        lambda evidence: token_of(evidence, _step(*ends)),
+        lambda: _cells(store, ends, kinds, relevant, metrics),
     )
-    return _with_histories(store, cells, (base, other), measured)
 
 
 def shared_kinds(store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow]) -> list[_Kinds]:
@@ -183,60 +179,66 @@ def _step(base: End, other: End) -> Step:
 
 
 def _cells(
-    store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float
+    store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float, metrics: Mapping[Side, Metric]
 ) -> list[tuple[tuple[Case, Case], ComparedCell]]:
     first, second = kinds[0]
     if ends[0].case_id != ends[1].case_id:
-        judged = _in_two_cases(store, ends, kinds, relevant)
+        pairs = _of_two_cases(store, ends, kinds, relevant)
     else:
-        every = _on_each_kind(store, ends, kinds, relevant) if first == second else _on_two_kinds(store, ends, kinds[0])
-        judged = [cell for cell in every if ends[0].case_id in (None, cell.cases[0].case_id)]
-    numbers = _numbers(store, ends, [cell for cell in judged if not cell.is_complete])
+        on_one = first == second
+        every = _on_each_kind(store, ends, kinds, relevant, metrics) if on_one else _on_two_kinds(store, ends, kinds[0])
+        pairs = [pair for pair in every if ends[0].case_id in (None, pair.cases[0].case_id)]
+    numbers = _numbers(store, ends, [pair for pair in pairs if pair.judged is None])
     ranks = {pair: rank for rank, pair in enumerate(kinds)}
-    compared = []
-    for cell in judged:
-        base, other = (numbers.get(kind, {}).get(place, {}) for kind, place in cell.places(ends))
-        if cell.is_complete or ("both" in base and "both" in other):
-            compared.append((cell, _compared(cell, base, other)))
-    compared.sort(key=lambda pair: (case_order(pair[0].cases[0]), ranks[pair[0].kinds]))
-    return [(cell.cases, shown) for cell, shown in compared]
+    cells = []
+    for pair in sorted(pairs, key=lambda pair: (case_order(pair.cases[0]), ranks[pair.kinds])):
+        base, other = (numbers.get(kind, {}).get(place, {}) for kind, place in pair.places(ends))
+        if pair.judged:
+            cells.append((pair.cases, _judged_cell(pair, *pair.judged)))
+        elif "both" in base and "both" in other:
+            cells.append((pair.cases, _unjudged_cell(pair, base, other)))
+    return cells
 
 
-def _on_each_kind(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Judged]:
-    """Judged together on all host kinds, whichever are shown, as the report of an upgrade does."""
+def _on_each_kind(
+    store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float, metrics: Mapping[Side, Metric]
+) -> list[_Pair]:
+    """Judged together on all host kinds, whichever are shown."""
     run_ids: RunIds = (ends[0].run_id, ends[1].run_id)
     step = _step(*ends)
-    judged = judged_steps(store, [step], relevant, run_ids=run_ids)[step]
+    judged = judged_steps(store, [step], relevant, run_ids=run_ids, metrics=metrics)[step]
     shown = {kind for kind, _ in kinds}
     return [
-        _Judged((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), cell, data.levels)
+        _Pair((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), (data, cell))
         for data, cell in zip(judged.data, judged.judged, strict=True)
         if (kind := HostKind(cell.pool, cell.cpu_model)) in shown
     ]
 
 
-def _on_two_kinds(store: SampleStore, ends: tuple[End, End], kinds: _Kinds) -> list[_Judged]:
+def _on_two_kinds(store: SampleStore, ends: tuple[End, End], kinds: _Kinds) -> list[_Pair]:
     rows = [_appearances(store, end, kind) for end, kind in zip(ends, kinds, strict=True)]
     runs = ((case_id, best_runs(rows[0][case_id], rows[1][case_id])) for case_id in rows[0].keys() & rows[1].keys())
-    return [_Judged((rows[0][case_id][0].case,) * 2, kinds, pair, None) for case_id, pair in runs if pair]
+    return [_Pair((rows[0][case_id][0].case,) * 2, kinds, pair) for case_id, pair in runs if pair]
 
 
-def _in_two_cases(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Judged]:
+def _of_two_cases(store: SampleStore, ends: tuple[End, End], kinds: Sequence[_Kinds], relevant: float) -> list[_Pair]:
     """The case of each end on each host kind, by the runs that compare them best. Judged where both were measured in
     turns: a job takes each of its cases once before it takes one again, so their costs pair like those of two
     versions."""
-    cells = []
-    for pair in kinds:
-        rows = [_appearances(store, end, kind).get(end.case_id or "", []) for end, kind in zip(ends, pair, strict=True)]
+    pairs = []
+    for on_kinds in kinds:
+        rows = [
+            _appearances(store, end, kind).get(end.case_id or "", []) for end, kind in zip(ends, on_kinds, strict=True)
+        ]
         if runs := best_runs(*rows):
-            cells.append(_Judged((rows[0][0].case, rows[1][0].case), pair, runs, None))
-    numbers = _numbers(store, ends, cells)
-    sides = [tuple(numbers[kind].get(place, {}) for kind, place in cell.places(ends)) for cell in cells]
+            pairs.append(_Pair((rows[0][0].case, rows[1][0].case), on_kinds, runs))
+    numbers = _numbers(store, ends, pairs)
+    sides = [tuple(numbers[kind].get(place, {}) for kind, place in pair.places(ends)) for pair in pairs]
     data = [
-        in_turns(store, cell.kinds, cell.cases, cell.runs[0], *both) for cell, both in zip(cells, sides, strict=True)
+        in_turns(store, pair.kinds, pair.cases, pair.runs[0], *both) for pair, both in zip(pairs, sides, strict=True)
     ]
-    judged = iter(judge([one for one in data if one], relevant))
-    return [replace(cell, judged=next(judged)) if one else cell for cell, one in zip(cells, data, strict=True)]
+    judged = iter(judged_together([one for one in data if one], relevant))
+    return [replace(pair, judged=(one, next(judged))) if one else pair for pair, one in zip(pairs, data, strict=True)]
 
 
 def _appearances(store: SampleStore, end: End, kind: HostKind) -> dict[str, list[AppearanceRow]]:
@@ -248,13 +250,13 @@ def _appearances(store: SampleStore, end: End, kind: HostKind) -> dict[str, list
     return by_case
 
 
-def _numbers(store: SampleStore, ends: tuple[End, End], cells: Sequence[_Judged]) -> dict[HostKind, dict[Place, Sides]]:
+def _numbers(store: SampleStore, ends: tuple[End, End], pairs: Sequence[_Pair]) -> dict[HostKind, dict[Place, Sides]]:
     """The costs of both ends, by host kind."""
     places: dict[HostKind, set[Place]] = defaultdict(set)
-    for cell in cells:
-        for kind, place in cell.places(ends):
+    for pair in pairs:
+        for kind, place in pair.places(ends):
             places[kind].add(place)
-    run_ids = {run_id for cell in cells for run_id in cell.runs}
+    run_ids = {run_id for pair in pairs for run_id in pair.runs}
     numbers: dict[HostKind, dict[Place, Sides]] = {kind: defaultdict(dict) for kind in places}
     if not run_ids:
         return numbers
@@ -266,89 +268,87 @@ def _numbers(store: SampleStore, ends: tuple[End, End], cells: Sequence[_Judged]
         for kind, wanted in places.items():
             for place, own in numbers_of(rows_by_kind.get(kind, ()), wanted).items():
                 numbers[kind][place][side] = own
-    cases = {case.case_id: case for cell in cells for case in cell.cases}
+    cases = {case.case_id: case for pair in pairs for case in pair.cases}
     for of_kind in numbers.values():
         complete = {place: sides for place, sides in of_kind.items() if "both" in sides}
         add_conditions(store, complete, cases, run_ids)
     return numbers
 
 
-def _compared(cell: _Judged, base: Sides, other: Sides) -> ComparedCell:
-    """`base` and `other` are needed unless the cell is complete."""
-    judged = cell.judged
-    unalike = _unalike(cell, base, other)
-    sides = {side: _side(side, cell, base, other, is_judged=not unalike) for side in SIDES}
-    both = sides["both"]
-    assert both is not None
+def _judged_cell(pair: _Pair, data: CellData, judged: UpgradeCell) -> ComparedCell:
+    unalike: dict[CellVerdict, Unalike] = {"apart": "runs", "unlike": "work"}
+    return _shown(
+        pair,
+        judged if judged.move else _with_ratios(judged, data.ratios),
+        [unalike[judged.verdict]] if judged.verdict in unalike else [],
+        data.levels,
+    )
+
+
+def _with_ratios(judged: UpgradeCell, ratios: Mapping[Side, Ratio]) -> UpgradeCell:
+    """With ratios of ends that are not alike, which are never judged."""
+    client, server = (ratios.get(side) for side in ("client", "server"))
+    return judged.model_copy(
+        update={
+            "move": ratios.get("both"),
+            "client": SideMove(**vars(client), verdict=judged.verdict) if client else None,
+            "server": SideMove(**vars(server), verdict=judged.verdict) if server else None,
+        }
+    )
+
+
+def _unjudged_cell(pair: _Pair, base: Sides, other: Sides) -> ComparedCell:
+    first, second = pair.kinds
+    numbers, is_one_case = (base["both"], other["both"]), pair.cases[0] == pair.cases[1]
+    unlikeness = unlike(numbers[1], numbers[0], is_one_case=is_one_case)
+    differ: dict[Unalike, tuple[bool, str]] = {
+        "pool": (first.pool != second.pool, DIFFERENT_POOL),
+        "cpu": (first.cpu_model != second.cpu_model, DIFFERENT_CPU),
+        "turns": (first == second, NOT_IN_TURNS),
+    }
+    has_other_profile = numbers[0].subject.build_profile != numbers[1].subject.build_profile
+    warnings = [warning for does_differ, warning in differ.values() if does_differ]
+    levels = {side: (base[side].levels, other[side].levels) for side in SIDES if side in base and side in other}
+    cell = UpgradeCell(
+        case_id=pair.cases[0].case_id,
+        title=pair.cases[0].label,
+        pool=first.pool,
+        cpu_model=first.cpu_model,
+        verdict="unjudged",
+        move=None,
+        client=None,
+        server=None,
+        q=None,
+        resolves=None,
+        paired=False,
+        before_ns=None,
+        after_ns=None,
+        invocations=min(len(own.levels) for own in numbers),
+        run_ids=tuple(dict.fromkeys(pair.runs)),
+        warnings=(*warnings, *([DIFFERENT_PROFILE] if has_other_profile else []), *unlikeness),
+    )
+    ratios = {side: unjudged_ratio(other[side], base[side]) for side in levels}
+    unalike = [trait for trait, (does_differ, _) in differ.items() if does_differ]
+    if unlikeness:
+        unalike.append("work")
+    return _shown(pair, _with_ratios(cell, {side: ratio for side, ratio in ratios.items() if ratio}), unalike, levels)
+
+
+def _shown(
+    pair: _Pair,
+    cell: UpgradeCell,
+    unalike: Sequence[Unalike],
+    levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]],
+) -> ComparedCell:
     return ComparedCell(
-        case_id=cell.cases[0].case_id,
-        other_case_id=cell.cases[1].case_id,
-        base=CellEnd(**vars(cell.kinds[0]), run_id=cell.runs[0]),
-        other=CellEnd(**vars(cell.kinds[1]), run_id=cell.runs[1]),
-        unalike=unalike,
-        both=both,
-        client=sides["client"],
-        server=sides["server"],
-        resolves=judged.resolves if judged and not unalike else None,
-        paired=judged.paired if judged else False,
-        disturbed=judged.disturbed if judged else 0,
-        warnings=list(judged.warnings) if judged else _unjudged(cell, base["both"], other["both"]),
-        components=list(judged.components) if judged else [],
-        history=[],
+        **vars(cell),
+        other_case_id=pair.cases[1].case_id,
+        other_host_kind=pair.kinds[1],
+        unalike=tuple(unalike),
+        estimates={
+            side: (estimate_median(of_base), estimate_median(of_other)) for side, (of_base, of_other) in levels.items()
+        },
     )
-
-
-def _unalike(cell: _Judged, base: Sides, other: Sides) -> list[Unalike]:
-    first, second = cell.kinds
-    verdict = cell.judged.verdict if cell.judged else None
-    is_one_case = cell.cases[0] == cell.cases[1]
-    differ: dict[Unalike, bool] = {
-        "pool": first.pool != second.pool,
-        "cpu": first.cpu_model != second.cpu_model,
-        "runs": verdict == "apart",
-        "work": verdict == "unlike" if verdict else bool(unlike(other["both"], base["both"], is_one_case=is_one_case)),
-        "turns": first == second and cell.judged is None,
-    }
-    return [trait for trait, does_differ in differ.items() if does_differ]
-
-
-def _unjudged(cell: _Judged, base: Numbers, other: Numbers) -> list[str]:
-    kinds, is_one_case = cell.kinds, cell.cases[0] == cell.cases[1]
-    differ = {
-        NOT_IN_TURNS: kinds[0] == kinds[1],
-        DIFFERENT_POOL: kinds[0].pool != kinds[1].pool,
-        DIFFERENT_CPU: kinds[0].cpu_model != kinds[1].cpu_model,
-        DIFFERENT_PROFILE: base.subject.build_profile != other.subject.build_profile,
-    }
-    warnings = [warning for warning, does_differ in differ.items() if does_differ]
-    return warnings + unlike(other, base, is_one_case=is_one_case)
-
-
-def _side(side: Side, cell: _Judged, base: Sides, other: Sides, *, is_judged: bool) -> ComparedSide | None:
-    """The judged ratio where there is one, also without its verdict, so that all pages show the same numbers."""
-    judged, numbers = cell.judged, (base[side], other[side]) if side in base and side in other else None
-    levels = cell.levels.get(side) or (numbers and (numbers[0].levels, numbers[1].levels))
-    if levels is None:
-        return None
-    own = _move(judged, side)
-    verdict = None
-    if is_judged and judged:
-        verdict = judged.verdict if side == "both" else _verdict(judged, side)
-    return ComparedSide(
-        base=estimate_median(levels[0]),
-        other=estimate_median(levels[1]),
-        ratio=own if own else numbers and unjudged_ratio(numbers[1], numbers[0]),
-        verdict=verdict,
-    )
-
-
-def _move(judged: UpgradeCell | None, side: Side) -> Ratio | None:
-    return {"both": judged.move, "client": judged.client, "server": judged.server}[side] if judged else None
-
-
-def _verdict(judged: UpgradeCell, side: Side) -> CellVerdict | None:
-    move = judged.client if side == "client" else judged.server
-    return move.verdict if move else None
 
 
 def _with_histories(
@@ -369,10 +369,10 @@ def _with_histories(
     shown = [
         cell.model_copy(
             update={
-                "history": [
+                "history": tuple(
                     CellHistory(line=lines.index(line), values=values[line, cell.case_id])
                     for line in lines_of[_kinds(cell)]
-                ]
+                )
             }
         )
         for _, cell in cells
@@ -381,7 +381,7 @@ def _with_histories(
 
 
 def _kinds(cell: ComparedCell) -> _Kinds:
-    return HostKind(cell.base.pool, cell.base.cpu_model), HostKind(cell.other.pool, cell.other.cpu_model)
+    return HostKind(cell.pool, cell.cpu_model), cell.other_host_kind
 
 
 class ComparedEnd(Frozen):
@@ -410,6 +410,8 @@ class Comparison(Frozen):
     )
     lines: list[HistoryLine] = Field(description="of the cells' histories")
     left_out: int = Field(description="cells beyond the limit of one answer")
+    relevant: float = Field(description="changes below this share do not count, however certain")
+    upgrade: Upgrade | None = Field(description="what the changes have in common; null unless of one library")
 
 
 MOST_CELLS = 2000
@@ -476,20 +478,34 @@ def comparison(
     subjects = {text: version_of(store, catalogue, Metric.CPU_NS, text) for text in texts if text is not None}
     before, after = chosen_ends(measured, *(subjects[text] if text else None for text in texts))
     ends = base.of(before, other), other.of(after, base)
-    shown = compared_ends(store, ends[0], ends[1], measured, relevant) if ends[0] and ends[1] else ComparedEnds()
+    first, second = ends
+    shown = compared_ends(store, (first, second), measured, relevant) if first and second else ComparedEnds()
     chosen = {end.subject.name for end in ends if end}
     newest = sorted(measured, key=lambda row: (row.subject.name in chosen, row.measured_at), reverse=True)
     choices = {row.subject.name for row in newest[:MOST_SUBJECTS]}
-    cells = shown.cells[:MOST_CELLS]
+    cells, upgrade = shown.cells, None
+    if first and second and first.is_upgraded_to(second):
+        cells, upgrade = _upgraded(store, catalogue, first, second, shown.cells, relevant)
     return Comparison(
         subjects=subjects_in_order(
             MeasuredSubject(row.subject, row.measured_at) for row in measured if row.subject.name in choices
         ),
-        base=_end(store, ends[0], measured),
-        other=_end(store, ends[1], measured),
+        base=_end(store, first, measured),
+        other=_end(store, second, measured),
         cases=[CaseView.of(case) for case in shown.cases],
-        cells=list(cells),
+        cells=list(cells[:MOST_CELLS]),
         differences=differences(*_both_cases(shown.cells[0], shown.cases)) if shown.cells else [],
         lines=list(shown.lines),
-        left_out=len(shown.cells) - len(cells),
+        left_out=len(cells[MOST_CELLS:]),
+        relevant=relevant,
+        upgrade=upgrade,
     )
+
+
+def _upgraded(
+    store: SampleStore, catalogue: Catalogue, base: End, other: End, cells: Sequence[ComparedCell], relevant: float
+) -> tuple[Sequence[ComparedCell], Upgrade]:
+    """The cells with what their servers need, and what they have in common."""
+
+    upgrade = upgrade_of(store, catalogue, base.subject, other.subject, OnMachines(base.pool, base.cpu_model), relevant)
+    return with_server_costs(store, _step(base, other), cells), upgrade

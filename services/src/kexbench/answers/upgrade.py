@@ -9,18 +9,15 @@ from pydantic import Field
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
 from kexbench.answers.judging import JudgedCells, judged_steps, token_of
-from kexbench.answers.meaning import all_meant
 from kexbench.answers.missing import missing_cells
 from kexbench.answers.numbers import Step
-from kexbench.answers.server_costs import with_server_costs
 from kexbench.answers.subjects import Neighbours, end_of, neighbours
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import Library
-from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import Factor, MissingCell, UpgradeCell, UpgradeEnd, UpgradeReport
+from kexbench.domain.upgrades import Factor, MissingCell, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between
 from kexbench.planning.spec import Catalogue
@@ -111,54 +108,56 @@ def upgrades(store: SampleStore, library: Library | None, limit: int, before: da
     )
 
 
-def upgrade_report(
+@dataclass(frozen=True)
+class OnMachines:
+    """Of all host kinds, or of those of a pool or a CPU model."""
+
+    pool: str | None = None
+    cpu_model: str | None = None
+
+    def holds(self, where: UpgradeCell | MissingCell) -> bool:
+        return self.pool in (None, where.pool) and self.cpu_model in (None, where.cpu_model)
+
+
+class Upgrade(Frozen):
+    """What the changes from one version of a library to another have in common, and what came with them."""
+
+    sentence: str = Field(description="how the costs changed, and the common factors")
+    factors: tuple[Factor, ...] = Field(description="the one that explains most first; empty where nothing moved")
+    missing: tuple[MissingCell, ...]
+    defaults: tuple[str, ...] = Field(description="changed defaults")
+    security: tuple[str, ...] = Field(description="security fixes in the versions after the first, up to the second")
+
+
+def upgrade_of(
     store: SampleStore,
     catalogue: Catalogue,
-    library: Library,
-    before: str,
-    after: str,
-    pool: str | None = None,
-    cpu_model: str | None = None,
+    before: Subject,
+    after: Subject,
+    on: OnMachines,
     relevant: float = RELEVANT,
-) -> UpgradeReport:
-    """All cells with both versions, and what the changes have in common. Raises Refusal."""
-    subjects = [
-        row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,), asides=True))
-    ]
-    first, second = all_meant(subjects, catalogue, library, before, after)
-    if first.name == second.name:
-        detail = f"{before} and {after} are the same: {first.name}"
-        raise Refusal(RefusalReason.UNUSABLE, detail, "name two versions")
-    step = (first.name, second.name)
+) -> Upgrade:
+    """Of the selected cells, which are judged among all cells of the upgrade."""
+    step = (before.name, after.name)
 
-    def is_selected(where: UpgradeCell | MissingCell) -> bool:
-        return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
-
-    def compared() -> tuple[UpgradeStory, tuple[UpgradeCell, ...], tuple[MissingCell, ...]]:
+    def tell() -> tuple[UpgradeStory, list[MissingCell]]:
         judged = judged_steps(store, [step], relevant)[step]
         only_asides = store.evidence().left_out.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
-        shown = judged.where(is_selected).ordered(store.host_kinds())
         return (
-            story_of(first, second, shown, relevant),
-            with_server_costs(store, step, shown.judged),
-            tuple(filter(is_selected, missing_cells(store, first, second, asides=only_asides))),
+            story_of(before, after, judged.where(on.holds).ordered(store.host_kinds()), relevant),
+            list(filter(on.holds, missing_cells(store, before, after, asides=only_asides))),
         )
 
-    story, cells, missing = store.kept_value(
-        ("upgrade report", first, second, relevant, pool, cpu_model),
+    story, missing = store.kept_value(
+        ("upgrade", before, after, on, relevant),
         lambda evidence: (token_of(evidence, step), tuple(evidence.host_kinds())),
-        compared,
+        tell,
     )
-    between = released_between(catalogue, library, first.version_key, second.version_key)
-    return UpgradeReport(
-        library=library,
-        before=end_of(first),
-        after=end_of(second),
-        relevant=relevant,
+    between = released_between(catalogue, before.library, before.version_key, after.version_key)
+    return Upgrade(
         sentence=story.sentence,
-        cells=cells,
         factors=story.factors,
-        missing=missing,
+        missing=tuple(missing),
         defaults=_notes((version, entry.defaults) for version, entry in between),
         security=_notes((version, entry.security) for version, entry in between),
     )

@@ -9,7 +9,7 @@ from kexbench.analysis.profile_files import MEDIA_TYPES, file_name, profile_file
 from kexbench.answers.badge import badge
 from kexbench.answers.capacity import capacity
 from kexbench.answers.capacity_shapes import CapacityRequest, MixReport
-from kexbench.answers.upgrade import UpgradePage, upgrade_report, upgrades
+from kexbench.answers.upgrade import UpgradePage, upgrades
 from kexbench.answers.why import why, why_profile, why_stacks
 from kexbench.api.answers import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
@@ -17,8 +17,6 @@ from kexbench.api.gate import api_router
 from kexbench.api.reading import PROBLEMS, Before, CaseId
 from kexbench.domain.kits import Library
 from kexbench.domain.profiles import CallNode, CaseExplanation, CountedSide, ProfileFormat
-from kexbench.domain.upgrades import UpgradeReport
-from kexbench.domain.verdicts import RELEVANT
 
 router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 at_root = api_router(prefix="", route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
@@ -62,21 +60,6 @@ def get_upgrades(
 ) -> UpgradePage:
     """Neighbouring versions that share a case on a host kind. The last measured come first."""
     return upgrades(store, library, limit, before)
-
-
-@router.get("/upgrades/report", operation_id="upgrade_report")
-def get_upgrade_report(
-    store: TheSampleStore,
-    catalogue: TheCatalogue,
-    library: Library,
-    before: End,
-    after: End,
-    pool: OnlyPool = None,
-    cpu_model: OnlyCpuModel = None,
-    relevant: Relevant = RELEVANT,
-) -> UpgradeReport:
-    """The change from one version to another in all cells with both, and what the changes have in common."""
-    return upgrade_report(store, catalogue, library, before, after, pool, cpu_model, relevant)
 
 
 @router.post("/capacity", operation_id="capacity")

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from kexbench.answers.run_verdict import changes_in_run, verdict_of_run, verdicts_of_ended
 from kexbench.answers.two_ends import (
     AskedEnd,
+    ComparedCell,
     Comparison,
     comparison,
 )
@@ -17,7 +18,6 @@ from kexbench.api.models import Problem
 from kexbench.api.reading import PROBLEMS
 from kexbench.api.upgrades import Relevant
 from kexbench.domain.libraries import LIBRARIES
-from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RELEVANT, RunVerdict
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
@@ -67,7 +67,7 @@ def get_verdicts(store: TheStore, run_id: RunIds) -> dict[str, RunVerdict]:
 
 
 @_kept.get("/runs/{run_id}/changes", operation_id="changes")
-def get_changes(store: TheStore, run_id: str, before: RunSubject, after: RunSubject) -> tuple[UpgradeCell, ...]:
+def get_changes(store: TheStore, run_id: str, before: RunSubject, after: RunSubject) -> tuple[ComparedCell, ...]:
     """The change from one subject of a run to another, whichever is the newer version, by the numbers of this run and
     the metric of its instrument. Empty where no case has numbers of both."""
     return changes_in_run(store, run_id, before, after)

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 import typer
-from rich.markup import escape
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.comparing import DIFFERENT_PROFILE
 from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import CaseView
+from kexbench.answers.two_ends import ComparedCell
+from kexbench.cli.change_tables import change_lines, change_tables
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
@@ -22,13 +23,8 @@ from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.report import is_lost, run_detail
 from kexbench.cli.step_tables import (
-    NO_RESULT,
-    VERDICTS,
     along_text,
-    move_text,
-    spread_text,
     unresolved_legend,
-    verdict_words,
 )
 from kexbench.cli.tables import outcome_lines
 from kexbench.cli.two_cases import MEASURING_S, compare_with
@@ -36,7 +32,7 @@ from kexbench.client import ApiClient
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument
-from kexbench.domain.upgrades import SIDES_OF, Side, SideMove, UpgradeCell
+from kexbench.domain.upgrades import NOT_JUDGED, SIDES_OF, Side, SideMove, UpgradeCell
 from kexbench.planning.compose import JOBS_OF_A_VERDICT, USUAL, Wish, affordable_invocations
 from kexbench.wiring import Installation
 
@@ -112,7 +108,7 @@ def compare(
         print_json([_row(detail, cell, pair) for cell in cells])
     else:
         _print_all(detail, cells, pair)
-    verdicts = [cell.verdict for cell in cells if cell.move]
+    verdicts = [cell.verdict for cell in cells if cell.move and cell.verdict not in NOT_JUDGED]
     before, after = names_in(detail, pair)
     is_worse = "more" in verdicts or any(is_lost(detail, (before, case.id), (after, case.id)) for case in detail.cases)
     raise typer.Exit(status or (1 if not verdicts else 3 if is_worse else 0))
@@ -144,10 +140,10 @@ def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, list[
     """A run and the cells of two of its subjects, at least one for each case. Raises BadParameter."""
     detail = run_detail(api, run_id)
     names = names_in(detail, pair)
-    cells: tuple[UpgradeCell, ...] = ()
+    cells: tuple[ComparedCell, ...] = ()
     if all(names):
         query = urlencode({"before": names[0], "after": names[1]})
-        cells = api.get(tuple[UpgradeCell, ...], f"/runs/{quote(run_id, safe='')}/changes?{query}")
+        cells = api.get(tuple[ComparedCell, ...], f"/runs/{quote(run_id, safe='')}/changes?{query}")
     ends = {str(end) for end in pair}
     views = {view.name: f"{view.library}@{view.source}" for view in detail.subjects}
     own = [cell for cell in detail.cells if views[cell.subject] in ends]
@@ -206,10 +202,11 @@ def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> N
     measure = "Instructions" if detail.measure.instrument is Instrument.INSTRUCTIONS else "CPU time"
     out.print(f"{measure} of {pair[1]} compared with {pair[0]}{along_text(_along(detail, pair))}", markup=False)
     out.print(_profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
-    _print(cells)
+    for table in change_tables(cells):
+        out.print(table)
     if words := compare_legend(cells):
         out.print(f"\n{words}", style="dim")
-    for line in outcome_lines(detail):
+    for line in (*change_lines(cells), *outcome_lines(detail)):
         out.print(line, markup=False, soft_wrap=True)
     err.print(f"run {detail.summary.run_id}", markup=False)
 
@@ -223,31 +220,10 @@ def compare_legend(cells: Sequence[UpgradeCell]) -> str:
         lines.append(
             f"Trimmed mean of paired ratios over {count} invocations of fresh processes, 95% confidence interval."
         )
-    if any(cell.resolves for cell in judged):
-        lines.append("Resolution: a smaller change would probably be missed (power 80%, p < 0.01).")
+    if resolutions := sorted(cell.resolves for cell in judged if cell.resolves):
+        sizes = " to ".join(dict.fromkeys(f"{size:.2%}" for size in (resolutions[0], resolutions[-1])))
+        lines.append(f"Resolution {sizes}: a smaller change would probably be missed (power 80%, p < 0.01).")
     return " ".join([*lines, *unresolved_legend(judged)])
-
-
-def _print(cells: Sequence[UpgradeCell]) -> None:
-    """Each case with its verdict, then three changes: both sides, client, server."""
-    machines = {(cell.pool, cell.cpu_model) for cell in cells if cell.pool}
-    for cell in cells:
-        word = verdict_words(cell.verdict, cell.resolves).replace("\n", " ") if _is_judged(cell) else NO_RESULT
-        where = f" on {cell.cpu_model} ({cell.pool})" if cell.pool and len(machines) > 1 else ""
-        out.print(f"[bold]{escape(cell.title + where)}[/bold]  {word}", soft_wrap=True)
-        if cell.verdict == "unlike":
-            out.print(f"  {', '.join(cell.warnings)}", markup=False, soft_wrap=True)
-            continue
-        if cell.invocations == 0:
-            continue
-        titles: dict[Side, str] = {"both": "both sides", "client": "client", "server": "server"}
-        for side, move in _sides(cell).items():
-            text = move_text(move, VERDICTS[move.verdict]).replace("\n", "  ") if move else NO_RESULT
-            out.print(f"  {titles[side]:<12}{text}", markup=False)
-        if words := spread_text(cell.spread):
-            out.print(f"  {words}", markup=False)
-        if cell.resolves and cell.verdict != "unresolved":
-            out.print(f"  resolution  {cell.resolves:.2%}", style="dim", markup=False)
 
 
 def _is_judged(cell: UpgradeCell) -> bool:

@@ -35,6 +35,7 @@ VERDICTS: Mapping[CellVerdict, str] = {
     "unresolved": "unresolved",
     "unlike": "not comparable",
     "apart": "not compared",
+    "unjudged": "no verdict",
 }
 CASE_WIDTH, NUMBER_WIDTH = 14, 10
 """Minimum widths: neither a group (`X25519MLKEM768`) nor a number (`[+123.45%,`) is wrapped."""

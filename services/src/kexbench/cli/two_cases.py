@@ -9,17 +9,19 @@ import yaml
 from pydantic import ValidationError
 
 from kexbench.answers.run import RunDetail
-from kexbench.answers.two_ends import ComparedCell, Comparison
+from kexbench.answers.two_ends import Comparison
+from kexbench.cli.change_tables import change_lines, change_tables
 from kexbench.cli.compose import run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.reaching import ask_api
 from kexbench.cli.report import is_lost, run_detail
-from kexbench.cli.step_tables import NO_RESULT, VERDICTS, move_text
+from kexbench.cli.step_tables import NO_RESULT
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL
+from kexbench.domain.upgrades import NOT_JUDGED
 from kexbench.planning.compose import Wish, affordable_invocations, matrix_entry
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
@@ -93,7 +95,7 @@ def compare_with(
         for line in outcome_lines(detail):
             out.print(line, markup=False, soft_wrap=True)
         err.print(f"run {run_id}", markup=False)
-    verdicts = [cell.both.verdict for cell in cells if cell.both.verdict]
+    verdicts = [cell.verdict for cell in cells if cell.verdict not in NOT_JUDGED]
     before, after = names_in(detail, references)
     is_worse = "more" in verdicts or any(
         is_lost(detail, (before, base.case_id), (after, other.case_id)) for base, other in pairs
@@ -113,16 +115,8 @@ def _print(references: tuple[SubjectRef, SubjectRef], pair: tuple[Case, Case], a
     )
     out.print(f"{references[0]}, {pair[0].label} → {references[1]}, {pair[1].label}", markup=False, soft_wrap=True)
     out.print(f"  {differences or NO_RESULT}", markup=False, soft_wrap=True)
-    for cell in answer.cells if answer else ():
-        _print_cell(cell)
-
-
-def _print_cell(cell: ComparedCell) -> None:
-    for title, side in (("both sides", cell.both), ("client", cell.client), ("server", cell.server)):
-        verdict = VERDICTS[side.verdict] if side and side.verdict else ""
-        move = move_text(side.ratio if side else None, verdict).replace("\n", "  ")
-        out.print(f"  {title:<12}{move}", markup=False)
-    if cell.resolves is not None:
-        out.print(f"  {'resolution':<12}{cell.resolves:.2%}", markup=False)
-    for warning in cell.warnings:
-        out.print(f"  {warning}", markup=False)
+    if answer:
+        for table in change_tables(answer.cells):
+            out.print(table)
+        for line in change_lines(answer.cells):
+            out.print(f"  {line}", markup=False, soft_wrap=True)

@@ -1,18 +1,22 @@
 """`kexbench upgrade`: the cost of upgrading a library, from stored results."""
 
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from kexbench.answers.filters import Filters
-from kexbench.answers.upgrade import UpgradePage
+from kexbench.answers.two_ends import Comparison
+from kexbench.answers.upgrade import UpgradePage, UpgradeView
+from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
-from kexbench.cli.upgrade_words import legend, report_lines, report_tables, upgrades_table
 from kexbench.cli.words import aside_lines
-from kexbench.domain.upgrades import UpgradeReport
+from kexbench.domain.upgrades import NOT_JUDGED, UpgradeCell
 
 REGRESSED = 3
 RELEVANT_TEXT = "0.5%"
@@ -56,16 +60,16 @@ def upgrade(
         kexbench upgrade openssl
     """
     if library and before and after:
-        query: dict[str, str | float] = {"library": library, "before": before, "after": after}
-        query |= {"relevant": share(relevant)} | ({"pool": pool} if pool else {})
+        query: dict[str, str | float] = {"base": f"{library}@{before}", "other": f"{library}@{after}"}
+        query |= {"relevant": share(relevant)} | ({"base_pool": pool, "other_pool": pool} if pool else {})
         with reach_api() as api:
-            report = api.get(UpgradeReport, f"/upgrades/report?{urlencode(query)}")
+            answer = api.get(Comparison, f"/compare?{urlencode(query)}")
         if as_json:
-            print_json(report.model_dump(mode="json"))
+            print_json(answer.model_dump(mode="json"))
         else:
-            _print(report)
+            _print(answer)
         if fail_on_regression:
-            raise typer.Exit(_status(report))
+            raise typer.Exit(_status(answer.cells))
     elif before:
         raise typer.BadParameter("name two versions, or none to list the measured upgrades")
     elif pool or fail_on_regression or relevant != RELEVANT_TEXT:
@@ -74,22 +78,29 @@ def upgrade(
         _list(library, as_json=as_json)
 
 
-def _status(report: UpgradeReport) -> int:
-    if report.regressed:
+def _status(cells: Sequence[UpgradeCell]) -> int:
+    if any(cell.verdict == "more" for cell in cells):
         return REGRESSED
-    if any(cell.move for cell in report.cells):
+    if any(cell.move and cell.verdict not in NOT_JUDGED for cell in cells):
         return 0
     err.print("nothing could be compared, so regressions are unknown", markup=False)
     return 1
 
 
-def _print(report: UpgradeReport) -> None:
-    out.print(report.sentence, markup=False, soft_wrap=True)
-    for table in report_tables(report):
+def _print(answer: Comparison) -> None:
+    upgrade = answer.upgrade
+    if upgrade:
+        out.print(upgrade.sentence, markup=False, soft_wrap=True)
+    for table in change_tables(answer.cells):
         out.print(table)
-    if words := legend(report):
+    if words := legend(answer.cells):
         out.print(words, style="dim")
-    for line in report_lines(report):
+    lines = change_lines(answer.cells)
+    if upgrade:
+        lines += missing_lines(upgrade.missing)
+        lines += [f"changed default, {note}" for note in upgrade.defaults]
+        lines += [f"security fix, {note}" for note in upgrade.security]
+    for line in lines:
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -100,7 +111,7 @@ def _list(library: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.upgrades:
-        out.print(upgrades_table(page.upgrades))
+        out.print(_upgrades_table(page.upgrades))
     else:
         of_what = f" of {library}" if library else ""
         out.print(
@@ -108,3 +119,13 @@ def _list(library: str | None, *, as_json: bool) -> None:
         )
     for line in aside_lines(aside) if aside else ():
         out.print(line, markup=False, soft_wrap=True)
+
+
+def _upgrades_table(listed: Sequence[UpgradeView]) -> Table:
+    table = Table(box=None, header_style="bold")
+    for column in ("library", "before", "after", "cells", "measured"):
+        table.add_column(column, justify="right" if column == "cells" else "left", overflow="fold")
+    for view in listed:
+        ends = (f"{end.version}\n{end.source}" for end in (view.before, view.after))
+        table.add_row(*map(Text, (view.library, *ends, f"{view.cells:,}", f"{view.measured_at:%Y-%m-%d %H:%M}")))
+    return table

@@ -7,7 +7,6 @@ from pydantic import Field
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
-from kexbench.domain.kits import Library
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import CountedSide
 from kexbench.domain.samples import Metric, Side
@@ -30,10 +29,10 @@ SIDES_OF: dict[Instrument, dict[Side, Metric]] = {
     },
 }
 """The metrics that decide, by the run's instrument."""
-CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart"]
-"""`unlike`: the two did not do the same work; `apart`: they were measured in different runs that share no subject. In
-both cases the costs are not compared."""
-NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart"})
+CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart", "unjudged"]
+"""`unlike`: the two did not do the same work; `apart`: they were measured in different runs that share no subject;
+`unjudged`: on two machines, or in two cases that were not measured in turns. These have no claim."""
+NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart", "unjudged"})
 
 
 class UpgradeEnd(Frozen):
@@ -124,23 +123,3 @@ class MissingCell(Frozen):
     cpu_model: str
     version: str = Field(description="the version without a number")
     reason: str
-
-
-class UpgradeReport(Frozen):
-    library: Library
-    before: UpgradeEnd
-    after: UpgradeEnd
-    relevant: float = Field(description="changes below this share do not count, however certain")
-    sentence: str = Field(description="how the costs changed, and the common factors")
-    cells: tuple[UpgradeCell, ...] = Field(description="in the order of the matrix, then host kinds")
-    factors: tuple[Factor, ...] = Field(description="the one that explains most first; empty where nothing moved")
-    missing: tuple[MissingCell, ...]
-    defaults: tuple[str, ...] = Field(description="changed defaults")
-    security: tuple[str, ...] = Field(description="security fixes in the versions after `before`, up to `after`")
-
-    def count(self, verdict: CellVerdict) -> int:
-        return sum(cell.verdict == verdict for cell in self.cells)
-
-    @property
-    def regressed(self) -> bool:
-        return self.count("more") > 0

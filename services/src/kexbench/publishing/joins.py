@@ -146,10 +146,10 @@ def published_comparison(
     ]
     cells = [
         cell.model_copy(
-            update={"history": [_history(history, kept[history.line]) for history in cell.history]},
+            update={"history": tuple(_history(history, kept[history.line]) for history in cell.history)},
         )
         for cell in comparison.cells
-        if HostKind(pool=cell.base.pool, cpu_model=cell.base.cpu_model) in kinds
+        if HostKind(cell.pool, cell.cpu_model) in kinds
     ]
     shown = {cell.case_id for cell in cells}
     return comparison.model_copy(

@@ -1,11 +1,10 @@
-"""The report of an upgrade, for a terminal."""
+"""How costs changed from one end to another, for a terminal: one table a machine, with what its cells have to say."""
 
 from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.upgrade import UpgradeView
 from kexbench.cli.step_tables import (
     NO_RESULT,
     SIDE_COLUMNS,
@@ -20,7 +19,7 @@ from kexbench.cli.step_tables import (
 )
 from kexbench.cli.words import NS_PER_SECOND, cases_text
 from kexbench.domain.samples import TOO_FEW_BATCHES
-from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
+from kexbench.domain.upgrades import MissingCell, UpgradeCell
 
 CONNECTIONS = 10_000
 LEGEND = "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side."
@@ -33,33 +32,35 @@ def cores(cpu_ns: float) -> float:
     return cpu_ns * CONNECTIONS / NS_PER_SECOND
 
 
-def report_tables(report: UpgradeReport) -> list[Table]:
-    """One table for each host kind, in the order of the matrix."""
-    kinds = dict.fromkeys((cell.pool, cell.cpu_model) for cell in report.cells)
+def change_tables(cells: Sequence[UpgradeCell]) -> list[Table]:
+    """One table for each host kind, in the order of the cells."""
+    kinds = dict.fromkeys((cell.pool, cell.cpu_model) for cell in cells)
     return [
-        _table(pool, cpu_model, [cell for cell in report.cells if (cell.pool, cell.cpu_model) == (pool, cpu_model)])
+        _table(
+            f"{cpu_model}, pool {pool}", [cell for cell in cells if (cell.pool, cell.cpu_model) == (pool, cpu_model)]
+        )
         for pool, cpu_model in kinds
     ]
 
 
-def legend(report: UpgradeReport) -> str:
-    """What the tables show; nothing of what no cell has."""
-    lines = []
-    if any(cell.move or cell.client or cell.server for cell in report.cells):
-        lines.append(LEGEND)
-    if any(map(cores_text, report.cells)):
-        lines.append(CORES_LEGEND)
-    return "\n".join([*lines, *unresolved_legend(report.cells)])
-
-
-def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:
+def _table(machine: str, cells: Sequence[UpgradeCell]) -> Table:
     along = along_text(change for cell in cells for change in cell.components)
-    table = case_table(f"{cpu_model}, pool {pool}{along}", SIDE_COLUMNS)
+    table = case_table(f"{machine}{along}", SIDE_COLUMNS)
     for cell in cells:
         sides = (move_text(side, VERDICTS[side.verdict]) if side else NO_RESULT for side in (cell.client, cell.server))
         total = move_text(cell.move, verdict_text(cell))
         table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}".rstrip(), total, *sides)))
     return table
+
+
+def legend(cells: Sequence[UpgradeCell]) -> str:
+    """What the tables show; nothing of what no cell has."""
+    lines = []
+    if any(cell.move or cell.client or cell.server for cell in cells):
+        lines.append(LEGEND)
+    if any(map(cores_text, cells)):
+        lines.append(CORES_LEGEND)
+    return "\n".join([*lines, *unresolved_legend(cells)])
 
 
 def cores_text(cell: UpgradeCell) -> str:
@@ -76,34 +77,20 @@ def verdict_text(cell: UpgradeCell) -> str:
     return verdict_words(cell.verdict, cell.resolves)
 
 
-def report_lines(report: UpgradeReport) -> list[str]:
-    """Warnings, missing cells, and the changed defaults and security fixes of the upgrade."""
-    lines = []
+def change_lines(cells: Sequence[UpgradeCell]) -> list[str]:
+    """What weakens comparisons, and which costs vary otherwise than before."""
     by_warning: dict[str, list[str]] = {}
-    for cell in report.cells:
+    for cell in cells:
         for warning in cell.warnings:
             by_warning.setdefault(warning, []).append(cell.title)
-    lines += [f"{warning}: {cases_text(titles, len(report.cells))}" for warning, titles in by_warning.items()]
-    if disturbed := [cell.title for cell in report.cells if cell.disturbed]:
-        lines.append(f"{DISTURBED_SIDES}: {cases_text(disturbed, len(report.cells))}")
-    lines += [f"{cell.title}: {words}" for cell in report.cells if (words := spread_text(cell.spread))]
-    lines += _missing_lines(report.missing)
-    lines += [f"changed default, {note}" for note in report.defaults]
-    return lines + [f"security fix, {note}" for note in report.security]
+    lines = [f"{warning}: {cases_text(titles, len(cells))}" for warning, titles in by_warning.items()]
+    if disturbed := [cell.title for cell in cells if cell.disturbed]:
+        lines.append(f"{DISTURBED_SIDES}: {cases_text(disturbed, len(cells))}")
+    return lines + [f"{cell.title}: {words}" for cell in cells if (words := spread_text(cell.spread))]
 
 
-def _missing_lines(missing: Iterable[MissingCell]) -> list[str]:
+def missing_lines(missing: Iterable[MissingCell]) -> list[str]:
     by_reason: dict[tuple[str, str], list[str]] = {}
     for cell in missing:
         by_reason.setdefault((cell.version, cell.reason), []).append(cell.title)
     return [f"{version}: {reason}: {cases_text(titles)}" for (version, reason), titles in by_reason.items()]
-
-
-def upgrades_table(listed: Sequence[UpgradeView]) -> Table:
-    table = Table(box=None, header_style="bold")
-    for column in ("library", "before", "after", "cells", "measured"):
-        table.add_column(column, justify="right" if column == "cells" else "left", overflow="fold")
-    for view in listed:
-        ends = (f"{end.version}\n{end.source}" for end in (view.before, view.after))
-        table.add_row(*map(Text, (view.library, *ends, f"{view.cells:,}", f"{view.measured_at:%Y-%m-%d %H:%M}")))
-    return table
