@@ -1,12 +1,13 @@
 // The state of each page in the URL: parsed at the edge, then trusted.
 import type { Metric, MixReport, SecurityModel, SecurityView } from "@/api/generated";
+import { METRICS } from "@/api/generated/vocabulary.gen";
 import type { Show } from "@/format";
-import { METRICS } from "@/metrics";
 import { VARIATIONS, type Variation } from "@/variation";
 
 type Raw = Record<string, unknown>;
 
 export const DEFAULT_METRIC: Metric = "cpu_ns";
+const METRIC_NAMES = Object.keys(METRICS) as Metric[];
 
 /** Of a usual comparison, and what the API takes. */
 export const DEFAULT_INVOCATIONS = 10;
@@ -382,7 +383,7 @@ export function commitsSearch(raw: Raw): CommitsSearch {
 }
 
 export function runSearch(raw: Raw): RunSearch {
-  return compact({ ...hostChoice(raw), ...cellView(raw), metric: oneOf(raw.metric, METRICS) });
+  return compact({ ...hostChoice(raw), ...cellView(raw), metric: oneOf(raw.metric, METRIC_NAMES) });
 }
 
 /** Plain `?a=1&b=x&b=y`: every value is text, so that a version such as 3.10 stays what it is. */
@@ -434,7 +435,7 @@ function amount(value: unknown, usual: number): number | undefined {
 }
 
 function metric(value: unknown): Metric | undefined {
-  const chosen = oneOf(value, METRICS);
+  const chosen = oneOf(value, METRIC_NAMES);
   return chosen === DEFAULT_METRIC ? undefined : chosen;
 }
 

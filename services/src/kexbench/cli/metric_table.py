@@ -4,7 +4,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.answers.cells import Cell
-from kexbench.answers.filters import metric_view
 from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import Estimate
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
@@ -20,12 +19,11 @@ def metric_table(detail: RunDetail) -> Table:
     """One row a case, one column a subject."""
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
     names = {each.subject: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
-    view = metric_view(detail.metric)
     where = f" on {detail.host_kind.cpu_model}" if detail.host_kind else ""
-    table = case_table(f"{detail.summary.spec_name}: {view.title}{where}", names.values())
+    table = case_table(f"{detail.summary.spec_name}: {detail.metric.row.title}{where}", names.values())
     for case in detail.cases:
         cells = (by_place.get((case.id, subject)) for subject in names)
-        texts = [_cell_text(cell, view.unit, names) for cell in cells]
+        texts = [_cell_text(cell, detail.metric.unit, names) for cell in cells]
         table.add_row(*map(Text, (case_text(case.title), *texts)))
     return table
 
