@@ -8,6 +8,7 @@ from kexbench.answers.run import RunDetail
 from kexbench.answers.shapes import Estimate
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.numbers import margin_words
 from kexbench.domain.plans import Instrument
 
 INSTRUCTION_LEGEND = "Counted by callgrind. kexbench why names the functions behind a difference."
@@ -56,7 +57,7 @@ def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
 
 def _amount_text(estimate: Estimate, unit: str) -> str:
     """`541.5 µs ±0.4%`, `46,730 bytes ±0.0%`, or `2,127,291` of what has no unit."""
-    value, low, high = estimate.value, estimate.low, estimate.high
+    value = estimate.value
     amount, unit = (value / 1e3, " µs") if unit == "ns" else (value, {"bytes": " bytes"}.get(unit, ""))
     text = (f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}") + unit
-    return f"{text} ±{(high - low) / 2 / value:.1%}" if low is not None and high is not None and value else text
+    return text + margin_words(value, estimate.low, estimate.high)

@@ -14,7 +14,7 @@ from kexbench.answers.runs import RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
 from kexbench.cli.words import are_cut, by_library, shared_line
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, margin_words
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
 """Widths of the widest content, in characters."""
@@ -153,9 +153,7 @@ def reference_text(row: ReferenceRowView) -> str:
     """`1,903 ±0.4%` over `0.55 [0.54, 0.56]`."""
     if row.rate is None:
         return NO_RESULT
-    text = f"{row.rate:,.0f}"
-    if row.rate_low and row.rate_high:
-        text += f" ±{(row.rate_high - row.rate_low) / 2 / row.rate:.1%}"
+    text = f"{row.rate:,.0f}{margin_words(row.rate, row.rate_low, row.rate_high)}"
     if row.ratio is not None:
         text += f"\n{row.ratio:.2f}"
         if row.ratio_low is not None and row.ratio_high is not None and row.ratio_low < row.ratio_high:
