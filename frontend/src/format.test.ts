@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { METRICS } from "@/metrics";
 import { expectGolden } from "@/testing/golden";
 import * as format from "./format";
 
@@ -91,9 +90,6 @@ it("changes and metrics in words", async () => {
     "fewer allocations": format.changeInWords(0.9, "client_allocations"),
     "a change that rounds to nothing": format.changeInWords(0.9996, "cpu_ns"),
     "a machine became slower, or faster": [1.018, 0.94].map(format.machineChange),
-    "the meaning of a cell, for each metric": METRICS.map(
-      (metric) => `${metric}: ${format.rateTitle(metric)}`,
-    ),
     durations: [45, 600, 10_800].map(format.duration),
     "without an interval": format.percentInterval(null, null),
   });

@@ -3,19 +3,24 @@ import type { MetricView } from "@/api/generated";
 import { expectGolden } from "@/testing/golden";
 import { defaultMetricOf, metricChoices } from "./metrics";
 
-const view = (metric: MetricView["metric"], stored = true): MetricView => ({
+const view = (
+  metric: MetricView["metric"],
+  group: MetricView["group"] = "Time",
+  stored = true,
+): MetricView => ({
   metric,
+  group,
   title: metric,
   unit: "ns",
   stored,
 });
 
-it("groups metrics by what they are, whatever order they come in", () => {
+it("keeps the groups and the order of the API", () => {
   const choices = metricChoices([
-    view("client_cycles"),
     view("cpu_ns"),
-    view("round_trips"),
     view("wall_ns"),
+    view("round_trips", "Structure"),
+    view("client_cycles", "Hardware counters"),
   ]);
   expect(choices.map(({ value, group }) => [group, value])).toEqual([
     ["Time", "cpu_ns"],
@@ -26,7 +31,7 @@ it("groups metrics by what they are, whatever order they come in", () => {
 });
 
 it("lists a metric without values, disabled", async () => {
-  const [choice] = metricChoices([view("client_cycles", false)]);
+  const [choice] = metricChoices([view("client_cycles", "Hardware counters", false)]);
   expect(choice?.disabled).toBe(true);
   await expectGolden("metrics", { "without values": choice?.label ?? "" });
 });

@@ -2,7 +2,7 @@
 // default, counts as absent.
 import * as v from "valibot";
 import type { Metric, MixReport, SecurityModel, SecurityView } from "@/api/generated";
-import { METRICS } from "@/metrics";
+import { METRICS } from "@/api/generated/vocabulary.gen";
 import { VARIATIONS } from "@/variation";
 
 export const DEFAULT_METRIC: Metric = "cpu_ns";
@@ -69,7 +69,8 @@ export const possibleInvocations = v.pipe(
 const required = v.fallback(v.string(), "");
 const text = orAbsent(words);
 const texts = some(words);
-const metric = oneOf(METRICS, DEFAULT_METRIC);
+const METRIC_NAMES = Object.keys(METRICS) as Metric[];
+const metric = oneOf(METRIC_NAMES, DEFAULT_METRIC);
 const host = { pool: text, cpu: text };
 
 const cells = {
@@ -229,7 +230,7 @@ export const alertsSearch = v.object({
 export const commitsSearch = v.object({ repository: text, before: text });
 
 /** `metric`, absent: the one that the run's instrument decides by, so that no metric is the default of all runs */
-export const runSearch = v.object({ ...host, ...cells, metric: oneOf(METRICS) });
+export const runSearch = v.object({ ...host, ...cells, metric: oneOf(METRIC_NAMES) });
 
 type Choices<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>;
 export type HostChoice = Choices<typeof host>;

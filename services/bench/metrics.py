@@ -22,6 +22,7 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
+from kexbench.domain.metrics import LATENCIES
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -29,7 +30,7 @@ from kexbench.runner.invocation import measure_invocation, samples_of
 from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import Setting
-from kexbench.runner.serving import LATENCIES, ServedParticipant, served_samples
+from kexbench.runner.serving import ServedParticipant, served_samples
 from kexbench.runner.web_server import CONTENT
 
 SUBJECT = "openssl@system"

@@ -211,10 +211,10 @@ def metrics_table(compared: Sequence[Compared], load: float) -> str:
 
 def _amount(metric: Metric, value: float) -> str:
     """`541.5 µs`, `46,687 bytes`, or `2,160` of what has no unit."""
-    if metric.endswith("_ns"):
+    if metric.unit == "ns":
         return f"{value / 1000:,.1f} µs"
     text = f"{value:,.0f}" if value >= 1000 or value == round(value) else f"{value:,.1f}"
-    return f"{text} bytes" if metric.endswith("_bytes") else text
+    return f"{text} bytes" if metric.unit == "bytes" else text
 
 
 def builds_table(results: Sequence[Built | NotBuilt]) -> str:

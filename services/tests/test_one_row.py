@@ -1,4 +1,5 @@
-"""A dimension is one row and a library three places: added to a copy of the sources, they are everywhere at once."""
+"""A dimension is one row, a metric a row and what the worker counts, a library three places: added to a copy of the
+sources, they are everywhere at once."""
 
 import json
 import os
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.thorough
 CHECKOUT = Path(__file__).parents[2]
 COPIED = ("services/src/kexbench", "workers/handshake")
 TIMEOUT_S = 120
+NO_LIBRARIES = {"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}}
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,74 @@ def test_a_new_dimension_is_one_row(sources: Sources) -> None:
     assert derived["spec"]["items"]["minimum"] == derived["api"]["minimum"] == 512
     assert derived["spec"]["description"] == derived["api"]["description"] == "the most that a record carries"
     assert derived["spec"]["default"] == [derived["api"]["default"]] == [16384]
+
+
+METRIC_ROWS = """\
+    WIRE_BYTES = MetricRow("wire_bytes", _WIRE, "Bytes sent by both", "bytes of a handshake", Timed("valid"))
+    FLIGHTS = MetricRow("flights", _STRUCTURE, "Flights", "flights of a handshake", Examined())
+"""
+WORKER_WIRE_BYTES = """\
+    json_number(&json, "wire_bytes", batch->bytes[ROLE_CLIENT] + batch->bytes[ROLE_SERVER]);
+"""
+WORKER_FLIGHTS = """\
+    json_number(&json, "flights", 5 * examined->handshakes);
+"""
+FAKE_SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: counted }
+subjects: [{ fake: ["1.0"] }]
+matrix: { protocol: [TLSv1.3], keyExchange: [ECDHE-RSA] }
+measure: { invocations: 2, batches: 2 }
+"""
+ASKED = """
+import json
+from kexbench.answers.filters import Filters
+from kexbench.answers.matrix import Matrix
+from kexbench.cli.reaching import reach_api
+from kexbench.schemas import generated_files
+
+def value(metric):
+    (cell,) = api.get(Matrix, f"/matrix?metric={metric}").cells
+    return cell.estimate.value
+
+with reach_api() as api:
+    listed = api.get(Filters, "/filters").metrics
+    costs = {name: value(name) for name in ("wire_bytes", "client_bytes", "server_bytes", "flights")}
+schemas = {name: json.loads(text) for name, text in generated_files().items()}
+print(json.dumps({
+    "listed": {each.metric: [each.group, each.title, each.unit, each.stored] for each in listed},
+    "order": [each.metric for each in listed],
+    "costs": costs,
+    "openapi": schemas["openapi.json"]["components"]["schemas"]["Metric"]["enum"],
+    "pages": schemas["vocabulary.json"]["metrics"],
+}))
+"""
+
+
+def test_a_new_metric_is_one_row_and_what_the_worker_counts(sources: Sources) -> None:
+    rows, worker = "services/src/kexbench/domain/metrics.py", "workers/handshake/record.c"
+    sources.insert(rows, METRIC_ROWS, before="    CLIENT_INSTRUCTIONS = MetricRow(\n")
+    sources.insert(worker, WORKER_WIRE_BYTES, before='    by_role(&json, "objects_cpu_ns"')
+    sources.insert(worker, WORKER_FLIGHTS, before='    json_text(&json, "counters_absent"')
+    assert sources.touched() == [rows, worker]
+    sources.put("bench-specs/libraries.yaml", json.dumps(NO_LIBRARIES))
+    sources.put("spec.yaml", FAKE_SPEC)
+
+    run = json.loads(sources.run("-m", "kexbench.cli", "run", "spec.yaml", "--json"))
+    found: dict[str, Any] = json.loads(sources.run("-c", ASKED))
+    listed, order, costs = found["listed"], found["order"], found["costs"]
+    assert listed["wire_bytes"] == ["Bytes on the wire", "Bytes sent by both", "bytes", True]
+    assert listed["flights"] == ["Structure", "Flights", "count", True]
+    assert order.index("server_bytes") < order.index("wire_bytes") < order.index("client_records")
+    assert order.index("round_trips") < order.index("flights") < order.index("client_allocations")
+    assert costs["wire_bytes"] == costs["client_bytes"] + costs["server_bytes"] > 0
+    assert costs["flights"] == 5
+    assert {"wire_bytes", "flights"} < set(found["openapi"])
+    assert found["pages"]["flights"] == "flights of a handshake"
+    table = sources.run("-m", "kexbench.cli", "runs", "show", run["summary"]["run_id"], "--metric", "wire_bytes")
+    assert "counted: Bytes sent by both" in table
+    assert f"{costs['wire_bytes']:,.0f} bytes" in table
 
 
 ROW = """\

@@ -123,6 +123,28 @@ def test_what_is_no_record_is_refused_as_a_value_error(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("totals", "reason"),
+    [
+        ({"round_trips": None, "client_cycles": 5}, None),
+        ({"flights": 5}, "no metric is named flights"),
+        ({"client_cycles": -1}, "greater than or equal to 0"),
+        ({"client_cycles": ...}, "it lacks client_cycles"),
+    ],
+)
+def test_the_totals_of_an_untimed_pass_are_exactly_those_of_the_metrics(
+    totals: dict[str, object], reason: str | None
+) -> None:
+    line = next(line for line in SESSION.read_bytes().splitlines() if b'"examined"' in line)
+    fields = {**json.loads(line), **totals}
+    changed = json.dumps({name: value for name, value in fields.items() if value is not ...}).encode()
+    if reason is None:
+        assert json.loads(WorkerRecord.dump_json(parse_record(changed))) == fields
+    else:
+        with pytest.raises(ValueError, match=reason):
+            parse_record(changed)
+
+
+@pytest.mark.parametrize(
     "path", sorted(Path(EXAMPLES).rglob("*.*json")), ids=lambda path: str(path.relative_to(EXAMPLES))
 )
 def test_no_example_names_a_place_on_somebodys_machine(path: Path) -> None:

@@ -1,7 +1,8 @@
 // How to read the heatmap.
 import type { CSSProperties } from "react";
 import type { Metric } from "@/api/generated";
-import { lessOf, nounOf, rateTitle } from "@/format";
+import { METRICS } from "@/api/generated/vocabulary.gen";
+import { lessOf, nounOf } from "@/format";
 import type { HeatModel, Tone } from "./heatmap-model";
 import { SIGNS } from "./matrix-view";
 import { FULL_AT_CASE } from "./scale";
@@ -43,7 +44,7 @@ export function Legend({ metric, model: { rows, versus }, isDense = false }: Pro
         Each cell:{" "}
         {!isDense && (
           <>
-            <b>{rateTitle(metric)}</b>
+            <b>{METRICS[metric]}</b>
             {hasChanges ? ", then " : "."}
           </>
         )}

@@ -1,5 +1,5 @@
 """The generated files of bench-specs/schema: JSON Schemas of what people write, for editors; the OpenAPI document; and
-the titles of libraries and kinds of cases, for the pages."""
+the titles of libraries and kinds of cases and the meanings of metrics, for the pages."""
 
 import json
 from typing import Any, cast
@@ -12,6 +12,7 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.domain.dimensions import KINDS
 from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.metrics import Metric
 from kexbench.planning.channels import Channels
 from kexbench.planning.mix import Mix
 from kexbench.planning.pools import Pools
@@ -70,7 +71,11 @@ def generated_files() -> dict[str, str]:
     }
     files["openapi.json"] = _text(create_app(cast(Store, None), LocalGatekeeper(""), None).openapi())
     files["vocabulary.json"] = _text(
-        {"libraries": {name: row.title for name, row in LIBRARIES.items()}, "kinds": KINDS}
+        {
+            "libraries": {name: row.title for name, row in LIBRARIES.items()},
+            "kinds": KINDS,
+            "metrics": {metric: metric.row.meaning for metric in Metric},
+        }
     )
     return files
 

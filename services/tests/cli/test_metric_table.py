@@ -4,7 +4,6 @@ from typing import cast
 
 import pytest
 
-from kexbench.answers.filters import metric_view
 from kexbench.answers.run import RunDetail
 from kexbench.cli.report import print_report
 from kexbench.client import ApiClient
@@ -38,9 +37,9 @@ def printed(metric: Metric | None, capsys: pytest.CaptureFixture[str]) -> str:
 def test_every_metric_is_printed_with_its_title_and_unit_and_no_rate(
     metric: Metric, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    view, text = metric_view(metric), printed(metric, capsys)
-    assert view.title in text
-    assert UNITS[view.unit] in text
+    text = printed(metric, capsys)
+    assert metric.row.title in text
+    assert UNITS[metric.unit] in text
     assert "/s" not in text
     assert "CPU-second" not in text
     assert "from gnutls 3.7.9: −11.88% [−12.86%, −10.89%] less" in text

@@ -6,8 +6,9 @@ from rich.console import Console
 
 from kexbench.answers.queued import QueueEntry, QueueView
 from kexbench.cli.queue import queue_table
-from kexbench.cli.words import by_library, duration_words, percent, rate_text
+from kexbench.cli.words import by_library, duration_words, rate_text
 from kexbench.domain.intervals import Estimate
+from kexbench.domain.numbers import listed, percent, size_words
 from kexbench.domain.runs import RunState, Trigger
 from tests.builders import NOON
 
@@ -19,6 +20,15 @@ def test_a_cost_is_read_as_a_rate_with_the_half_width_of_its_interval() -> None:
 
 def test_a_change_always_has_its_sign() -> None:
     assert [percent(ratio) for ratio in (1.021, 0.5, 1)] == ["+2.1%", "−50.0%", "+0.0%"]
+
+
+def test_a_size_has_no_sign_and_its_interval_is_in_order() -> None:
+    assert size_words(1.031, 1.02, 1.042) == "3.1% [2.0%, 4.2%]"
+    assert size_words(0.65, 0.645, 0.655) == "35.0% [34.5%, 35.5%]"
+
+
+def test_the_last_of_several_names_follows_an_and() -> None:
+    assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
 
 
 def test_a_duration_is_read_in_seconds_until_it_is_minutes() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import Server
+from kexbench.domain.metrics import LATENCIES
 from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric, Outcome, OutcomeKind
 from kexbench.material.store import MaterialStore
@@ -26,7 +27,7 @@ from kexbench.runner.invocation import CutShort, measure_invocation
 from kexbench.runner.load import LoadRequest
 from kexbench.runner.order import Turn
 from kexbench.runner.records import Load, Record
-from kexbench.runner.serving import LATENCIES, Served, ServedParticipant
+from kexbench.runner.serving import Served, ServedParticipant
 from kexbench.runner.worker import Worker
 from tests.runner.conftest import QUIET, UNPINNED
 from tests.runner.real import (

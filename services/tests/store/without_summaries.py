@@ -7,7 +7,8 @@ from typing import Any
 
 from kexbench.answers.numbers import host_kinds
 from kexbench.domain.hosts import HostKind
-from kexbench.domain.samples import SPOILT_BY_PREEMPTION, Metric, OutcomeKind, disturbed_reason
+from kexbench.domain.metrics import SPOILT_BY_PREEMPTION, Metric
+from kexbench.domain.samples import OutcomeKind, disturbed_reason
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF
 from kexbench.store import rows

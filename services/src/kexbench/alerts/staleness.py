@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kexbench.domain.alerts import AlertKind, AlertRule, Breakage, Cause, Finding
+from kexbench.domain.numbers import listed
 from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.store.port import WatchedSpecRow
 
@@ -79,10 +80,9 @@ def cause_of_stale(breakage: Breakage) -> Cause:
 def _finding(breakage: Breakage, specs: Sequence[StaleSpec]) -> Finding:
     names = [spec.name for spec in specs]
     since = min(spec.since for spec in specs)
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return Finding(
         spec_names=tuple(names),
-        sentence=f"{listed}: no run has finished since {since:%Y-%m-%d %H:%M} UTC; {breakage_words(breakage)}.",
+        sentence=f"{listed(names)}: no run has finished since {since:%Y-%m-%d %H:%M} UTC; {breakage_words(breakage)}.",
         cells=(),
         run_ids=tuple(spec.run_id for spec in specs),
         notify=tuple(dict.fromkeys(channel for spec in specs for channel in spec.notify)),

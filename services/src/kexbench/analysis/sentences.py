@@ -6,7 +6,7 @@ from math import log
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.domain.components import ComponentChange, components_words
-from kexbench.domain.numbers import move_words, signed_words
+from kexbench.domain.numbers import listed, move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import share_words
@@ -103,8 +103,7 @@ def _cause(judged: Sequence[UpgradeCell], factors: Sequence[Factor]) -> list[str
     if not factors:
         sides = {moved_side(cell.client, cell.server) for cell in moved}
         return [f"only the {side}'s CPU time changed" for side in sides - {"both"} if len(sides) == 1]
-    *others, last = (_factor(factor) for factor in factors)
-    text = " and ".join(filter(None, [", ".join(others), last]))
+    text = listed([_factor(factor) for factor in factors])
     first = factors[0]
     if len(factors) > 1:
         return [f"main factors: {text}"]

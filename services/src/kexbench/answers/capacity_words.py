@@ -2,7 +2,7 @@
 
 from kexbench.answers.capacity_shapes import MixChange, MixNeed, VersionNeed
 from kexbench.domain.intervals import Estimate, Ratio
-from kexbench.domain.numbers import counted, move_words
+from kexbench.domain.numbers import counted, move_words, size_words
 from kexbench.domain.upgrades import CellVerdict, UpgradeEnd
 
 _NOT_COMPARED: dict[CellVerdict, str] = {
@@ -39,9 +39,9 @@ def change_words(change: MixChange) -> str:
     if move is None:
         return _NOT_COMPARED[change.verdict]
     if change.verdict == "more":
-        return f"{move.ratio - 1:.1%} [{move.low - 1:.1%}, {move.high - 1:.1%}] more"
+        return f"{size_words(move.ratio, move.low, move.high)} more"
     if change.verdict == "less":
-        return f"{1 - move.ratio:.1%} [{1 - move.high:.1%}, {1 - move.low:.1%}] fewer"
+        return f"{size_words(move.ratio, move.low, move.high)} fewer"
     if change.verdict == "same":
         return f"no change, {move_words(move.ratio, move.low, move.high)}"
     return f"unresolved, {resolved_words(move, change.resolves)}"

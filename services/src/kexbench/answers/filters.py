@@ -1,13 +1,12 @@
 """What answers can be filtered by, and which runs are left out of overviews."""
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
-from kexbench.domain.samples import Metric
+from kexbench.domain.metrics import Metric, MetricGroup, Unit
 from kexbench.store.evidence import Evidence
 from kexbench.store.port import (
     Store,
@@ -16,8 +15,9 @@ from kexbench.store.port import (
 
 class MetricView(Frozen):
     metric: Metric
+    group: MetricGroup
     title: str = Field(examples=["Server CPU time"])
-    unit: Literal["ns", "bytes", "count"]
+    unit: Unit
     stored: bool = Field(
         description="whether any number is stored, or was and is withdrawn; many machines have no hardware counters"
     )
@@ -48,63 +48,19 @@ class Filters(Frozen):
 
     host_kinds: list[HostKind]
     libraries: list[str]
-    metrics: list[MetricView]
+    metrics: list[MetricView] = Field(description="by group, in the order shown")
     aside: RunsAside
-
-
-Unit = Literal["ns", "bytes", "count"]
-_TITLES: dict[Metric, tuple[str, Unit]] = {
-    Metric.CPU_NS: ("CPU time, both sides", "ns"),
-    Metric.CLIENT_CPU_NS: ("Client CPU time", "ns"),
-    Metric.SERVER_CPU_NS: ("Server CPU time", "ns"),
-    Metric.WALL_NS: ("Wall time", "ns"),
-    Metric.ELAPSED_NS: ("Wall time of everything, all threads together", "ns"),
-    Metric.ALONE_NS: ("Wall time of everything, each of the threads alone in turn", "ns"),
-    Metric.FIRST_NS: ("First handshake after a pause", "ns"),
-    Metric.CONNECTION_CPU_NS: ("CPU time of a whole connection, both sides", "ns"),
-    Metric.CLIENT_CONNECTION_CPU_NS: ("Client CPU time of a whole connection", "ns"),
-    Metric.SERVER_CONNECTION_CPU_NS: ("Server CPU time of a whole connection", "ns"),
-    Metric.CLIENT_OBJECTS_CPU_NS: ("Client CPU time of making and freeing objects", "ns"),
-    Metric.SERVER_OBJECTS_CPU_NS: ("Server CPU time of making and freeing objects", "ns"),
-    Metric.CLIENT_TRANSFER_CPU_NS: ("Client CPU time of receiving application data", "ns"),
-    Metric.SERVER_TRANSFER_CPU_NS: ("Server CPU time of sending application data", "ns"),
-    Metric.HANDSHAKE_P50_NS: ("Time until the handshake with a web server is done, median", "ns"),
-    Metric.HANDSHAKE_P99_NS: ("Time until the handshake with a web server is done, 99th percentile", "ns"),
-    Metric.RESPONSE_P50_NS: ("Time until a web server's response is complete, median", "ns"),
-    Metric.RESPONSE_P99_NS: ("Time until a web server's response is complete, 99th percentile", "ns"),
-    Metric.CLIENT_BYTES: ("Bytes sent by the client", "bytes"),
-    Metric.SERVER_BYTES: ("Bytes sent by the server", "bytes"),
-    Metric.CLIENT_RECORDS: ("Records sent by the client", "count"),
-    Metric.SERVER_RECORDS: ("Records sent by the server", "count"),
-    Metric.ROUND_TRIPS: ("Round trips before application data", "count"),
-    Metric.CLIENT_ALLOCATIONS: ("Heap allocations of the client", "count"),
-    Metric.SERVER_ALLOCATIONS: ("Heap allocations of the server", "count"),
-    Metric.HEAP_PEAK_BYTES: ("Peak heap, both sides", "bytes"),
-    Metric.CLIENT_HELD_BYTES: ("Heap held by an open client connection", "bytes"),
-    Metric.SERVER_HELD_BYTES: ("Heap held by an open server connection", "bytes"),
-    Metric.CLIENT_INSTRUCTIONS: ("Instructions of the client", "count"),
-    Metric.SERVER_INSTRUCTIONS: ("Instructions of the server", "count"),
-    Metric.CLIENT_CYCLES: ("Cycles of the client", "count"),
-    Metric.SERVER_CYCLES: ("Cycles of the server", "count"),
-    Metric.CLIENT_BRANCH_MISSES: ("Branch misses of the client", "count"),
-    Metric.SERVER_BRANCH_MISSES: ("Branch misses of the server", "count"),
-    Metric.CLIENT_CACHE_MISSES: ("Cache misses of the client", "count"),
-    Metric.SERVER_CACHE_MISSES: ("Cache misses of the server", "count"),
-    Metric.COUNTED_INSTRUCTIONS: ("Instructions counted by callgrind, both sides", "count"),
-    Metric.CLIENT_COUNTED_INSTRUCTIONS: ("Instructions of the client, counted by callgrind", "count"),
-    Metric.SERVER_COUNTED_INSTRUCTIONS: ("Instructions of the server, counted by callgrind", "count"),
-    Metric.OBJECTS_COUNTED_INSTRUCTIONS: ("Instructions of making and freeing objects, counted by callgrind", "count"),
-}
 
 
 def metric_views(stored: set[str]) -> list[MetricView]:
     """All metrics, in the order shown; `stored` are those with numbers."""
-    return [metric_view(metric, stored=metric in stored) for metric in _TITLES]
-
-
-def metric_view(metric: Metric, *, stored: bool = True) -> MetricView:
-    title, unit = _TITLES[metric]
-    return MetricView(metric=metric, title=title, unit=unit, stored=stored)
+    groups = list(MetricGroup)
+    return [
+        MetricView(
+            metric=metric, group=metric.row.group, title=metric.row.title, unit=metric.unit, stored=metric in stored
+        )
+        for metric in sorted(Metric, key=lambda metric: groups.index(metric.row.group))
+    ]
 
 
 MOST_FIRST_LOOKS = 5

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer
 from kexbench.answers.capacity_words import resolved_words
 from kexbench.answers.security_shapes import SizesView
-from kexbench.domain.numbers import move_words
+from kexbench.domain.numbers import move_words, size_words
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of
 from kexbench.domain.strength import Strength
@@ -87,7 +87,7 @@ def _short(against: Against) -> str:
     if against.verdict == "more":
         return f"takes {_more(ratio.ratio, ratio.low, ratio.high)} CPU time"
     if against.verdict == "less":
-        return f"takes {1 - ratio.ratio:.1%} [{1 - ratio.high:.1%}, {1 - ratio.low:.1%}] less CPU time"
+        return f"takes {size_words(ratio.ratio, ratio.low, ratio.high)} less CPU time"
     if against.verdict == "same":
         return f"makes no difference: {move_words(ratio.ratio, ratio.low, ratio.high)}"
     return f"differs by an unresolved {resolved_words(ratio, against.resolves)}"
@@ -100,7 +100,7 @@ def _named(handshake: Handshake) -> str:
 def _more(ratio: float, low: float, high: float) -> str:
     """`13.2% [12.9%, 13.5%] more`, `3.1 times [3.0, 3.2] the`."""
     if ratio < TWICE:
-        return f"{ratio - 1:.1%} [{low - 1:.1%}, {high - 1:.1%}] more"
+        return f"{size_words(ratio, low, high)} more"
     return f"{ratio:.3g} times [{low:.3g}, {high:.3g}] the"
 
 

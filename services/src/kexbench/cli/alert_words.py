@@ -7,9 +7,9 @@ from rich.text import Text
 
 from kexbench.alerts.events import moment_words
 from kexbench.api.alert_models import AlertSummary, UnderConfirmation
-from kexbench.cli.words import duration_words, percent
+from kexbench.cli.words import duration_words
 from kexbench.domain.alerts import Alert, AlertCell
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, percent
 from kexbench.domain.screenings import ReplayedUpgrade
 
 SHORT_ID = 8

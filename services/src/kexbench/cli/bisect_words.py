@@ -2,7 +2,7 @@
 
 from kexbench.cli.console import out
 from kexbench.domain.bisections import BisectionAnswer
-from kexbench.domain.numbers import signed_words
+from kexbench.domain.numbers import percent
 from kexbench.domain.plans import Instrument
 
 SHOWN_COMMITS = 12
@@ -26,7 +26,7 @@ def print_answer(answer: BisectionAnswer) -> None:
     measure = "Instructions" if counts else "CPU time"
     _line(f"{measure} of a handshake, {bad.name} ({bad.hash[:12]}) compared with {good.name} ({good.hash[:12]}):")
     for step in answer.steps:
-        _line(f"    {step.title}  {_percent(step.ratio)}  [{_percent(step.low)}, {_percent(step.high)}]")
+        _line(f"    {step.title}  {percent(step.ratio, 2)}  [{percent(step.low, 2)}, {percent(step.high, 2)}]")
     built = (
         f"\n{answer.searched} commits of {answer.repository} (first parents): {answer.builds} built, "
         f"{len(answer.failed)} could not be measured. "
@@ -38,10 +38,6 @@ def print_answer(answer: BisectionAnswer) -> None:
         f"{built}{answer.measurements} measurements of {answer.invocations} invocations, the first of twice as many. "
         "Each measures both ends and one commit on one core. Intervals: 95%."
     )
-
-
-def _percent(ratio: float) -> str:
-    return signed_words(ratio - 1, 2)
 
 
 def _line(text: str) -> None:

@@ -12,9 +12,9 @@ from rich.text import Text
 from kexbench.cli.console import err, out, print_json, shows_progress
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
-from kexbench.cli.words import percent
 from kexbench.domain.kit_changes import Difference, KitChanges, compare_kits
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.numbers import percent
 from kexbench.domain.probes import DEFAULTS, Feature, KitProbe
 from kexbench.kits import KitStore, WorkerSource, kit_ids, read_probe, verify_kit
 from kexbench.settings import Settings

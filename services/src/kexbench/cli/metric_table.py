@@ -4,11 +4,11 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.answers.cells import Cell
-from kexbench.answers.filters import metric_view
 from kexbench.answers.run import RunDetail
 from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
+from kexbench.domain.numbers import margin_words
 from kexbench.domain.plans import Instrument
 
 INSTRUCTION_LEGEND = "Counted by callgrind. kexbench why names the functions behind a difference."
@@ -20,12 +20,11 @@ def metric_table(detail: RunDetail) -> Table:
     """One row a case, one column a subject."""
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
     names = {each.name: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
-    view = metric_view(detail.metric)
     where = f" on {detail.host_kind.cpu_model}" if detail.host_kind else ""
-    table = case_table(f"{detail.summary.spec_name}: {view.title}{where}", names.values())
+    table = case_table(f"{detail.summary.spec_name}: {detail.metric.row.title}{where}", names.values())
     for case in detail.cases:
         cells = (by_place.get((case.id, subject)) for subject in names)
-        texts = [_cell_text(cell, view.unit, names) for cell in cells]
+        texts = [_cell_text(cell, detail.metric.unit, names) for cell in cells]
         table.add_row(*map(Text, (case_text(case.title), *texts)))
     return table
 
@@ -58,7 +57,7 @@ def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
 
 def _amount_text(estimate: Estimate, unit: str) -> str:
     """`541.5 µs ±0.4%`, `46,730 bytes ±0.0%`, or `2,127,291` of what has no unit."""
-    value, low, high = estimate.value, estimate.low, estimate.high
+    value = estimate.value
     amount, unit = (value / 1e3, " µs") if unit == "ns" else (value, {"bytes": " bytes"}.get(unit, ""))
     text = (f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}") + unit
-    return f"{text} ±{(high - low) / 2 / value:.1%}" if low is not None and high is not None and value else text
+    return text + margin_words(value, estimate.low, estimate.high)

@@ -14,7 +14,7 @@ from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import cluster_url, on_this_machine, reach_api
 from kexbench.cli.step_tables import NO_RESULT
-from kexbench.cli.words import percent
+from kexbench.domain.numbers import percent
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric

@@ -13,7 +13,7 @@ from kexbench.answers.runs import RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
 from kexbench.cli.words import are_cut, by_library, shared_line
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, margin_words
 from kexbench.domain.upgrades import Side
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
@@ -154,9 +154,7 @@ def reference_text(row: MeasuredRow) -> str:
     if row.rate is None:
         return NO_RESULT
     rate, ratio = row.rate, row.ratio
-    text = f"{rate.value:,.0f}"
-    if rate.low and rate.high:
-        text += f" ±{(rate.high - rate.low) / 2 / rate.value:.1%}"
+    text = f"{rate.value:,.0f}{margin_words(rate.value, rate.low, rate.high)}"
     if ratio is not None:
         text += f"\n{ratio.ratio:.2f}" + (f" [{ratio.low:.2f}, {ratio.high:.2f}]" if ratio.low < ratio.high else "")
     return text

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kexbench.answers.filters import RunsAside
 from kexbench.domain.intervals import Estimate
-from kexbench.domain.numbers import counted, signed_words
+from kexbench.domain.numbers import counted, margin_words
 
 NS_PER_SECOND = 1e9
 NAMED_CASES = 5
@@ -12,15 +12,7 @@ NAMED_CASES = 5
 
 def rate_text(estimate: Estimate) -> str:
     """A CPU cost in nanoseconds as handshakes per CPU-second, ± half of its interval."""
-    text = f"{NS_PER_SECOND / estimate.value:,.0f}"
-    if estimate.low and estimate.high:
-        text += f" ±{(estimate.high - estimate.low) / 2 / estimate.value:.1%}"
-    return text
-
-
-def percent(ratio: float) -> str:
-    """A ratio as a signed change: 1.021 is `+2.1%`."""
-    return signed_words(ratio - 1)
+    return f"{NS_PER_SECOND / estimate.value:,.0f}{margin_words(estimate.value, estimate.low, estimate.high)}"
 
 
 def duration_words(seconds: float) -> str:

@@ -1,5 +1,6 @@
-"""Numbers as in the formats: finite, and within the range of the store's columns. And counts as text."""
+"""Numbers as in the formats: finite, and within the range of the store's columns. And numbers as text."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -21,7 +22,29 @@ def signed_words(change: float, places: int = 1) -> str:
     return f"{change:+.{places}%}".replace("-", "\N{MINUS SIGN}")
 
 
+def percent(ratio: float, places: int = 1) -> str:
+    """`+2.1%`: the change that a ratio of 1.021 means."""
+    return signed_words(ratio - 1, places)
+
+
 def move_words(ratio: float, low: float, high: float, places: int = 1) -> str:
     """`+3.1% [+2.0%, +4.2%]`: a ratio and its interval, as changes."""
-    change, least, most = (signed_words(each - 1, places) for each in (ratio, low, high))
+    change, least, most = (percent(each, places) for each in (ratio, low, high))
     return f"{change} [{least}, {most}]"
+
+
+def size_words(ratio: float, low: float, high: float) -> str:
+    """`3.1% [2.0%, 4.2%]`: the same without signs, for what is said to be more or less."""
+    size, least, most = (1 - ratio, 1 - high, 1 - low) if ratio < 1 else (ratio - 1, low - 1, high - 1)
+    return f"{size:.1%} [{least:.1%}, {most:.1%}]"
+
+
+def margin_words(value: float, low: float | None, high: float | None) -> str:
+    """` ±0.4%` behind a number: half of its interval; nothing if it has none."""
+    return f" ±{(high - low) / 2 / value:.1%}" if low is not None and high is not None and value else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

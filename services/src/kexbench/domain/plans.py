@@ -11,8 +11,8 @@ from pydantic import Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.metrics import Side
 from kexbench.domain.numbers import Count, Finite, Large
-from kexbench.domain.samples import Side
 
 HARNESS_VERSION = 4
 """Incremented when the measurement method changes, so that old and new numbers are not compared silently."""

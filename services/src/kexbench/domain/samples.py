@@ -11,88 +11,12 @@ from pydantic_core import CoreSchema, core_schema
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.metrics import HELD_METRICS, SPOILT_BY_PREEMPTION, Metric, Side
 from kexbench.domain.moments import UtcText
 from kexbench.domain.numbers import AttemptNumber, Count, Finite
 from kexbench.domain.profiles import Profile
 
-
-class Metric(StrEnum):
-    """What is measured, per handshake, with the unit last. A batch's total is divided by its handshakes. Some cases
-    have the CPU time of the whole connection as theirs (`Case.is_whole_connection`).
-
-    The first block comes from timed batches; percentiles are of a batch's connections to a web server. The second
-    comes from an untimed pass, which gives one value for each invocation that has one (workers/handshake/PROTOCOL.md,
-    "What is examined"). The third is counted by callgrind, in runs whose instrument it is; instructions of the second
-    come from the CPU's own counters.
-    """
-
-    CPU_NS = "cpu_ns"
-    CLIENT_CPU_NS = "client_cpu_ns"
-    SERVER_CPU_NS = "server_cpu_ns"
-    WALL_NS = "wall_ns"
-    ELAPSED_NS = "elapsed_ns"
-    ALONE_NS = "alone_ns"
-    FIRST_NS = "first_ns"
-    CLIENT_BYTES = "client_bytes"
-    SERVER_BYTES = "server_bytes"
-    CLIENT_OBJECTS_CPU_NS = "client_objects_cpu_ns"
-    SERVER_OBJECTS_CPU_NS = "server_objects_cpu_ns"
-    CLIENT_TRANSFER_CPU_NS = "client_transfer_cpu_ns"
-    SERVER_TRANSFER_CPU_NS = "server_transfer_cpu_ns"
-    CONNECTION_CPU_NS = "connection_cpu_ns"
-    CLIENT_CONNECTION_CPU_NS = "client_connection_cpu_ns"
-    SERVER_CONNECTION_CPU_NS = "server_connection_cpu_ns"
-    HANDSHAKE_P50_NS = "handshake_p50_ns"
-    HANDSHAKE_P99_NS = "handshake_p99_ns"
-    RESPONSE_P50_NS = "response_p50_ns"
-    RESPONSE_P99_NS = "response_p99_ns"
-
-    CLIENT_RECORDS = "client_records"
-    SERVER_RECORDS = "server_records"
-    ROUND_TRIPS = "round_trips"
-    CLIENT_ALLOCATIONS = "client_allocations"
-    SERVER_ALLOCATIONS = "server_allocations"
-    HEAP_PEAK_BYTES = "heap_peak_bytes"
-    CLIENT_HELD_BYTES = "client_held_bytes"
-    SERVER_HELD_BYTES = "server_held_bytes"
-    CLIENT_INSTRUCTIONS = "client_instructions"
-    SERVER_INSTRUCTIONS = "server_instructions"
-    CLIENT_CYCLES = "client_cycles"
-    SERVER_CYCLES = "server_cycles"
-    CLIENT_BRANCH_MISSES = "client_branch_misses"
-    SERVER_BRANCH_MISSES = "server_branch_misses"
-    CLIENT_CACHE_MISSES = "client_cache_misses"
-    SERVER_CACHE_MISSES = "server_cache_misses"
-
-    COUNTED_INSTRUCTIONS = "counted_instructions"
-    CLIENT_COUNTED_INSTRUCTIONS = "client_counted_instructions"
-    SERVER_COUNTED_INSTRUCTIONS = "server_counted_instructions"
-    OBJECTS_COUNTED_INSTRUCTIONS = "objects_counted_instructions"
-
-
-HELD_METRICS = frozenset({Metric.CLIENT_HELD_BYTES, Metric.SERVER_HELD_BYTES})
-"""Per connection that is held open, not per handshake."""
-
-SPOILT_BY_PREEMPTION = frozenset(
-    {
-        Metric.CLIENT_CPU_NS,
-        Metric.SERVER_CPU_NS,
-        Metric.WALL_NS,
-        Metric.FIRST_NS,
-        Metric.CLIENT_OBJECTS_CPU_NS,
-        Metric.SERVER_OBJECTS_CPU_NS,
-        Metric.CLIENT_TRANSFER_CPU_NS,
-        Metric.SERVER_TRANSFER_CPU_NS,
-        Metric.CLIENT_CONNECTION_CPU_NS,
-        Metric.SERVER_CONNECTION_CPU_NS,
-    }
-)
-"""Metrics that a disturbed batch cannot provide, since ticks and wall clock include the time of other programs. CPU
-time remains valid."""
-
-
-Side = Literal["both", "client", "server"]
-"""CPU time of both sides together, or of one."""
+__all__ = ["Metric", "Side"]
 
 
 class OutcomeKind(StrEnum):

@@ -7,26 +7,15 @@ from pydantic import Field
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import COUNTED, TIMED, Metric, Side
 from kexbench.domain.plans import Instrument
-from kexbench.domain.profiles import CountedSide
-from kexbench.domain.samples import Metric, Side
 
 __all__ = ["Side"]
 
-SIDES: dict[Side, Metric] = {"both": Metric.CPU_NS, "client": Metric.CLIENT_CPU_NS, "server": Metric.SERVER_CPU_NS}
-COUNTED: dict[CountedSide, Metric] = {
-    "client": Metric.CLIENT_COUNTED_INSTRUCTIONS,
-    "server": Metric.SERVER_COUNTED_INSTRUCTIONS,
-    "objects": Metric.OBJECTS_COUNTED_INSTRUCTIONS,
-}
-"""The metric of each part that is counted apart."""
+SIDES: dict[Side, Metric] = {metric.row.decides: metric for metric in TIMED if metric.row.decides}
 SIDES_OF: dict[Instrument, dict[Side, Metric]] = {
     Instrument.TIME: SIDES,
-    Instrument.INSTRUCTIONS: {
-        "both": Metric.COUNTED_INSTRUCTIONS,
-        "client": COUNTED["client"],
-        "server": COUNTED["server"],
-    },
+    Instrument.INSTRUCTIONS: {metric.row.decides: metric for metric in COUNTED if metric.row.decides},
 }
 """The metrics that decide, by the run's instrument."""
 CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart", "unjudged"]

@@ -12,7 +12,7 @@ from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, Al
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.notifications import Link
-from kexbench.domain.numbers import counted, signed_words
+from kexbench.domain.numbers import counted, percent
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.forges.markdown import code, one_line
 
@@ -159,7 +159,7 @@ def _cells(cells: Sequence[AlertCell], foreign: Foreign) -> list[str]:
 
 
 def _moved(move: Ratio) -> str:
-    return f"{_percent(move.ratio)} ({_percent(move.low)} to {_percent(move.high)})"
+    return f"{percent(move.ratio)} ({percent(move.low)} to {percent(move.high)})"
 
 
 def _extent(cells: Sequence[AlertCell]) -> str:
@@ -169,11 +169,7 @@ def _extent(cells: Sequence[AlertCell]) -> str:
     worst = max(cells, key=lambda cell: cell.move.ratio)
     cases = counted(len({cell.case_id for cell in cells}), "case")
     most = "up to " if len(cells) > 1 else ""
-    return f"{most}{_percent(worst.move.ratio)}, {_SIDES[worst.side]}, {cases}"
-
-
-def _percent(ratio: float) -> str:
-    return signed_words(ratio - 1)
+    return f"{most}{percent(worst.move.ratio)}, {_SIDES[worst.side]}, {cases}"
 
 
 def _after(cause: Cause) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.hosts import HostLoad
-from kexbench.domain.plans import Instrument
+from kexbench.domain.metrics import COUNTED
 from kexbench.domain.profiles import ROOTS, CountedSide, Profile
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
-from kexbench.domain.upgrades import COUNTED, SIDES_OF
 from kexbench.runner.callgrind import Counts, MalformedProfile, profile_of, read_counts
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import CutShort
@@ -23,7 +22,6 @@ FEWER, MORE = 10, 30
 """Handshakes of the two runs whose difference is counted."""
 TIMEOUT_S = 300.0
 """Programs run fifty times slower under Valgrind."""
-_BOTH = SIDES_OF[Instrument.INSTRUCTIONS]["both"]
 
 
 def count_invocation(
@@ -114,6 +112,8 @@ def _uncountable(reason: str) -> Dropped:
 
 
 def _samples(reference: str, profiles: list[Profile]) -> list[Sample]:
-    values = {COUNTED[profile.side]: profile.instructions for profile in profiles}
-    values[_BOTH] = values[COUNTED["client"]] + values[COUNTED["server"]]
-    return [Sample(subject=reference, metric=metric, values=(value,)) for metric, value in values.items()]
+    instructions = {profile.side: profile.instructions for profile in profiles}
+    return [
+        Sample(subject=reference, metric=metric, values=(sum(instructions[side] for side in counted.sides),))
+        for metric, counted in COUNTED.items()
+    ]

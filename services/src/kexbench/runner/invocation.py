@@ -10,14 +10,13 @@ from pathlib import Path
 
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.metrics import EXAMINED, TIMED, Metric
 from kexbench.domain.plans import WARM_UP_BATCHES
 from kexbench.domain.samples import (
     ABSENT,
     MIN_CLEAN_BATCHES,
     SIGNALS_FROM_OUTSIDE,
-    SPOILT_BY_PREEMPTION,
     Invocation,
-    Metric,
     Negotiated,
     Outcome,
     OutcomeKind,
@@ -29,7 +28,7 @@ from kexbench.runner.host import memory_kills
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn, rounds
 from kexbench.runner.participant import Dropped, Participant, Setting
-from kexbench.runner.records import Batch, Examination, Examined
+from kexbench.runner.records import Batch, Examination
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
 
 
@@ -86,38 +85,18 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
     undisturbed = [batch for batch in batches if not batch.disturbed]
     for batch in batches:
-        connection_ns = _part_ns(batch, undisturbed, lambda part: part.connection_cpu_ns)
-        totals = {
-            Metric.CPU_NS: connection_ns
-            if whole_connection
-            else _part_ns(batch, undisturbed, lambda part: part.cpu_ns),
-            Metric.CLIENT_CPU_NS: batch.client_connection_cpu_ns if whole_connection else batch.client_cpu_ns,
-            Metric.SERVER_CPU_NS: batch.server_connection_cpu_ns if whole_connection else batch.server_cpu_ns,
-            Metric.CONNECTION_CPU_NS: connection_ns,
-            Metric.CLIENT_CONNECTION_CPU_NS: batch.client_connection_cpu_ns,
-            Metric.SERVER_CONNECTION_CPU_NS: batch.server_connection_cpu_ns,
-            Metric.CLIENT_OBJECTS_CPU_NS: batch.client_objects_cpu_ns,
-            Metric.SERVER_OBJECTS_CPU_NS: batch.server_objects_cpu_ns,
-            Metric.CLIENT_TRANSFER_CPU_NS: batch.client_transfer_cpu_ns,
-            Metric.SERVER_TRANSFER_CPU_NS: batch.server_transfer_cpu_ns,
-            Metric.WALL_NS: batch.wall_ns,
-            Metric.ELAPSED_NS: batch.elapsed_ns,
-            Metric.ALONE_NS: batch.alone_elapsed_ns,
-            Metric.CLIENT_BYTES: batch.client_bytes,
-            Metric.SERVER_BYTES: batch.server_bytes,
-        }
-        spoilt = set(SPOILT_BY_PREEMPTION) if batch.disturbed else set()
-        if batch.alone_disturbed:
-            spoilt.add(Metric.ALONE_NS)
-        for metric, total in totals.items():
+        for metric, timed in TIMED.items():
+            total_name = (whole_connection and timed.whole) or timed.total or metric
+            shared = timed.disturbed == "shared" and batch.disturbed
+            total = _shared_ns(batch, undisturbed, total_name) if shared else batch.total(total_name)
             if total is None:
                 continue
-            handshakes = batch.alone_handshakes or 1 if metric is Metric.ALONE_NS else batch.handshakes
-            values[metric].append(ABSENT if metric in spoilt else round(total / handshakes))
-            if metric in LEVELS and metric not in spoilt:
-                costs[metric].add(total, handshakes)
-        if batch.first_ns is not None:
-            values[Metric.FIRST_NS].append(ABSENT if Metric.FIRST_NS in spoilt else batch.first_ns)
+            per = getattr(batch, timed.per) if timed.per else 1
+            disturbed = batch.alone_disturbed if timed.per == "alone_handshakes" else batch.disturbed
+            absent = disturbed and timed.disturbed == "absent"
+            values[metric].append(ABSENT if absent else round(total / per))
+            if has_level(metric) and not absent:
+                costs[metric].add(total, per)
     return [
         Sample(
             subject=reference,
@@ -130,20 +109,21 @@ def samples_of(reference: str, batches: list[Batch], *, whole_connection: bool =
     ]
 
 
-def _part_ns(batch: Batch, undisturbed: Sequence[Batch], part: Callable[[Batch], int | None]) -> int | None:
-    """CPU time of a part of a batch, both sides. A disturbed batch's own ticks include the time of other programs. So
+def _shared_ns(batch: Batch, undisturbed: Sequence[Batch], part: str) -> int | None:
+    """CPU time of a part of a disturbed batch, both sides. The batch's own ticks include the time of other programs. So
     its part gets the share of the CPU time that the part has in undisturbed batches."""
-    part_ns = part(batch)
-    if not batch.disturbed or part_ns is None:
-        return part_ns
-    split = [(clean_ns, clean.thread_cpu_ns) for clean in undisturbed if (clean_ns := part(clean)) is not None]
+    split = [(clean_ns, clean.thread_cpu_ns) for clean in undisturbed if (clean_ns := clean.total(part)) is not None]
     thread_cpu_ns = sum(of_thread for _, of_thread in split)
-    return round(batch.thread_cpu_ns * sum(ns for ns, _ in split) / thread_cpu_ns) if thread_cpu_ns else part_ns
+    part_ns = batch.total(part)
+    if part_ns is None or not thread_cpu_ns:
+        return part_ns
+    return round(batch.thread_cpu_ns * sum(ns for ns, _ in split) / thread_cpu_ns)
 
 
-LEVELS = frozenset(metric for metric in Metric if metric.endswith("_ns")) - {Metric.FIRST_NS}
-"""Metrics that include costs of few handshakes. OpenSSL, for example, makes new RSA blinding every 32 operations. A
-median of batches would omit such costs."""
+def has_level(metric: Metric) -> bool:
+    """Whether it includes costs of few handshakes. OpenSSL, for example, makes new RSA blinding every 32 operations. A
+    median of batches would omit such costs."""
+    return metric.unit == "ns" and metric is not Metric.FIRST_NS
 
 
 @dataclass
@@ -160,12 +140,9 @@ class _Cost:
         return self.total / self.handshakes
 
 
-_EXAMINED = tuple(metric for metric in Metric if metric in Examined.model_fields and metric not in Batch.model_fields)
-
-
 def examined_samples(reference: str, examination: Examination) -> list[Sample]:
     """The untimed pass as one value of each metric, per handshake or per open connection."""
-    amounts = {metric: examination.amount(metric) for metric in _EXAMINED}
+    amounts = {metric: examination.amount(metric) for metric in EXAMINED}
     return [
         Sample(subject=reference, metric=metric, values=(amount,))
         for metric, amount in amounts.items()

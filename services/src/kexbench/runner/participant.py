@@ -288,6 +288,6 @@ def _without_wall_time(batch: Batch) -> Batch:
 def _joined(client: Batch, server: Batch) -> Batch:
     """One batch from the halves of two workers. The two wait for each other, so waiting says nothing about
     other programs."""
-    of_server = {name: getattr(server, name) for name in Batch.model_fields if "server" in name}
+    of_server = {name: value for name, value in server if "server" in name}
     thread_cpu_ns = client.thread_cpu_ns + server.thread_cpu_ns
     return client.model_copy(update={**of_server, "thread_cpu_ns": thread_cpu_ns, "others_ns": 0})

@@ -7,6 +7,7 @@ from typing import Protocol
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Launch, Library
 from kexbench.domain.material import MaterialFiles
+from kexbench.domain.metrics import Metric
 from kexbench.domain.plans import EXAMINED_HANDSHAKES, MIN_HANDSHAKES
 from kexbench.domain.probes import (
     DefaultHandshake,
@@ -99,7 +100,7 @@ class WorkerProber:
             negotiated=setups[-1][1].negotiated,
             client_bytes=examined.client_bytes / examined.handshakes,
             server_bytes=examined.server_bytes / examined.handshakes,
-            round_trips=examined.round_trips / examined.handshakes,
+            round_trips=examined.amount(Metric.ROUND_TRIPS),
             setup_cpu_ns=median(costs_ns) if costs_ns else None,
         )
 

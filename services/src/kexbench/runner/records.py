@@ -1,11 +1,13 @@
 """The worker's records as types. workers/handshake/PROTOCOL.md specifies them."""
 
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.samples import DISTURBED_SHARE, HELD_METRICS, Metric, Negotiated
+from kexbench.domain.metrics import EXAMINED, LOADED, TIMED, Metric
+from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 
 class Hello(Frozen):
@@ -40,10 +42,32 @@ class Refused(Frozen):
 Count = Annotated[int, Field(ge=0)]
 
 
-class Batch(Frozen):
+class Totals(Frozen):
+    """A record with the totals of metrics. Its fields are those that the runner knows by name. The rows of metrics name
+    the others (`domain.metrics`). Null is what this worker cannot count."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Count | None]
+    named: ClassVar[Iterable[str]] = ()
+
+    @model_validator(mode="after")
+    def _are_those_of_the_rows(self) -> Self:
+        if absent := [name for name in self.named if not hasattr(self, name)]:
+            raise ValueError(f"it lacks {', '.join(absent)}")
+        if surplus := sorted(self.__pydantic_extra__.keys() - set(self.named)):
+            raise ValueError(f"no metric is named {', '.join(surplus)}")
+        return self
+
+    def total(self, name: str) -> int | None:
+        value: int | None = getattr(self, name)
+        return value
+
+
+class Batch(Totals):
     """Totals over `handshakes`, without the first one. Null is what this worker cannot measure: the sides of an
     unsplit batch, or the other worker's side."""
 
+    named = tuple(timed.total or metric for metric, timed in TIMED.items())
     type: Literal["batch"]
     id: str
     handshakes: int = Field(ge=1)
@@ -108,43 +132,22 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-HEAP_METRICS = HELD_METRICS | {Metric.CLIENT_ALLOCATIONS, Metric.SERVER_ALLOCATIONS, Metric.HEAP_PEAK_BYTES}
-"""What a worker counts only with the counter of allocations preloaded."""
-
-
-class Examined(Frozen):
+class Examined(Totals):
     """Totals over `handshakes` of an untimed pass. Null is what this machine or this process cannot count."""
 
+    named = tuple(EXAMINED)
     type: Literal["examined"]
     id: str
     handshakes: int = Field(ge=1)
     client_bytes: Count
     server_bytes: Count
-    client_records: Count
-    server_records: Count
-    round_trips: Count
-    client_allocations: Count | None
-    server_allocations: Count | None
-    heap_peak_bytes: Count | None
     held_connections: int = Field(ge=1)
-    client_held_bytes: Count | None
-    server_held_bytes: Count | None
-    client_instructions: Count | None
-    server_instructions: Count | None
-    client_cycles: Count | None
-    server_cycles: Count | None
-    client_branch_misses: Count | None
-    server_branch_misses: Count | None
-    client_cache_misses: Count | None
-    server_cache_misses: Count | None
     counters_absent: str | None
 
     def amount(self, metric: Metric) -> float | None:
         """A metric of this pass: its total by what it is the total of."""
-        total: int | None = getattr(self, metric)
-        if total is None or metric is Metric.HEAP_PEAK_BYTES:
-            return total
-        return total / (self.held_connections if metric in HELD_METRICS else self.handshakes)
+        total, per = self.total(metric), EXAMINED[metric].per
+        return total if total is None or not per else total / getattr(self, per)
 
 
 class Examination(NamedTuple):
@@ -155,7 +158,7 @@ class Examination(NamedTuple):
     heap: Examined
 
     def amount(self, metric: Metric) -> float | None:
-        return (self.heap if metric in HEAP_METRICS else self.plain).amount(metric)
+        return (self.heap if EXAMINED[metric].heap else self.plain).amount(metric)
 
 
 class Failures(Frozen):
@@ -173,10 +176,11 @@ class Failures(Frozen):
         return sum(self.model_dump().values())
 
 
-class Load(Frozen):
+class Load(Totals):
     """A load on a server. `connections` are those that downloaded all they asked for, and latencies are theirs: None if
     there are none. Bytes are what went over the sockets, those of failed connections included."""
 
+    named = tuple(LOADED)
     type: Literal["load"]
     id: str
     connections: Count

@@ -14,7 +14,8 @@ from kexbench.domain.dimensions import Resumption, Server
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.libraries import not_built_with
 from kexbench.domain.material import CertificateFiles
-from kexbench.domain.samples import Metric, OutcomeKind, Sample, Timer
+from kexbench.domain.metrics import LATENCIES, LOADED, Metric
+from kexbench.domain.samples import ABSENT, OutcomeKind, Sample, Timer
 from kexbench.runner.haproxy import Haproxy
 from kexbench.runner.httpd import Httpd
 from kexbench.runner.load import LoadRequest
@@ -245,20 +246,18 @@ def served_samples(reference: str, batches: Sequence[Served]) -> list[Sample]:
             values[metric].append(round(total / batch.connections))
             totals[metric] += total
         for metric in LATENCIES if len(batch.loads) == 1 else ():
-            values[metric].append(getattr(batch.loads[0], metric))
+            latency = batch.loads[0].total(metric)
+            values[metric].append(ABSENT if latency is None else latency)
     connections = sum(batch.connections for batch in batches)
     return [
         Sample(
             subject=reference,
             metric=metric,
             values=tuple(batch_values),
-            level=totals[metric] / connections if metric in totals and metric.endswith("_ns") else None,
+            level=totals[metric] / connections if metric in totals and metric.unit == "ns" else None,
         )
         for metric, batch_values in values.items()
     ]
-
-
-LATENCIES = (Metric.HANDSHAKE_P50_NS, Metric.HANDSHAKE_P99_NS, Metric.RESPONSE_P50_NS, Metric.RESPONSE_P99_NS)
 
 
 def _totals(batch: Served) -> dict[Metric, float]:
@@ -275,6 +274,9 @@ def _totals(batch: Served) -> dict[Metric, float]:
         Metric.CLIENT_BYTES: sum(load.client_bytes for load in loads),
         Metric.SERVER_BYTES: sum(load.server_bytes for load in loads),
     }
+    for metric, loaded in LOADED.items():
+        if loaded.per:
+            totals[metric] = sum(load.total(metric) or 0 for load in loads)
     if len(loads) == 1:
         totals |= {Metric.WALL_NS: loads[0].wall_ns, Metric.ELAPSED_NS: loads[0].wall_ns}
     return totals

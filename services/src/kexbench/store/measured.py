@@ -10,16 +10,14 @@ from pydantic import TypeAdapter
 from kexbench.domain.batches import LOG_STEPS, RemovedBatches, RoundRatio, Values
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.hosts import HostFacts, HostKind
+from kexbench.domain.metrics import HELD_METRICS, SPOILT_BY_PREEMPTION, Metric
 from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
-    HELD_METRICS,
     HOPELESS,
-    SPOILT_BY_PREEMPTION,
     WITHDRAWN_REASON,
     Absence,
     Invocation,
-    Metric,
     Negotiated,
     OutcomeKind,
     Timer,
@@ -400,7 +398,7 @@ def _sample(row: dict[str, Any], kinds: Mapping[str, str]) -> SampleRow:
 
 def has_metric(case: Case, metric: Metric) -> bool:
     """Whether undisturbed batches of a case have the metric."""
-    return case.transfer_bytes > 0 or metric not in (Metric.CLIENT_TRANSFER_CPU_NS, Metric.SERVER_TRANSFER_CPU_NS)
+    return case.transfer_bytes > 0 or not metric.row.of_transfer
 
 
 def _outcome(row: dict[str, Any], kind: OutcomeKind | Absence, reason: str, detail: str | None = None) -> OutcomeRow:

@@ -1,0 +1,389 @@
+"""Metrics: what is measured, a row each. The worker's records, the API, titles and pages come from these rows."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Self
+
+from kexbench.domain.profiles import CountedSide
+
+Unit = Literal["ns", "bytes", "count"]
+Side = Literal["both", "client", "server"]
+"""CPU time of both sides together, or of one."""
+
+
+class MetricGroup(StrEnum):
+    """What kind of thing a metric is, in the order in which people choose from them."""
+
+    TIME = "Time"
+    CONNECTION = "Whole connection"
+    SERVER = "Web server"
+    WIRE = "Bytes on the wire"
+    STRUCTURE = "Structure"
+    MEMORY = "Memory"
+    COUNTERS = "Hardware counters"
+    CALLGRIND = "Counted by callgrind"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """From timed batches: a total of the record `batch`, divided by another of its fields. Names are those of fields
+    and properties of `runner.records.Batch`; by default, the total has the metric's own name."""
+
+    disturbed: Literal["absent", "shared", "valid"] = "absent"
+    """The value of a batch that other programs disturbed: none, since ticks and wall clock include their time; the same
+    share of the CPU time as in other batches; or what was measured."""
+    total: str = ""
+    whole: str = ""
+    """The total in cases that have the CPU time of the whole connection as theirs (`Case.is_whole_connection`)."""
+    per: Literal["handshakes", "alone_handshakes", ""] = "handshakes"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """From the untimed pass, which gives one value for each invocation that has one (workers/handshake/PROTOCOL.md,
+    "What is examined"): a total of the record `examined` under the metric's own name."""
+
+    per: Literal["handshakes", "held_connections", ""] = "handshakes"
+    heap: bool = False
+    """Whether only a worker with the counter of allocations counts it."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """From loads on a web server: a total of the record `load` under the metric's own name. What is per connection is
+    summed over the kinds of clients; anything else, such as a percentile, exists only for a single kind."""
+
+    per: Literal["connections", ""] = ""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """From callgrind, in runs whose instrument it is: the sum over the sides."""
+
+    sides: tuple[CountedSide, ...]
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    name: str
+    """The worker's, and the stored one."""
+    group: MetricGroup
+    title: str
+    """For choices and heads of tables."""
+    meaning: str
+    """What a cell's number says: of a time, that is a rate."""
+    origin: Timed | Examined | Loaded | Counted
+    decides: Side | None = None
+    """The side whose verdicts it decides, in runs with its instrument."""
+    of_transfer: bool = False
+    """Whether only cases with a transfer have it."""
+
+
+_TIME, _CONNECTION, _SERVER, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+
+
+class Metric(StrEnum):
+    """What is measured, per handshake, with the unit last. A batch's total is divided by its handshakes. Some cases
+    have the CPU time of the whole connection as theirs (`Case.is_whole_connection`)."""
+
+    row: MetricRow
+
+    def __new__(cls, row: MetricRow | str) -> Self:
+        """Text is for the type checker only, which takes the look-up `Metric(name)` for a call of this."""
+        assert isinstance(row, MetricRow)
+        metric = str.__new__(cls, row.name)
+        metric._value_ = row.name
+        metric.row = row
+        return metric
+
+    @property
+    def unit(self) -> Unit:
+        if self.endswith("_ns"):
+            return "ns"
+        return "bytes" if self.endswith("_bytes") else "count"
+
+    CPU_NS = MetricRow(
+        "cpu_ns",
+        _TIME,
+        "CPU time, both sides",
+        "handshakes per CPU-second, client and server together",
+        Timed("shared", whole="connection_cpu_ns"),
+        decides="both",
+    )
+    CLIENT_CPU_NS = MetricRow(
+        "client_cpu_ns",
+        _TIME,
+        "Client CPU time",
+        "handshakes per CPU-second of the client",
+        Timed(whole="client_connection_cpu_ns"),
+        decides="client",
+    )
+    SERVER_CPU_NS = MetricRow(
+        "server_cpu_ns",
+        _TIME,
+        "Server CPU time",
+        "handshakes per CPU-second of the server",
+        Timed(whole="server_connection_cpu_ns"),
+        decides="server",
+    )
+    WALL_NS = MetricRow("wall_ns", _TIME, "Wall time", "handshakes per second of wall time", Timed())
+    ELAPSED_NS = MetricRow(
+        "elapsed_ns",
+        _TIME,
+        "Wall time of everything, all threads together",
+        "handshakes per second of wall time, all threads together",
+        Timed("valid"),
+    )
+    ALONE_NS = MetricRow(
+        "alone_ns",
+        _TIME,
+        "Wall time of everything, each of the threads alone in turn",
+        "handshakes per second of wall time, each of the threads alone in turn",
+        Timed(total="alone_elapsed_ns", per="alone_handshakes"),
+    )
+    FIRST_NS = MetricRow(
+        "first_ns",
+        _TIME,
+        "First handshake after a pause",
+        "handshakes per second, if each cost as much as the first after a pause",
+        Timed(per=""),
+    )
+    CONNECTION_CPU_NS = MetricRow(
+        "connection_cpu_ns",
+        _CONNECTION,
+        "CPU time of a whole connection, both sides",
+        "connections per CPU-second, client and server together",
+        Timed("shared"),
+    )
+    CLIENT_CONNECTION_CPU_NS = MetricRow(
+        "client_connection_cpu_ns",
+        _CONNECTION,
+        "Client CPU time of a whole connection",
+        "connections per CPU-second of the client",
+        Timed(),
+    )
+    SERVER_CONNECTION_CPU_NS = MetricRow(
+        "server_connection_cpu_ns",
+        _CONNECTION,
+        "Server CPU time of a whole connection",
+        "connections per CPU-second of the server",
+        Timed(),
+    )
+    CLIENT_OBJECTS_CPU_NS = MetricRow(
+        "client_objects_cpu_ns",
+        _CONNECTION,
+        "Client CPU time of making and freeing objects",
+        "client sides made and freed per CPU-second",
+        Timed(),
+    )
+    SERVER_OBJECTS_CPU_NS = MetricRow(
+        "server_objects_cpu_ns",
+        _CONNECTION,
+        "Server CPU time of making and freeing objects",
+        "server sides made and freed per CPU-second",
+        Timed(),
+    )
+    CLIENT_TRANSFER_CPU_NS = MetricRow(
+        "client_transfer_cpu_ns",
+        _CONNECTION,
+        "Client CPU time of receiving application data",
+        "transfers received per CPU-second of the client",
+        Timed(),
+        of_transfer=True,
+    )
+    SERVER_TRANSFER_CPU_NS = MetricRow(
+        "server_transfer_cpu_ns",
+        _CONNECTION,
+        "Server CPU time of sending application data",
+        "transfers sent per CPU-second of the server",
+        Timed(),
+        of_transfer=True,
+    )
+    HANDSHAKE_P50_NS = MetricRow(
+        "handshake_p50_ns",
+        _SERVER,
+        "Time until the handshake with a web server is done, median",
+        "median time until the handshake with a web server is done",
+        Loaded(),
+    )
+    HANDSHAKE_P99_NS = MetricRow(
+        "handshake_p99_ns",
+        _SERVER,
+        "Time until the handshake with a web server is done, 99th percentile",
+        "time until 99% of the handshakes with a web server are done",
+        Loaded(),
+    )
+    RESPONSE_P50_NS = MetricRow(
+        "response_p50_ns",
+        _SERVER,
+        "Time until a web server's response is complete, median",
+        "median time until a web server's response is complete",
+        Loaded(),
+    )
+    RESPONSE_P99_NS = MetricRow(
+        "response_p99_ns",
+        _SERVER,
+        "Time until a web server's response is complete, 99th percentile",
+        "time until 99% of a web server's responses are complete",
+        Loaded(),
+    )
+    CLIENT_BYTES = MetricRow(
+        "client_bytes", _WIRE, "Bytes sent by the client", "bytes sent by the client per handshake", Timed("valid")
+    )
+    SERVER_BYTES = MetricRow(
+        "server_bytes", _WIRE, "Bytes sent by the server", "bytes sent by the server per handshake", Timed("valid")
+    )
+    CLIENT_RECORDS = MetricRow(
+        "client_records",
+        _STRUCTURE,
+        "Records sent by the client",
+        "records sent by the client per handshake",
+        Examined(),
+    )
+    SERVER_RECORDS = MetricRow(
+        "server_records",
+        _STRUCTURE,
+        "Records sent by the server",
+        "records sent by the server per handshake",
+        Examined(),
+    )
+    ROUND_TRIPS = MetricRow(
+        "round_trips",
+        _STRUCTURE,
+        "Round trips before application data",
+        "round trips before application data",
+        Examined(),
+    )
+    CLIENT_ALLOCATIONS = MetricRow(
+        "client_allocations",
+        _MEMORY,
+        "Heap allocations of the client",
+        "allocations of the client per handshake",
+        Examined(heap=True),
+    )
+    SERVER_ALLOCATIONS = MetricRow(
+        "server_allocations",
+        _MEMORY,
+        "Heap allocations of the server",
+        "allocations of the server per handshake",
+        Examined(heap=True),
+    )
+    HEAP_PEAK_BYTES = MetricRow(
+        "heap_peak_bytes",
+        _MEMORY,
+        "Peak heap, both sides",
+        "peak heap bytes of a handshake, client and server together",
+        Examined(per="", heap=True),
+    )
+    CLIENT_HELD_BYTES = MetricRow(
+        "client_held_bytes",
+        _MEMORY,
+        "Heap held by an open client connection",
+        "heap bytes held by an open connection on the client",
+        Examined(per="held_connections", heap=True),
+    )
+    SERVER_HELD_BYTES = MetricRow(
+        "server_held_bytes",
+        _MEMORY,
+        "Heap held by an open server connection",
+        "heap bytes held by an open connection on the server",
+        Examined(per="held_connections", heap=True),
+    )
+    CLIENT_INSTRUCTIONS = MetricRow(
+        "client_instructions",
+        _COUNTERS,
+        "Instructions of the client",
+        "instructions of the client per handshake",
+        Examined(),
+    )
+    SERVER_INSTRUCTIONS = MetricRow(
+        "server_instructions",
+        _COUNTERS,
+        "Instructions of the server",
+        "instructions of the server per handshake",
+        Examined(),
+    )
+    CLIENT_CYCLES = MetricRow(
+        "client_cycles", _COUNTERS, "Cycles of the client", "cycles of the client per handshake", Examined()
+    )
+    SERVER_CYCLES = MetricRow(
+        "server_cycles", _COUNTERS, "Cycles of the server", "cycles of the server per handshake", Examined()
+    )
+    CLIENT_BRANCH_MISSES = MetricRow(
+        "client_branch_misses",
+        _COUNTERS,
+        "Branch misses of the client",
+        "branch misses of the client per handshake",
+        Examined(),
+    )
+    SERVER_BRANCH_MISSES = MetricRow(
+        "server_branch_misses",
+        _COUNTERS,
+        "Branch misses of the server",
+        "branch misses of the server per handshake",
+        Examined(),
+    )
+    CLIENT_CACHE_MISSES = MetricRow(
+        "client_cache_misses",
+        _COUNTERS,
+        "Cache misses of the client",
+        "cache misses of the client per handshake",
+        Examined(),
+    )
+    SERVER_CACHE_MISSES = MetricRow(
+        "server_cache_misses",
+        _COUNTERS,
+        "Cache misses of the server",
+        "cache misses of the server per handshake",
+        Examined(),
+    )
+    COUNTED_INSTRUCTIONS = MetricRow(
+        "counted_instructions",
+        _CALLGRIND,
+        "Instructions counted by callgrind, both sides",
+        "instructions per handshake, client and server together, counted by callgrind",
+        Counted(("client", "server")),
+        decides="both",
+    )
+    CLIENT_COUNTED_INSTRUCTIONS = MetricRow(
+        "client_counted_instructions",
+        _CALLGRIND,
+        "Instructions of the client, counted by callgrind",
+        "instructions of the client per handshake, counted by callgrind",
+        Counted(("client",)),
+        decides="client",
+    )
+    SERVER_COUNTED_INSTRUCTIONS = MetricRow(
+        "server_counted_instructions",
+        _CALLGRIND,
+        "Instructions of the server, counted by callgrind",
+        "instructions of the server per handshake, counted by callgrind",
+        Counted(("server",)),
+        decides="server",
+    )
+    OBJECTS_COUNTED_INSTRUCTIONS = MetricRow(
+        "objects_counted_instructions",
+        _CALLGRIND,
+        "Instructions of making and freeing objects, counted by callgrind",
+        "instructions of making and freeing objects per handshake, counted by callgrind",
+        Counted(("objects",)),
+    )
+
+
+HELD_METRICS = frozenset(
+    metric
+    for metric in Metric
+    if isinstance(origin := metric.row.origin, Examined) and origin.per == "held_connections"
+)
+"""Per connection that is held open, not per handshake."""
+TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Timed)}
+EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
+LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
+COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
+SPOILT_BY_PREEMPTION = frozenset(
+    metric for metric, timed in TIMED.items() if timed.disturbed == "absent" and timed.per != "alone_handshakes"
+)
+"""Metrics that a disturbed batch cannot provide. CPU time remains valid. The turn of one thread alone has its own
+disturbance."""
+LATENCIES = tuple(metric for metric, loaded in LOADED.items() if not loaded.per)
+"""Percentiles of a batch's connections to a web server."""
