@@ -9,7 +9,8 @@ from bench.machine import Machine, Scale
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.pairs import batches_of
 from kexbench.domain.cases import Case
-from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.components import changed_components
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
@@ -69,7 +70,7 @@ class Built:
     packaged_ns: float
     ratio: Ratio
     """CPU time of both sides: built divided by packaged."""
-    components: tuple[ComponentChange, ...]
+    components: tuple[Difference, ...]
     """Components below the library whose versions differ here."""
 
     @property

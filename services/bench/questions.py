@@ -72,7 +72,7 @@ class _Route:
 @cache
 def get_routes() -> tuple[_Route, ...]:
     """Those that answer GET, as the API's document lists them."""
-    document: dict[str, Any] = create_app(cast(Store, None), LocalGatekeeper(""), None).openapi()
+    document: dict[str, Any] = create_app(cast(Store, None), LocalGatekeeper(""), None).whole_document()
     return tuple(
         _Route(operations["get"]["operationId"], path, bool(operations["get"].get("security")))
         for path, operations in document["paths"].items()

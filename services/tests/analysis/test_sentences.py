@@ -3,7 +3,7 @@
 import pytest
 
 from kexbench.analysis.sentences import culprit_sentence, sentence
-from kexbench.domain.components import ComponentChange
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import CellVerdict, Factor, SideMove, UpgradeCell
@@ -18,7 +18,7 @@ def a_cell(
     server: float | None = None,
     number: int = 0,
     pool: str = "local",
-    components: tuple[ComponentChange, ...] = (),
+    components: tuple[Difference, ...] = (),
     resolves: float | None = 0.008,
 ) -> UpgradeCell:
     move = None if ratio is None else Ratio(ratio=ratio, low=ratio - 0.001, high=ratio + 0.001)
@@ -60,8 +60,8 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
 def test_the_sentence_of_an_upgrade() -> None:
     three = [*MORE, a_cell("more", 1.021)]
     along = (
-        ComponentChange(component="nettle", before="3.8.1", after="3.10.1"),
-        ComponentChange(component="gmp", before="6.2.1", after="6.3.0"),
+        Difference(what="nettle", before="3.8.1", after="3.10.1"),
+        Difference(what="gmp", before="6.2.1", after="6.3.0"),
     )
     situations: dict[str, tuple[list[UpgradeCell], list[Factor]]] = {
         "no cells": ([], []),

@@ -57,9 +57,9 @@ def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1
     ("shares", "told"),
     [
         ((None, None), None),
-        ((0.0, 0.02), {"busy_share": 0.01, "disturbs": False}),
-        ((0.5, 0.25), {"busy_share": 0.375, "disturbs": True}),
-        ((None, 0.5), {"busy_share": 0.5, "disturbs": True}),
+        ((0.0, 0.02), {"share": 0.01, "disturbs": False}),
+        ((0.5, 0.25), {"share": 0.375, "disturbs": True}),
+        ((None, 0.5), {"share": 0.5, "disturbs": True}),
     ],
     ids=["no sibling", "idle", "busy", "looked at once"],
 )

@@ -27,7 +27,7 @@ def test_every_route_is_asked_or_left_out_for_a_reason() -> None:
 
 
 def test_questions_have_the_parameters_of_their_routes() -> None:
-    document: dict[str, Any] = create_app(cast(Store, None), LocalGatekeeper(""), None).openapi()
+    document: dict[str, Any] = create_app(cast(Store, None), LocalGatekeeper(""), None).whole_document()
     by_operation = {path["get"]["operationId"]: path["get"] for path in document["paths"].values() if "get" in path}
     for question in questions(small()):
         known = {each["name"]: each for each in by_operation[question.name.partition(",")[0]].get("parameters", ())}

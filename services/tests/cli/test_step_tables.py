@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.change import Change
-from kexbench.answers.run import RunDetail, SiblingView, StealView
+from kexbench.answers.run import BusyShare, RunDetail
 from kexbench.answers.runs import summary
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import end_of
@@ -25,7 +25,7 @@ from kexbench.cli.step_tables import (
     step_tables,
 )
 from kexbench.cli.tables import disturbance_lines, outcome_lines
-from kexbench.domain.components import ComponentChange
+from kexbench.domain.differences import Difference
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import signed_words
@@ -48,8 +48,8 @@ measure: { invocations: 6, batches: 4 }
 RUN = a_run(spec=SPEC)
 CASES = [CaseView.of(case) for case in RUN.plan.cases]
 ALONG = [
-    ComponentChange(component="nettle", before="3.8.1", after="3.10.1"),
-    ComponentChange(component="gmp", before="6.2.1", after="6.3.0"),
+    Difference(what="nettle", before="3.8.1", after="3.10.1"),
+    Difference(what="gmp", before="6.2.1", after="6.3.0"),
 ]
 SIDES = {
     "both": SideMove(ratio=0.8812, low=0.8714, high=0.8911, verdict="less"),
@@ -123,7 +123,7 @@ def a_detail(cells: list[Cell], subjects: list[Subject]) -> RunDetail:
         metric=Metric.CPU_NS,
         cells=cells,
         reference=None,
-        connection=None,
+        connections=[],
         sentinel=None,
         environment=None,
         mixed_pools=[],
@@ -290,10 +290,10 @@ def test_a_warning_of_many_steps_is_one_line() -> None:
 
 
 def test_what_ran_beside_is_told_where_it_was_much() -> None:
-    quiet = STEP.model_copy(update={"steal": StealView(share=0.009, disturbs=False)})
+    quiet = STEP.model_copy(update={"steal": BusyShare(share=0.009, disturbs=False)})
     assert disturbance_lines(quiet) == []
     loud = STEP.model_copy(
-        update={"steal": StealView(share=0.123, disturbs=True), "sibling": SiblingView(busy_share=0.5, disturbs=True)}
+        update={"steal": BusyShare(share=0.123, disturbs=True), "sibling": BusyShare(share=0.5, disturbs=True)}
     )
     hypervisor, sibling = disturbance_lines(loud)
     assert "12.3%" in hypervisor

@@ -5,9 +5,6 @@ from io import StringIO
 
 import pytest
 import typer
-from rich.console import Console
-
-from kexbench.cli.upgrade import share
 from kexbench.cli.upgrade_words import (
     CORES_LEGEND,
     DISTURBED_SIDES,
@@ -17,7 +14,10 @@ from kexbench.cli.upgrade_words import (
     report_tables,
     verdict_text,
 )
-from kexbench.domain.components import ComponentChange
+from rich.console import Console
+
+from kexbench.cli.upgrade import share
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
@@ -209,7 +209,7 @@ def a_side(ratio: float, verdict: str) -> SideMove:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_nothing_is_cut(width: int) -> None:
     end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
-    along = ComponentChange(component="nettle", before="3.8.1", after="3.10.1")
+    along = Difference(what="nettle", before="3.8.1", after="3.10.1")
     cell = a_cell(
         "TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256, resumed with session id",
         verdict="less",

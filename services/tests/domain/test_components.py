@@ -2,7 +2,8 @@
 
 import pytest
 
-from kexbench.domain.components import ComponentChange, changed_components, components_of
+from kexbench.domain.components import changed_components, components_of
+from kexbench.domain.differences import Difference
 from kexbench.domain.kits import Package
 from tests.builders import a_kit
 
@@ -64,7 +65,7 @@ def test_a_step_names_each_component_that_changed_in_one_order() -> None:
 def test_what_only_one_of_the_two_is_known_to_have_is_no_change() -> None:
     assert changed_components({"zlib": "1.3"}, {}) == ()
     assert changed_components({"compiler": "gcc 12.2.0"}, {"compiler": "gcc 14.2.0"}) == (
-        ComponentChange(component="compiler", before="gcc 12.2.0", after="gcc 14.2.0"),
+        Difference(what="compiler", before="gcc 12.2.0", after="gcc 14.2.0"),
     )
 
 

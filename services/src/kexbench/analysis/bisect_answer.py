@@ -6,7 +6,7 @@ from kexbench.analysis.bisect import MAIN_SHARE, SURE, Found, Next, Parts, Unsur
 from kexbench.analysis.bisect_notes import Notes
 from kexbench.analysis.detectable import POWER, pair_sd_of, smallest_detectable_change
 from kexbench.analysis.estimates import trimmed_interval
-from kexbench.domain.bisections import BisectionAnswer, CaseStep, End, ToldCommit
+from kexbench.domain.bisections import BisectionAnswer, BisectionCommit, CaseStep, End
 from kexbench.domain.cases import Case
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.verdicts import RELEVANT
@@ -150,9 +150,9 @@ def _step(notes: Notes, case: Case, result: Found | None) -> CaseStep:
     )
 
 
-def _commit(notes: Notes, number: int, probability: float) -> ToldCommit:
+def _commit(notes: Notes, number: int, probability: float) -> BisectionCommit:
     failure = notes.failed.get(number)
-    return ToldCommit(
+    return BisectionCommit(
         **notes.commits[number].model_dump(),
         number=number,
         probability=probability,

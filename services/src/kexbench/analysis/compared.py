@@ -8,7 +8,7 @@ from kexbench.analysis.moves import LogMove, Pair, pair
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.spread import Spreads, spreads
 from kexbench.domain.cases import Case
-from kexbench.domain.components import ComponentChange
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side
 
@@ -34,7 +34,7 @@ class CellData:
     """The cost of a handshake, both sides: the median over invocations of the cost of each."""
     levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]] = field(default_factory=dict)
     """The costs of the invocations of both versions, as measured."""
-    components: tuple[ComponentChange, ...] = ()
+    components: tuple[Difference, ...] = ()
     """The components that changed along with the library."""
     apart: bool = False
     """The two were measured in different runs that share no subject: shown, but never judged."""

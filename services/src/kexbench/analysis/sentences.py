@@ -5,7 +5,8 @@ from math import log
 
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import EVERY_CASE
-from kexbench.domain.components import ComponentChange, components_words
+from kexbench.domain.components import components_words
+from kexbench.domain.differences import Difference
 from kexbench.domain.numbers import listed, move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
@@ -49,7 +50,7 @@ def _number(calls: float) -> str:
     return f"{calls:,.0f}" if calls >= 1000 else f"{calls:.4g}"
 
 
-def _components(judged: Sequence[UpgradeCell]) -> list[ComponentChange]:
+def _components(judged: Sequence[UpgradeCell]) -> list[Difference]:
     """The components that changed along with the library, in any case."""
     return list(dict.fromkeys(change for cell in judged for change in cell.components))
 

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from kexbench.analysis.compared import CellData
 from kexbench.answers.subjects import Ends
-from kexbench.domain.components import ComponentChange
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import CellVerdict, SideMove, SpreadMove, UpgradeCell, UpgradeEnd
 
@@ -23,7 +23,7 @@ class Change(Ratio):
     )
     resolves: float | None = Field(description="smallest detectable change, as a share")
     warnings: list[str] = Field(description="why the comparison is weaker", examples=[["different build profile"]])
-    components: list[ComponentChange] = Field(
+    components: list[Difference] = Field(
         description="components below the library that changed along with it, and may have caused the change"
     )
     spread: SpreadMove | None = Field(None, description="how much costs vary from invocation to invocation")

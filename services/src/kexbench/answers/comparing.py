@@ -9,7 +9,8 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
 from kexbench.domain.batches import Values
-from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.components import changed_components
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
@@ -150,7 +151,7 @@ def are_apart(first: Numbers, second: Numbers, bridge: Bridge | None) -> bool:
     return first.run_id != second.run_id and bridge is None
 
 
-def components_between(before: Numbers, after: Numbers, components: Components) -> tuple[ComponentChange, ...]:
+def components_between(before: Numbers, after: Numbers, components: Components) -> tuple[Difference, ...]:
     """The components that changed along with the library."""
     return changed_components(*(components.get(numbers.subject.kit_id, {}) for numbers in (before, after)))
 

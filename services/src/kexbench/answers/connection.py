@@ -44,21 +44,15 @@ class ConnectionCosts(Frozen):
     parts: list[PartView]
 
 
-class ConnectionView(Frozen):
-    """What connections cost beyond their handshakes."""
-
-    connections: list[ConnectionCosts]
-
-
 _Levels = dict[tuple[Metric, str, str], list[float]]
 """What each invocation cost, by metric, subject and case id."""
 
 
-def connection_view(store: SampleStore, run: Run, kind: HostKind | None) -> ConnectionView | None:
-    """The costs on a host kind; None if no case of the run goes beyond its handshake."""
+def connection_costs(store: SampleStore, run: Run, kind: HostKind | None) -> list[ConnectionCosts]:
+    """What connections cost beyond their handshakes, on a host kind; empty if no case of the run goes beyond it."""
     groups = connection_parts(run.plan.cases)
-    if kind is None or not groups:
-        return None
+    if kind is None:
+        return []
     all_parts = [part for parts in groups.values() for part in parts]
     metrics = {metric for part in all_parts for metric in (*part.metrics, part.wall) if metric}
     levels: _Levels = defaultdict(list)
@@ -66,17 +60,13 @@ def connection_view(store: SampleStore, run: Run, kind: HostKind | None) -> Conn
         for row in store.samples(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
             levels[metric, row.subject.name, row.case.case_id].append(row.level)
     subjects = list(dict.fromkeys(subject for _, subject, _ in levels))
-    return ConnectionView(
-        connections=[
-            ConnectionCosts(
-                title=base.label,
-                parts=[
-                    _part(part, label, subjects, levels) for part, label in zip(parts, part_labels(parts), strict=True)
-                ],
-            )
-            for base, parts in groups.items()
-        ]
-    )
+    return [
+        ConnectionCosts(
+            title=base.label,
+            parts=[_part(part, label, subjects, levels) for part, label in zip(parts, part_labels(parts), strict=True)],
+        )
+        for base, parts in groups.items()
+    ]
 
 
 def _part(part: Part, label: str, subjects: list[str], levels: _Levels) -> PartView:

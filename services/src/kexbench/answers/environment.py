@@ -6,9 +6,10 @@ from datetime import datetime
 
 from pydantic import Field
 
+from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, HostKind, HostTrait, kind_of, trait_of
-from kexbench.domain.kit_changes import Difference, compare_kits, differences
+from kexbench.domain.kit_changes import compare_kits, differences
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.store.port import Store
@@ -17,18 +18,15 @@ _RUNS_TRIED = 10
 """Earlier runs of the spec, of which one is on the same pool and CPU."""
 
 
-class KitDifferences(Frozen):
-    reference: str
-    differences: tuple[Difference, ...] = Field(min_length=1)
-
-
 class EnvironmentChanges(Frozen):
     """The differences from an earlier run on the same pool and CPU model. No lists: nothing differs."""
 
     since_run: str
     since: datetime
     host: tuple[Difference, ...] = Field(description="recorded facts of the machines")
-    kits: tuple[KitDifferences, ...] = Field(description="library, build, packages and worker")
+    kits: dict[str, tuple[Difference, ...]] = Field(
+        description="library, build, packages and worker, by the reference of a kit"
+    )
     measure: tuple[Difference, ...] = Field(description="how it is measured")
 
 
@@ -50,7 +48,7 @@ def environment_changes(
                 since_run=earlier.run_id,
                 since=earlier.created_at,
                 host=host_differences(comparable_hosts, hosts),
-                kits=tuple(_kit_differences(earlier.kits, run.kits)),
+                kits=dict(_kit_differences(earlier.kits, run.kits)),
                 measure=differences(_measure(earlier), _measure(run)),
             )
     return None
@@ -86,7 +84,9 @@ def _facts(hosts: Iterable[HostFacts]) -> dict[str, str]:
     return {name: ", ".join(sorted(several)) for name, several in values.items()}
 
 
-def _kit_differences(before: Mapping[str, KitManifest], after: Mapping[str, KitManifest]) -> Iterator[KitDifferences]:
+def _kit_differences(
+    before: Mapping[str, KitManifest], after: Mapping[str, KitManifest]
+) -> Iterator[tuple[str, tuple[Difference, ...]]]:
     for reference in dict.fromkeys([*before, *after]):
         old, new = before.get(reference), after.get(reference)
         if old and new:
@@ -97,7 +97,7 @@ def _kit_differences(before: Mapping[str, KitManifest], after: Mapping[str, KitM
         else:
             changes = (Difference(what="version", before=old and old.version, after=new and new.version),)
         if changes:
-            yield KitDifferences(reference=reference, differences=changes)
+            yield reference, changes
 
 
 def _measure(run: Run) -> dict[str, str]:

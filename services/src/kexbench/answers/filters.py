@@ -1,9 +1,8 @@
 """What answers can be filtered by, and which runs are left out of overviews."""
 
-from datetime import datetime
-
 from pydantic import Field
 
+from kexbench.answers.shapes import RunChoice
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.metrics import Metric, MetricGroup, Unit
@@ -23,17 +22,11 @@ class MetricView(Frozen):
     )
 
 
-class FirstLookView(Frozen):
-    run_id: str
-    spec_name: str
-    measured_at: datetime
-
-
 class RunsAside(Frozen):
     """Runs with results that are not part of the history of versions."""
 
     first_looks: int = Field(description="runs with a few short invocations: `kexbench run --quick`")
-    newest: list[FirstLookView] = Field(description="the last measured of them first")
+    newest: list[RunChoice] = Field(description="the last measured of them first")
     shows_first_looks: bool = Field(
         description="whether overviews show them: as long as no other run has results. Otherwise they are left out"
     )
@@ -77,7 +70,7 @@ def _runs_aside(store: Store) -> RunsAside:
     return RunsAside(
         first_looks=len(first_looks),
         newest=[
-            FirstLookView(run_id=run_id, spec_name=names[run_id], measured_at=measured_at[run_id])
+            RunChoice(run_id=run_id, spec_name=names[run_id], measured_at=measured_at[run_id])
             for run_id in first_looks[:MOST_FIRST_LOOKS]
             if run_id in names  # unreadable runs have no name
         ],

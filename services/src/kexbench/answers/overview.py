@@ -10,7 +10,7 @@ from pydantic import Field
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.queued import UnderWay, under_way
 from kexbench.answers.subjects import Neighbours, end_of, neighbours, version_order
-from kexbench.answers.upgrade import UpgradeStory, stories_of
+from kexbench.answers.upgrade import UpgradeStory, UpgradeView, stories_of
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
@@ -24,21 +24,11 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import MeasuredSubjectRow, SampleStore, Selection, Store
 
 
-class UpgradeSummary(Frozen):
-    """An upgrade without its cells."""
-
-    before: UpgradeEnd
-    after: UpgradeEnd
-    measured_at: datetime = Field(description="when `after` was measured last")
-    sentence: str = Field(description="the same as in the upgrade's report")
-    counts: dict[CellVerdict, int] = Field(description="the number of cells by verdict")
-
-
 class LibraryState(Frozen):
     library: Library
     newest: UpgradeEnd = Field(description="its newest measured version")
     measured_at: datetime = Field(description="when any of its versions was measured last")
-    upgrade: UpgradeSummary | None = Field(description="to the newest version that shares a case with an earlier one")
+    upgrade: UpgradeView | None = Field(description="to the newest version that shares a case with an earlier one")
     unmeasured: list[str] = Field(description="tracked versions without results that are newer than all measured ones")
 
 
@@ -69,12 +59,14 @@ def _newest_upgrade(pairs: Sequence[Neighbours]) -> Neighbours | None:
     return next((pair for pair in pairs if pair.after.version_key == newest), None)
 
 
-def _summary(pair: Neighbours, cells: JudgedCells, story: UpgradeStory) -> UpgradeSummary:
+def _summary(pair: Neighbours, cells: JudgedCells, story: UpgradeStory) -> UpgradeView:
     before, after = pair.ends
     counts: dict[CellVerdict, int] = defaultdict(int)
     for cell in cells.judged:
         counts[cell.verdict] += 1
-    return UpgradeSummary(
+    return UpgradeView(
+        library=pair.library,
+        cells=pair.cells,
         before=before,
         after=after,
         measured_at=pair.measured_at,
@@ -94,16 +86,11 @@ def _unmeasured(catalogue: Catalogue, library: str, measured: Iterable[Subject])
     ]
 
 
-class SpecView(Frozen):
-    name: str
-    begun_at: datetime = Field(description="when its newest run began")
-
-
 class Overview(UnderWay):
     """What a maintainer looks at first."""
 
     libraries: list[LibraryState] = Field(description="the measured libraries, by name")
-    specs: list[SpecView] = Field(description="the specs with a run that has begun, by name")
+    specs: dict[str, datetime] = Field(description="when the newest run of each spec began, by name")
     views: list[View] = Field(description="named views, in the order of their file")
 
 
@@ -112,7 +99,7 @@ def overview(
 ) -> Overview:
     return Overview(
         libraries=library_states(store, catalogue),
-        specs=[SpecView(name=name, begun_at=begun_at) for name, begun_at in sorted(store.last_begun().items())],
+        specs=dict(sorted(store.last_begun().items())),
         views=list(views),
         **dict(under_way(store, supplies)),
     )

@@ -5,7 +5,7 @@ from collections import defaultdict
 from pydantic import Field
 
 from kexbench.answers.cells import Cell, shown_cells
-from kexbench.answers.connection import ConnectionView, connection_view
+from kexbench.answers.connection import ConnectionCosts, connection_costs
 from kexbench.answers.environment import EnvironmentChanges, environment_changes
 from kexbench.answers.host_moves import HostMoveSince, moved_since
 from kexbench.answers.meaning import fitting_kind
@@ -44,17 +44,10 @@ class HostView(Frozen):
     isolation: list[Isolation] = Field(description="how far jobs had CPUs of their own there; on a cluster")
 
 
-class SiblingView(Frozen):
-    """The other threads of the core that measured."""
+class BusyShare(Frozen):
+    """CPU time that something else used while a run was measured, on average over its invocations."""
 
-    busy_share: float = Field(description="0 to 1; on average over the run's invocations")
-    disturbs: bool = Field(description="busier than an idle CPU: other work slowed the measurement")
-
-
-class StealView(Frozen):
-    """CPU time that the hypervisor gave to others during the run."""
-
-    share: float = Field(description="0 to 1, of all CPUs; on average over the run's invocations")
+    share: float = Field(description="0 to 1")
     disturbs: bool = Field(description="so high that it may affect the measured CPU times")
 
 
@@ -80,10 +73,16 @@ class RunDetail(Frozen):
     )
     metric: Metric
     cells: list[Cell]
-    steal: StealView | None = Field(description="null if the kernel does not report it")
-    sibling: SiblingView | None = Field(description="null if the core has one thread, or was not checked")
+    steal: BusyShare | None = Field(
+        description="given to others by the hypervisor, of all CPUs; null if the kernel does not report it"
+    )
+    sibling: BusyShare | None = Field(
+        description="of the other threads of the measuring core; null if it has one thread, or was not checked"
+    )
     reference: ReferenceView | None
-    connection: ConnectionView | None = Field(description="null if no case goes beyond its handshake")
+    connections: list[ConnectionCosts] = Field(
+        description="what connections cost beyond their handshakes; empty if no case goes beyond it"
+    )
     sentinel: SentinelView | None = Field(description="null if the run has none")
     environment: EnvironmentChanges | None = Field(
         description="what differs from the previous run of the spec; null without one on this pool and CPU model"
@@ -109,14 +108,14 @@ def _environment(
     return environment_changes(store, run, attempts, kind)
 
 
-def _steal(load: MeanLoad) -> StealView | None:
+def _steal(load: MeanLoad) -> BusyShare | None:
     share = load.steal_share
-    return None if share is None else StealView(share=share, disturbs=share > LITTLE_STEAL)
+    return None if share is None else BusyShare(share=share, disturbs=share > LITTLE_STEAL)
 
 
-def _sibling(load: MeanLoad) -> SiblingView | None:
+def _sibling(load: MeanLoad) -> BusyShare | None:
     share = load.sibling_busy_share
-    return None if share is None else SiblingView(busy_share=share, disturbs=share > IDLE_SIBLING)
+    return None if share is None else BusyShare(share=share, disturbs=share > IDLE_SIBLING)
 
 
 def _mixed_pools(run: Run, attempts: list[JobAttempt]) -> list[MixedPool]:
@@ -178,10 +177,10 @@ def run_detail(
         lambda evidence: evidence.of_run(run_id),
         lambda: (store.mean_load(run_id), store.timers(run_id)),
     )
-    reference, connection = store.kept_value(
+    reference, connections = store.kept_value(
         ("reference and connection", run_id, kind),
         lambda evidence: evidence.of_run(run_id),
-        lambda: (reference_view(store, stored, kind), connection_view(store, stored, kind)),
+        lambda: (reference_view(store, stored, kind), connection_costs(store, stored, kind)),
     )
     return RunDetail(
         summary=summary(stored, progress),
@@ -206,7 +205,7 @@ def run_detail(
         sibling=_sibling(load),
         timers=timers,
         reference=reference,
-        connection=connection,
+        connections=connections,
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
         others_measured=stored.plan.harness_version >= OTHERS_MEASURED_SINCE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from enum import StrEnum
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -15,11 +15,7 @@ from kexbench.store.port import RunNameRow, SampleStore, Selection, Store
 MOST_OF_A_KIND = 5
 
 
-class HitKind(StrEnum):
-    CASE = "case"
-    UPGRADE = "upgrade"
-    ALERT = "alert"
-    RUN = "run"
+HitKind = Literal["case", "upgrade", "alert", "run"]
 
 
 class Hit(Frozen):
@@ -41,10 +37,10 @@ def measured_hits(store: SampleStore) -> list[Hit]:
     cases = cases_in_order(row for selection in every for row in store.measured_cases(selection))
     upgrades = neighbours(row for selection in every for row in store.measured_subjects(selection))
     return [
-        *(Hit(kind=HitKind.CASE, id=case.case_id, title=case.label, detail="") for case in cases),
+        *(Hit(kind="case", id=case.case_id, title=case.label, detail="") for case in cases),
         *(
             Hit(
-                kind=HitKind.UPGRADE,
+                kind="upgrade",
                 id=pair.after.name,
                 title=f"{end_of(pair.before).label} to {end_of(pair.after).version}",
                 detail=f"{pair.after.source}, {pair.after.build_profile_label}",
@@ -57,11 +53,11 @@ def measured_hits(store: SampleStore) -> list[Hit]:
 
 
 def run_hit(run: RunNameRow) -> Hit:
-    return Hit(kind=HitKind.RUN, id=run.run_id, title=run.spec_name, detail=_date(run.created_at))
+    return Hit(kind="run", id=run.run_id, title=run.spec_name, detail=_date(run.created_at))
 
 
 def alert_hit(alert: Alert) -> Hit:
-    return Hit(kind=HitKind.ALERT, id=alert.alert_id, title=alert.sentence, detail=f"raised {_date(alert.raised_at)}")
+    return Hit(kind="alert", id=alert.alert_id, title=alert.sentence, detail=f"raised {_date(alert.raised_at)}")
 
 
 def best_hits(hits: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
@@ -69,7 +65,9 @@ def best_hits(hits: Iterable[Hit], words: Sequence[str]) -> list[Hit]:
     MOST_OF_A_KIND."""
     matching = [hit for hit in hits if all(word in _text(hit) for word in words)]
     matching.sort(key=lambda hit: -_begun(hit, words))
-    return [hit for kind in HitKind for hit in [each for each in matching if each.kind is kind][:MOST_OF_A_KIND]]
+    return [
+        hit for kind in get_args(HitKind) for hit in [each for each in matching if each.kind == kind][:MOST_OF_A_KIND]
+    ]
 
 
 def _text(hit: Hit) -> str:

@@ -28,4 +28,5 @@ class CaseChoice(Frozen):
 
 class RunChoice(Frozen):
     run_id: str
+    spec_name: str | None = Field(None, description="null where the choice is among runs of any spec")
     measured_at: datetime

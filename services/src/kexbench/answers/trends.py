@@ -12,7 +12,6 @@ from kexbench.analysis.changepoints import ChangePoint as Found
 from kexbench.analysis.estimates import estimate_median
 from kexbench.answers.judging import JudgedCells, judged_steps
 from kexbench.answers.levels import Changes, changes_of, lines_of
-from kexbench.answers.meaning import host_kind
 from kexbench.answers.numbers import Step
 from kexbench.answers.shapes import CaseChoice, CaseView
 from kexbench.answers.subjects import (
@@ -27,8 +26,6 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind, meant_by
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.kits import Library
-from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, UpgradeEnd
@@ -188,46 +185,15 @@ def _sized(point: Found, line: _Line, judged: JudgedCells) -> ChangePoint:
     )
 
 
-class SeriesPoint(Frozen):
-    subject: str
-    version: str
-    version_key: str
-    commit: LibraryCommit | None = Field(description="the commit that it was built from; null if there is none")
-    run_id: str
-    measured_at: datetime
-    estimate: Estimate
-    invocation_levels: list[float] = Field(
-        description="the cost of a handshake in each invocation, over all its batches, in the metric's unit"
-    )
-
-
-class SeriesLine(Frozen):
-    """A series: case x pool x library x build profile x metric over versions."""
-
-    library: str
-    build_profile: str
-    build_profile_label: str
-    points: list[SeriesPoint] = Field(description="in version order")
-    change_points: list[ChangePoint] = Field(description="in the order of the points")
-    through_sentinel: bool = Field(
-        description="true if changes were searched for in costs relative to the sentinel, which excludes changes of "
-        "the machine; the points are as measured"
-    )
-
-
-class Series(Frozen):
-    case: CaseView
-    host_kind: HostKind
-    metric: Metric
-    lines: list[SeriesLine]
-
-
 class TrendPoint(Estimate):
     """A version of a trend. Trends have many points, so names are short and nothing is repeated."""
 
     subject: int = Field(description="place in the answer's subjects")
     run_id: str
     measured_at: datetime
+    levels: tuple[float, ...] | None = Field(
+        None, description="the cost of a handshake in each invocation, over all its batches, if asked for"
+    )
 
 
 class Trend(Frozen):
@@ -269,46 +235,26 @@ MOST_LINES = 400
 """More are not read in one chart."""
 
 
-def _series_line(line: TrendLine) -> SeriesLine:
-    subject = line.points[0].subject
-    return SeriesLine(
-        library=subject.library,
-        build_profile=subject.build_profile,
-        build_profile_label=subject.build_profile_label,
-        points=list(map(_point, line.points)),
-        change_points=list(line.change_points),
-        through_sentinel=line.through_sentinel,
-    )
-
-
-def _point(point: Point) -> SeriesPoint:
-    return SeriesPoint(
-        subject=point.subject.name,
-        version=point.subject.version,
-        version_key=point.subject.version_key,
-        commit=point.subject.commit,
-        run_id=point.run_id,
-        measured_at=point.measured_at,
-        estimate=point.estimate,
-        invocation_levels=list(point.levels),
-    )
-
-
-def _shown(line: TrendLine, places: Mapping[str, int]) -> Trend:
+def _shown(line: TrendLine, places: Mapping[str, int], *, with_levels: bool) -> Trend:
     return Trend(
         case_id=line.case.case_id,
         host_kind=line.kind,
         metric=line.metric,
         library=line.points[0].subject.library,
         build_profile_label=line.points[0].subject.build_profile_label,
-        points=[_trend_point(places[point.subject.name], point) for point in line.points],
+        points=[
+            TrendPoint(
+                **vars(point.estimate),
+                subject=places[point.subject.name],
+                run_id=point.run_id,
+                measured_at=point.measured_at,
+                levels=point.levels if with_levels else None,
+            )
+            for point in line.points
+        ],
         change_points=list(line.change_points),
         through_sentinel=line.through_sentinel,
     )
-
-
-def _trend_point(place: int, point: Point) -> TrendPoint:
-    return TrendPoint(subject=place, run_id=point.run_id, measured_at=point.measured_at, **vars(point.estimate))
 
 
 def _releases(catalogue: Catalogue, subjects: Sequence[Subject]) -> list[Release]:
@@ -322,24 +268,6 @@ def _releases(catalogue: Catalogue, subjects: Sequence[Subject]) -> list[Release
     ]
 
 
-def series(
-    store: SampleStore,
-    case_id: str,
-    metric: Metric,
-    pool: str | None = None,
-    cpu_model: str | None = None,
-    libraries: Sequence[str] = (),
-) -> Series:
-    """One case on one host kind. Raises Refusal."""
-    kind = host_kind(store, pool, cpu_model)
-    here = [Selection(metric, kind.pool, kind.cpu_model, tuple(libraries))] if kind else []
-    lines = trend_lines(store, here, [case_id])
-    if kind is None or not lines:
-        detail = f"no samples of case {case_id} are stored"
-        raise Refusal(RefusalReason.MISSING, detail, "the matrix lists the cases that have samples")
-    return Series(case=CaseView.of(lines[0].case), host_kind=kind, metric=metric, lines=list(map(_series_line, lines)))
-
-
 def trends(
     store: SampleStore,
     catalogue: Catalogue,
@@ -348,6 +276,8 @@ def trends(
     pools: Sequence[str] = (),
     cpu_models: Sequence[str] = (),
     libraries: Sequence[str] = (),
+    *,
+    with_levels: bool = False,
 ) -> Trends:
     """Any number of cases and metrics on all host kinds that fit; without cases, the first one."""
     kinds = [
@@ -370,7 +300,7 @@ def trends(
         choices=[CaseChoice(id=case.case_id, title=case.label) for case in choices],
         cases=[CaseView.of(case) for case in cases_in_order(shown)],
         subjects=subjects,
-        lines=[_shown(line, places) for line in shown],
+        lines=[_shown(line, places, with_levels=with_levels) for line in shown],
         left_out=len(lines) - len(shown),
         releases=_releases(catalogue, subjects),
     )

@@ -31,7 +31,8 @@ from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice
 from kexbench.answers.subjects import MeasuredSubject, neighbours, subjects_in_order
 from kexbench.answers.two_cases import NOT_IN_TURNS, in_turns
 from kexbench.answers.upgrade import OnMachines, Upgrade, upgrade_of
-from kexbench.domain.cases import Case, CaseDifference, case_order, differences
+from kexbench.domain.cases import Case, case_order, differences
+from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
@@ -405,9 +406,7 @@ class Comparison(Frozen):
     other: ComparedEnd | None = Field(description="its costs are given relative to those of `base`")
     cases: list[CaseView]
     cells: list[ComparedCell] = Field(description="in the order of the matrix, then host kinds")
-    differences: list[CaseDifference] = Field(
-        description="the dimensions in which two compared cases differ; else empty"
-    )
+    differences: list[Difference] = Field(description="the dimensions in which two compared cases differ; else empty")
     lines: list[HistoryLine] = Field(description="of the cells' histories")
     left_out: int = Field(description="cells beyond the limit of one answer")
     relevant: float = Field(description="changes below this share do not count, however certain")

@@ -17,7 +17,7 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import Factor, MissingCell, UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import CellVerdict, Factor, MissingCell, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between
 from kexbench.planning.spec import Catalogue
@@ -78,6 +78,8 @@ class UpgradeView(Frozen):
     after: UpgradeEnd
     measured_at: datetime = Field(description="when `after` was measured last")
     cells: int = Field(description="cases, on each host kind, that both have results of")
+    sentence: str | None = Field(None, description="how the costs changed; null in a list of upgrades")
+    counts: dict[CellVerdict, int] | None = Field(None, description="the number of cells by verdict, likewise")
 
 
 class UpgradePage(Frozen):

@@ -16,7 +16,6 @@ from kexbench.domain.runs import RunState
 from kexbench.domain.screenings import ReplayedUpgrade, Screening
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.notify.outbox import Rules, Tries, standing_of
-from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
 PeoplesAction = Literal[
     AlertAction.ACKNOWLEDGED,
@@ -106,13 +105,6 @@ class AlertChange(Frozen):
 class ScreeningPage(Frozen):
     screenings: list[Screening]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
-
-
-class RuleWanted(Frozen):
-    """A spec whose rule is tried on stored runs."""
-
-    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
-    spec_file: str = Field("spec.yaml", max_length=400, description="its name in faults")
 
 
 class RuleDryRun(Frozen):

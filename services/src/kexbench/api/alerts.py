@@ -23,7 +23,6 @@ from kexbench.api.alert_models import (
     AlertPage,
     AlertSummary,
     RuleDryRun,
-    RuleWanted,
     ScreeningPage,
     UnderConfirmation,
 )
@@ -38,6 +37,7 @@ from kexbench.api.dependencies import (
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries
+from kexbench.api.run_models import Submission
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.samples import Metric
@@ -264,7 +264,7 @@ def _check_action(events: Sequence[AlertEvent], event: AlertEvent) -> None:
 
 
 @router.post("/alerts/dry-run", operation_id="dry_run_alerts")
-def dry_run_alerts(store: TheStore, caller: TheCaller, rule: RuleWanted) -> RuleDryRun:
+def dry_run_alerts(store: TheStore, caller: TheCaller, rule: Submission) -> RuleDryRun:
     """What the rule of a spec would suspect in its stored runs. A spec with faults, or without a rule, is a 422 problem
     that lists the faults with their places."""
     admit(caller, "submitter")

@@ -41,9 +41,10 @@ from kexbench.api import (
 from kexbench.api.access import Gatekeeper
 from kexbench.api.answers import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.document import for_people, with_problems
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring, StoreCheck
-from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
+from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
@@ -80,7 +81,6 @@ _ROUTERS = (
     ),
     *(module.at_root for module in (monitoring, upgrades, alerts)),
 )
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors {}"
     "; base-uri 'none'; form-action 'self'"
@@ -131,18 +131,14 @@ class _SafeHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class _Api(FastAPI):
-    """Documents problems with their own media type; FastAPI supports only one for each route."""
+class Api(FastAPI):
+    """Publishes what people ask; `whole_document` also has what is internal."""
+
+    def whole_document(self) -> dict[str, Any]:
+        return with_problems(super().openapi())
 
     def openapi(self) -> dict[str, Any]:
-        document = super().openapi()
-        operations = [operation for path in document["paths"].values() for operation in path.values()]
-        for content in (
-            response.get("content", {}) for operation in operations for response in operation["responses"].values()
-        ):
-            if content.get("application/json", {}).get("schema") == _PROBLEM:
-                content[MEDIA_TYPE] = content.pop("application/json")
-        return document
+        return for_people(self.whole_document())
 
 
 WRITERS_AT_ONCE = 4
@@ -178,14 +174,14 @@ def create_app(
     embed_origins: Sequence[str] = (),
     views: Sequence[View] = (),
     repositories: Sequence[Repository] = (),
-) -> FastAPI:
+) -> Api:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
     pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched."""
-    app = _Api(
+    app = Api(
         title="kexbench",
         version=__version__,
         description="TLS key exchange benchmarks across libraries, versions and CPUs.",

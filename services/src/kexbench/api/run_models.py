@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.frozen import Frozen
@@ -43,7 +43,12 @@ class DryRunView(Frozen):
     """A dry run, an existing run, or faults."""
 
     dry_run: DryRun | None = None
-    plan: Plan | None = Field(None, description="the plan of the dry run, if requested")
+    plan: Annotated[
+        Plan | None,
+        WithJsonSchema(
+            {"type": ["object", "null"], "description": "the plan of the dry run, if requested; a format of its own"}
+        ),
+    ] = None
     run_id: str | None = Field(None, description="the existing run of this spec of this commit")
     faults: list[SpecFault] = Field([], description="why there is neither")
 

@@ -9,9 +9,7 @@ from kexbench.answers.batches import Distribution, distribution
 from kexbench.answers.cpus import Cpus, on_all_cpus
 from kexbench.answers.security import SecurityView, by_strength
 from kexbench.answers.trends import (
-    Series,
     Trends,
-    series,
     trends,
 )
 from kexbench.api.answers import KeptRoute
@@ -25,19 +23,6 @@ from kexbench.domain.upgrades import Side
 router = api_router(route_class=KeptRoute, tags=["reading"], responses=PROBLEMS)
 
 
-@router.get("/series", operation_id="series")
-def get_series(
-    store: TheSampleStore,
-    case_id: CaseId,
-    metric: OneMetric = Metric.CPU_NS,
-    pool: OnePool = None,
-    cpu_model: OneCpuModel = None,
-    library: Libraries = None,
-) -> Series:
-    """One case over the versions of its libraries, with a series for each library and build profile."""
-    return series(store, case_id, metric, pool, cpu_model, library or ())
-
-
 @router.get("/trends", operation_id="trends")
 def get_trends(
     store: TheSampleStore,
@@ -47,10 +32,13 @@ def get_trends(
     pool: Annotated[list[str] | None, Query(description="only these pools", max_length=50)] = None,
     cpu_model: Annotated[list[str] | None, Query(description="only these CPU models", max_length=50)] = None,
     library: Libraries = None,
+    levels: Annotated[bool, Query(description="also the cost in each invocation")] = False,
 ) -> Trends:
     """Any number of series over versions, on all matching host kinds. Numbers of different host kinds are not compared
     with each other."""
-    return trends(store, catalogue, case_id or (), metric or (), pool or (), cpu_model or (), library or ())
+    return trends(
+        store, catalogue, case_id or (), metric or (), pool or (), cpu_model or (), library or (), with_levels=levels
+    )
 
 
 @router.get("/cpus", operation_id="cpus")

@@ -6,7 +6,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kexbench.answers.shapes import CaseView
-from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, BisectionState, CaseStep, LineCommit
+from kexbench.domain.bisections import (
+    BisectionAnswer,
+    BisectionCommit,
+    BisectionEvent,
+    BisectionState,
+    CaseStep,
+)
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
@@ -72,16 +78,6 @@ class BisectionRunView(Frozen):
     detail: str
     invocations_planned: int
     invocations_stored: int
-
-
-class BisectionCommit(LineCommit):
-    """A commit with a result or a probability."""
-
-    number: int = Field(description="position in the commit range; 0 is the good end")
-    probability: float | None = Field(description="that it is the first bad commit; null before any measurement")
-    reached: float | None = Field(description="the probability that it contains the change")
-    measurements: int = Field(description="number of measurements, for a commit between the ends")
-    fails: str | None = Field(description="why it cannot be measured")
 
 
 class BisectionDetail(Frozen):

@@ -9,13 +9,12 @@ from kexbench.analysis.rounds import Vector
 from kexbench.answers.shapes import CaseView
 from kexbench.bisection.known import Known, builds_of, next_of, notes_of
 from kexbench.bisection.models import (
-    BisectionCommit,
     BisectionControl,
     BisectionDetail,
     BisectionRunView,
     BisectionSummary,
 )
-from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
+from kexbench.domain.bisections import BisectionAnswer, BisectionCommit, CaseStep, Line
 from kexbench.store.port import BisectionStore, SampleStore, Store
 
 LIKELY = 0.005

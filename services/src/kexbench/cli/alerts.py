@@ -10,7 +10,8 @@ from typer.core import TyperGroup
 
 from kexbench.alerts.events import event_words
 from kexbench.analysis.sentences import culprit_sentence
-from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun, RuleWanted
+from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun
+from kexbench.api.run_models import Submission
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
@@ -227,7 +228,7 @@ def dry_run(
 
         kexbench alerts dry-run bench-specs/history.yaml
     """
-    rule = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
+    rule = Submission(spec_text=read_spec(spec), spec_file=str(spec))
     with reach_api() as api:
         replay = api.post(RuleDryRun, "/alerts/dry-run", rule)
     if as_json:

@@ -29,7 +29,8 @@ from kexbench.cli.step_tables import (
 from kexbench.cli.tables import outcome_lines
 from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
-from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.components import changed_components
+from kexbench.domain.differences import Difference
 from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument
 from kexbench.domain.upgrades import NOT_JUDGED, SIDES_OF, Side, SideMove, UpgradeCell
@@ -136,7 +137,7 @@ def pair_of(baseline: SubjectRef, subject: SubjectRef) -> Pair:
     return baseline, subject
 
 
-def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, list[UpgradeCell]]:
+def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, Sequence[UpgradeCell]]:
     """A run and the cells of two of its subjects, at least one for each case. Raises BadParameter."""
     detail = run_detail(api, run_id)
     names = names_in(detail, pair)
@@ -147,11 +148,11 @@ def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, list[
     ends = {str(end) for end in pair}
     views = {view.name: f"{view.library}@{view.source}" for view in detail.subjects}
     own = [cell for cell in detail.cells if views[cell.subject] in ends]
-    of_case = {case.id: [cell for cell in cells if cell.case_id == case.id] for case in detail.cases}
-    return (
-        detail.model_copy(update={"cells": own}),
-        [cell for case in detail.cases for cell in of_case[case.id] or [_without_result(case)]],
-    )
+    shown: list[UpgradeCell] = []
+    for case in detail.cases:
+        of_case = [cell for cell in cells if cell.case_id == case.id]
+        shown += of_case or [_without_result(case)]
+    return detail.model_copy(update={"cells": own}), shown
 
 
 def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
@@ -193,7 +194,7 @@ def _profiles_text(profiles: Sequence[BuildProfile]) -> str:
     return f"{DIFFERENT_PROFILE}: {before} → {after}\n" if before != after else ""
 
 
-def _along(detail: RunDetail, pair: Pair) -> tuple[ComponentChange, ...]:
+def _along(detail: RunDetail, pair: Pair) -> tuple[Difference, ...]:
     """The components other than the library in which the two differ."""
     return changed_components(*(detail.kits[str(end)].components for end in pair))
 

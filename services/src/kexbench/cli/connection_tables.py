@@ -19,20 +19,18 @@ LABEL_WIDTH, COST_WIDTH = 52, 12
 
 def connection_tables(detail: RunDetail, width: int) -> list[Table]:
     """One table for each kind of handshake and as many subjects as fit."""
-    assert detail.connection is not None
     names = {each.name: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
     fitting = (width - LABEL_WIDTH) // COST_WIDTH
     return [
         _table(connection, {subject: names[subject] for subject in columns})
-        for connection in detail.connection.connections
+        for connection in detail.connections
         for columns in groups_of(list(names), fitting)
     ]
 
 
 def connection_legend(detail: RunDetail) -> str:
     """What the numbers and rows of the tables mean; nothing of what they do not have."""
-    assert detail.connection is not None
-    parts = [part for connection in detail.connection.connections for part in connection.parts]
+    parts = [part for connection in detail.connections for part in connection.parts]
     kinds = {part.kind for part in parts}
     costs = [
         getattr(cost, side) for part in parts for cost in part.costs for side in _sides_of(part) if getattr(cost, side)

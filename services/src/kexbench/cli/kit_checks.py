@@ -12,7 +12,8 @@ from rich.text import Text
 from kexbench.cli.console import err, out, print_json, shows_progress
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
-from kexbench.domain.kit_changes import Difference, KitChanges, compare_kits
+from kexbench.domain.differences import Difference
+from kexbench.domain.kit_changes import KitChanges, compare_kits
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.numbers import percent
 from kexbench.domain.probes import DEFAULTS, Feature, KitProbe

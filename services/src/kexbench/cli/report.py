@@ -49,7 +49,7 @@ def _print_times(detail: RunDetail) -> None:
         out.print(legend, style="dim")
     for line in dict.fromkeys(step_lines(detail) + outcome_lines(detail) + disturbance_lines(detail)):
         out.print(line, markup=False, soft_wrap=True)
-    if detail.connection:
+    if detail.connections:
         for table in connection_tables(detail, out.width):
             out.print()
             out.print(table)

@@ -14,7 +14,8 @@ from kexbench.answers.cells import Cell
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail
 from kexbench.cli.words import are_cut, rate_text, shared_line
-from kexbench.domain.components import ComponentChange, components_words
+from kexbench.domain.components import components_words
+from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import move_words
@@ -271,7 +272,7 @@ def _changes(detail: RunDetail, before: str, after: str) -> list[tuple[str, Chan
     ]
 
 
-def along_text(changes: Iterable[ComponentChange]) -> str:
+def along_text(changes: Iterable[Difference]) -> str:
     """Second line of a table's title: components that changed with the library. Empty if none did."""
     components = dict.fromkeys(changes)
     they = "it" if len(components) == 1 else "they"

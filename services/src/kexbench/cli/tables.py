@@ -67,7 +67,7 @@ def disturbance_lines(detail: RunDetail) -> list[str]:
             f"The hypervisor gave {detail.steal.share:.1%} of the CPU time to others, which may change the numbers"
         )
     if detail.sibling and detail.sibling.disturbs:
-        share = f"{detail.sibling.busy_share:.0%}"
+        share = f"{detail.sibling.share:.0%}"
         lines.append(f"The other thread of the measuring core was busy for {share} of the time, which slows handshakes")
     return lines
 

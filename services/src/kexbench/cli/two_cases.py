@@ -110,9 +110,7 @@ def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_i
 
 
 def _print(references: tuple[SubjectRef, SubjectRef], pair: tuple[Case, Case], answer: Comparison | None) -> None:
-    differences = (
-        ", ".join(f"{one.dimension}: {one.base} → {one.other}" for one in answer.differences) if answer else ""
-    )
+    differences = ", ".join(f"{one.what}: {one.before} → {one.after}" for one in answer.differences) if answer else ""
     out.print(f"{references[0]}, {pair[0].label} → {references[1]}, {pair[1].label}", markup=False, soft_wrap=True)
     out.print(f"  {differences or NO_RESULT}", markup=False, soft_wrap=True)
     if answer:

@@ -89,11 +89,13 @@ class CaseStep(Ratio):
     added: float | None = Field(None, description="what the found commit adds to the good end's cost: 0.02 is 2%")
 
 
-class ToldCommit(LineCommit):
-    """A commit that may be the first bad one, or that cannot be measured."""
+class BisectionCommit(LineCommit):
+    """A commit with a result or a probability."""
 
-    number: int = Field(description="in the commit range, from 0")
-    probability: float = Field(description="that it is the first bad one")
+    number: int = Field(description="in the commit range, from 0, the good end")
+    probability: float | None = Field(description="that it is the first bad one; null before any measurement")
+    reached: float | None = Field(None, description="the probability that it contains the change")
+    measurements: int = Field(0, description="number of measurements, for a commit between the ends")
     fails: str | None = Field(description="why it cannot be measured")
 
 
@@ -108,14 +110,14 @@ class BisectionAnswer(Frozen):
     verdict: Literal["found", "cannot say"]
     says: str = Field(description="the result in a sentence or two, with the remedy where there is no answer")
     probability: float | None
-    commits: tuple[ToldCommit, ...] = Field(description="commits that may be the first bad one")
+    commits: tuple[BisectionCommit, ...] = Field(description="commits that may be the first bad one")
     steps: tuple[CaseStep, ...]
     repository: str
     good: End
     bad: End
     searched: int = Field(description="commits")
     builds: int
-    failed: tuple[ToldCommit, ...] = Field(description="commits that cannot be measured")
+    failed: tuple[BisectionCommit, ...] = Field(description="commits that cannot be measured")
     measurements: int
     invocations: int
     instrument: Instrument = Instrument.TIME

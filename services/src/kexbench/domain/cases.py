@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
+from kexbench.domain.differences import Difference
 from kexbench.domain.dimensions import (
     FALSE_POSITIVE_BITS,
     KINDS,
@@ -459,14 +460,6 @@ def varied(case: Case) -> Iterator[tuple[Dimension, Any]]:
             yield row, value
 
 
-class CaseDifference(Frozen):
-    """A dimension in which two cases differ, with the values of both."""
-
-    dimension: str = Field(examples=["cipher"])
-    base: str = Field(examples=["AES-128-GCM"])
-    other: str = Field(examples=["AES-128-CBC-SHA"])
-
-
 _FIRST_NAMES = {
     "protocol": "protocol",
     "key_exchange": "key exchange",
@@ -477,11 +470,11 @@ _FIRST_NAMES = {
 }
 
 
-def differences(base: Case, other: Case) -> list[CaseDifference]:
+def differences(base: Case, other: Case) -> list[Difference]:
     """The dimensions in which two cases differ, in the order of the fields."""
     names = _FIRST_NAMES | {name: row.name for name, row in DIMENSIONS.items()}
     return [
-        CaseDifference(dimension=title, base=_value_text(getattr(base, name)), other=_value_text(getattr(other, name)))
+        Difference(what=title, before=_value_text(getattr(base, name)), after=_value_text(getattr(other, name)))
         for name, title in names.items()
         if getattr(base, name) != getattr(other, name)
     ]

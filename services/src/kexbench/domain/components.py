@@ -7,9 +7,7 @@ They are not part of the build profile's id. Otherwise two releases of a distrib
 import re
 from collections.abc import Iterable, Mapping
 
-from pydantic import Field
-
-from kexbench.domain.frozen import Frozen
+from kexbench.domain.differences import Difference
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.versions import upstream_version
 
@@ -24,19 +22,6 @@ _NOT_KNOWN = frozenset({"distribution", "unknown", "none", ""})
 """Values of a build profile for an unknown compiler. Debian strips its name from libraries."""
 
 
-class ComponentChange(Frozen):
-    """A component that has another version after a step."""
-
-    component: str = Field(examples=["nettle"])
-    before: str = Field(description="its version", examples=["3.8.1"])
-    after: str = Field(examples=["3.10.1"])
-
-    @property
-    def words(self) -> str:
-        """`nettle 3.8.1 → 3.10.1`."""
-        return f"{self.component} {self.before} → {self.after}"
-
-
 def components_of(packages: Iterable[tuple[str, str]], compiler: str) -> dict[str, str]:
     """Versions by component, from a kit's packages (name, version) and its build profile's compiler. Unknown ones are
     left out. The versions have no revisions or repacking suffixes of distributions."""
@@ -49,16 +34,16 @@ def components_of(packages: Iterable[tuple[str, str]], compiler: str) -> dict[st
     return components if compiler in _NOT_KNOWN else {**components, COMPILER: compiler}
 
 
-def changed_components(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[ComponentChange, ...]:
+def changed_components(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Difference, ...]:
     """Components that are known on both sides and differ in version."""
     return tuple(
-        ComponentChange(component=component, before=before[component], after=after[component])
+        Difference(what=component, before=before[component], after=after[component])
         for component in (*_PACKAGES, COMPILER)
         if component in before and component in after and before[component] != after[component]
     )
 
 
-def components_words(changes: Iterable[ComponentChange]) -> str:
+def components_words(changes: Iterable[Difference]) -> str:
     """`with nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0`; empty where nothing changed."""
     words = ", ".join(change.words for change in changes)
     return f"with {words}" if words else ""

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe
@@ -12,14 +13,6 @@ from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe
 BYTES_TOLERANCE = 4
 """ECDSA signatures vary in length, the certificate's and the mean of the handshakes': of 200,000 simulated pairs of
 probes with P-256, 0.06% differ by more than three bytes, two by more than four."""
-
-
-class Difference(Frozen):
-    """One difference. Null means that one of the two doesn't have it."""
-
-    what: str
-    before: str | None
-    after: str | None
 
 
 class DefaultChange(Difference):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from kexbench.domain.components import ComponentChange
+from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import COUNTED, TIMED, Metric, Side
@@ -83,7 +83,7 @@ class UpgradeCell(Frozen):
     )
     run_ids: tuple[str, ...] = Field(description="one, or two where the versions were measured in different runs")
     warnings: tuple[str, ...] = Field(description="why the two are not fully comparable")
-    components: tuple[ComponentChange, ...] = Field(
+    components: tuple[Difference, ...] = Field(
         (), description="components that changed together with the library, and may have caused the move"
     )
 

@@ -34,13 +34,6 @@ NOTHING_MISSING: Mapping[MissingReason, int] = MappingProxyType({})
 _SHOWN_REASONS = 3
 
 
-class MissingComparisons(Frozen):
-    """Planned comparisons without a result."""
-
-    reason: MissingReason
-    comparisons: int
-
-
 class MovedCell(Ratio):
     """A case in a pool whose cost moved relevantly between two subjects."""
 
@@ -54,8 +47,8 @@ class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
     compared: int = Field(description="all cells that were compared")
-    missing: tuple[MissingComparisons, ...] = Field(
-        (), description="planned comparisons without a result, by reason, the most frequent first"
+    missing: dict[MissingReason, int] = Field(
+        {}, description="planned comparisons without a result, by reason, the most frequent first"
     )
     lost: int = Field(0, description="comparisons in which only the newer version failed; they are among the missing")
     unresolved: int = Field(description="compared cells without a clear result")
@@ -114,10 +107,7 @@ def judged(
     culprits: tuple[Culprit, ...] = (),
 ) -> RunVerdict:
     """The verdict of a run in which these cells moved."""
-    by_reason = tuple(
-        MissingComparisons(reason=reason, comparisons=count)
-        for reason, count in sorted(missing.items(), key=lambda each: (-each[1], each[0]))
-    )
+    by_reason = dict(sorted(missing.items(), key=lambda each: (-each[1], each[0])))
     return RunVerdict(
         compared=compared,
         missing=by_reason,
@@ -133,7 +123,7 @@ def judged(
 
 
 def _sentence(
-    compared: int, unresolved: int, moved: Collection[MovedCell], missing: Sequence[MissingComparisons]
+    compared: int, unresolved: int, moved: Collection[MovedCell], missing: Mapping[MissingReason, int]
 ) -> str:
     """Short enough for a commit status."""
     if not compared:
@@ -152,16 +142,16 @@ def _sentence(
     return ", ".join(parts) + unsure
 
 
-def _without(missing: Sequence[MissingComparisons]) -> str:
+def _without(missing: Mapping[MissingReason, int]) -> str:
     """`; 3 without a result`, with the reason if all have the same."""
     if not missing:
         return ""
-    reason = f" ({missing[0].reason})" if len(missing) == 1 else ""
-    return f"; {sum(each.comparisons for each in missing):,} without a result{reason}"
+    reason = f" ({next(iter(missing))})" if len(missing) == 1 else ""
+    return f"; {sum(missing.values()):,} without a result{reason}"
 
 
-def _reasons(missing: Sequence[MissingComparisons]) -> str:
-    named = [f"{each.comparisons:,} {each.reason}" for each in missing[:_SHOWN_REASONS]]
+def _reasons(missing: Mapping[MissingReason, int]) -> str:
+    named = [f"{count:,} {reason}" for reason, count in list(missing.items())[:_SHOWN_REASONS]]
     return ", ".join([*named, *(["and others"] if len(missing) > _SHOWN_REASONS else [])])
 
 

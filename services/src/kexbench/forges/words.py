@@ -99,7 +99,7 @@ def finished_comment(run: FinishedRun) -> str:
     if verdict.trouble:
         parts.append(f"Incomplete: {code(verdict.trouble)}")
     if verdict.missing:
-        rows = [(each.reason, f"{each.comparisons:,}") for each in verdict.missing]
+        rows = [(reason, f"{count:,}") for reason, count in verdict.missing.items()]
         parts += [table(("comparisons without a result", "number:"), rows)]
     if verdict.lost:
         parts.append(f"In {counted(verdict.lost, 'comparison')}, only the newer version failed.")
