@@ -189,7 +189,11 @@ def _choices(extent: Extent) -> list[Question]:
     return [
         *(question for run in runs[: extent.hosts] for question in questions(Asked(extent, run))),
         *(
-            Question("series", f"{API_PREFIX}/series", {"case_id": case.case_id, **Asked(extent, runs[-1]).where})
+            Question(
+                "series",
+                f"{API_PREFIX}/trends",
+                {"case_id": case.case_id, "levels": "true", **Asked(extent, runs[-1]).where},
+            )
             for case in runs[-1].plan.cases[:10]
         ),
         *(Question("run", f"{API_PREFIX}/runs/{run.run_id}") for run in runs[-10:]),

@@ -12,6 +12,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.domain.runs import Purpose, Run, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import series, upgrade_params, upgrade_report
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_upgrades import CATALOGUE, ONE, OTHER_CPU, THREE, TWO, measured, names
 from tests.builders import ECDSA, HOST, RSA, a_kit
@@ -53,8 +54,11 @@ def test_what_was_measured_aside_is_in_its_run_and_in_no_overview(
     matrix = client.get("/matrix").json()
     assert [subject["version"] for subject in matrix["subjects"]] == ["1.0", "1.1"]
     assert {cell["run_id"] for cell in matrix["cells"]} == {"one"}
-    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
-    assert [(point["version"], point["run_id"]) for point in line["points"]] == [("1.0", "one"), ("1.1", "one")]
+    (line,) = series(client, RSA)
+    assert [(point["subject"]["version"], point["run_id"]) for point in line["points"]] == [
+        ("1.0", "one"),
+        ("1.1", "one"),
+    ]
     assert [subject["version"] for subject in client.get("/subjects").json()] == ["1.0", "1.1"]
     (upgrade,) = client.get("/upgrades").json()["upgrades"]
     assert upgrade["after"]["version"] == "1.1"
@@ -81,8 +85,7 @@ def test_an_upgrade_that_only_a_search_measured_is_told_to_who_asks_for_it(
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     aside(empty_store, {"trigger": Trigger.BISECTION})
-    asked = {"library": "fake", "before": "1.0", "after": "1.2"}
-    found = client.get("/upgrades/report", params=asked).json()
+    found = upgrade_report(client, "1.0", "1.2")
     assert {cell["run_ids"][0] for cell in found["cells"]} == {"aside"}
 
 
@@ -91,8 +94,7 @@ def test_verdicts_on_what_the_history_has_are_the_historys(client: httpx.Client,
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
     aside(empty_store, {"purpose": Purpose.SEARCH})
     named = names(empty_store)
-    asked = {"library": "fake", "before": "1.0", "after": "1.1"}
-    found = client.get("/upgrades/report", params=asked).json()
+    found = upgrade_report(client, "1.0", "1.1")
     assert [(cell["case_id"], cell["run_ids"]) for cell in found["cells"]] == [(RSA, ["one"])]
     assert found["missing"] == []
     (upgrade,) = client.get("/upgrades").json()["upgrades"]
@@ -115,11 +117,10 @@ def test_a_later_run_of_the_history_takes_the_place_of_all_that_a_search_measure
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     aside(empty_store, {"purpose": Purpose.SEARCH})
-    asked = {"library": "fake", "before": "1.0", "after": "1.1"}
-    first = client.get("/upgrades/report", params=asked).json()
+    first = upgrade_report(client, "1.0", "1.1")
     assert [(cell["case_id"], cell["run_ids"]) for cell in first["cells"]] == [(RSA, ["aside"]), (ECDSA, ["aside"])]
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
-    later = client.get("/upgrades/report", params=asked).json()
+    later = upgrade_report(client, "1.0", "1.1")
     assert [(cell["case_id"], cell["run_ids"]) for cell in later["cells"]] == [(RSA, ["one"])]
 
 
@@ -162,7 +163,7 @@ def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
         return response.json()
 
     matrix, trends, (library,) = get("/matrix"), get("/trends", case_id=RSA), get("/overview")["libraries"]
-    version_of = {subject["subject"]: subject["version"] for subject in matrix["subjects"]}
+    version_of = {subject["name"]: subject["version"] for subject in matrix["subjects"]}
     upgrades = get("/upgrades")["upgrades"]
     badge = client.get("http://localhost/badge/fake/1.svg").text
     found = {
@@ -170,7 +171,6 @@ def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
         "subjects": [subject["version"] for subject in get("/subjects")],
         "overview": [library["newest"]["version"], library["upgrade"]["after"]["version"]],
         "upgrades": [end["version"] for upgrade in upgrades for end in (upgrade["before"], upgrade["after"])],
-        "series": [point["version"] for line in get("/series", case_id=RSA)["lines"] for point in line["points"]],
         "trends": [
             trends["subjects"][point["subject"]]["version"] for line in trends["lines"] for point in line["points"]
         ],
@@ -182,7 +182,9 @@ def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
     return {page: tuple(sorted(set(versions))) for page, versions in found.items()}
 
 
-def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], **asked: str) -> httpx.Response:
+def asking(
+    store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], before: str, after: str
+) -> httpx.Response:
     """A report of fake versions, of which 1.1 and 1.2 both say that they are 1.1, with some sources tracked."""
     kits = {TWO: a_kit(TWO), THREE: a_kit(THREE, version="1.1")}
     measured(store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.1}, kits=kits)
@@ -190,7 +192,7 @@ def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...]
     text = f"apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  fake:\n{entries}"
     catalogue = read_catalogue(text, "libraries.yaml")
     with client_of(create_app(store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue)) as client:
-        return client.get(f"http://localhost{API_PREFIX}/upgrades/report", params={"library": "fake", **asked})
+        return client.get(f"http://localhost{API_PREFIX}/compare", params=upgrade_params(before, after))
 
 
 def test_a_version_means_the_tracked_subject_where_others_have_it_too(

@@ -12,6 +12,7 @@ from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.runs import Purpose
 from kexbench.domain.samples import Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import upgrade_report
 from tests.api.conftest import assert_problem
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_plan, a_run, an_invocation, an_outcome
 
@@ -146,7 +147,7 @@ def test_a_mix_of_one_part_changes_as_the_upgrades_report_says(
     (cpu,) = asked(client, a_mix((1, PART)), to="fake@1.1")["cpus"]
     assert cpu["change"]["verdict"] == "more"
     assert cpu["change"]["move"] == pytest.approx(cpu["part_changes"][0]["move"])
-    report = client.get("/upgrades/report", params={"library": "fake", "before": "1.0", "after": "1.1"}).json()
+    report = upgrade_report(client, "1.0", "1.1")
     of_report = next(cell for cell in report["cells"] if cell["case_id"] == RSA)
     server = {name: of_report["server"][name] for name in ("ratio", "low", "high")}
     assert cpu["change"]["move"] == pytest.approx(server)

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.answers import two_ends
 from kexbench.answers.comparing import DIFFERENT_CPU, DIFFERENT_PROFILE, DIFFERENT_RUN, THE_SENTINEL, THROUGH
-from kexbench.api import verdicts
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
@@ -42,22 +42,17 @@ def test_two_versions_have_the_verdicts_of_their_upgrade(client: httpx.Client, e
     for base, other in (("1.0", "1.1"), ("1.0", "1.2"), ("1.2", "1.0")):
         answer = compared(client, base=f"fake@{base}", other=f"fake@{other}")
         upgrade = report(client, base, other)
-        shown = [
-            (cell["case_id"], cell["base"]["cpu_model"], cell["both"]["verdict"], cell["both"]["ratio"])
-            for cell in answer["cells"]
-        ]
+        shown = [(cell["case_id"], cell["cpu_model"], cell["verdict"], cell["move"]) for cell in answer["cells"]]
         assert shown == [
             (cell["case_id"], cell["cpu_model"], cell["verdict"], cell["move"]) for cell in upgrade["cells"]
         ]
         for cell, judged in zip(answer["cells"], upgrade["cells"], strict=True):
             assert (cell["unalike"], cell["warnings"]) == ([], judged["warnings"])
-            assert {side: cell["both"][side]["value"] for side in ("base", "other")} == {
-                "base": judged["before_ns"],
-                "other": judged["after_ns"],
-            }
+            assert [end["value"] for end in cell["estimates"]["both"]] == [judged["before_ns"], judged["after_ns"]]
             for side, share in (("client", 0.25), ("server", 0.75)):
-                assert cell[side]["ratio"] | {"verdict": cell[side]["verdict"]} == judged[side]
-                assert cell[side]["base"]["value"] == pytest.approx(share * judged["before_ns"], rel=0.001)
+                assert cell[side] == judged[side]
+                (before, _) = cell["estimates"][side]
+                assert before["value"] == pytest.approx(share * judged["before_ns"], rel=0.001)
 
 
 def test_without_ends_it_is_the_upgrade_measured_last(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -81,12 +76,12 @@ def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(client: httpx.Client
     )
     (cell,) = answer["cells"]
     assert (cell["unalike"], cell["warnings"], cell["resolves"]) == (["cpu"], [DIFFERENT_CPU], None)
-    assert (cell["base"]["run_id"], cell["other"]["run_id"]) == ("one", "two")
-    for side in ("both", "client", "server"):
-        assert cell[side]["verdict"] is None
-        assert cell[side]["ratio"]["low"] < 2.0 < cell[side]["ratio"]["high"]
+    assert cell["run_ids"] == ["one", "two"]
+    assert [cell["verdict"], *(cell[side]["verdict"] for side in ("client", "server"))] == ["unjudged"] * 3
+    for side in ("move", "client", "server"):
+        assert cell[side]["low"] < 2.0 < cell[side]["high"]
     row = client.get("/cpus", params={"cpu_model": HOST.cpu_model, "library": "fake"}).json()["rows"]
-    assert cell["both"]["ratio"] == pytest.approx(next(row["relative"] for row in row if row["relative"]), rel=0.001), (
+    assert cell["move"] == pytest.approx(next(row["relative"] for row in row if row["relative"]), rel=0.001), (
         "the page of CPUs has the same of the newest version, which costs as much"
     )
     assert [(line["cpu_model"], line["base"], line["other"]) for line in answer["lines"]] == [
@@ -103,8 +98,8 @@ def test_two_builds_of_other_profiles_have_the_verdict_of_their_upgrade_and_a_wa
     cell = cell_of(compared(client, base="fake@1.0", other="fake@1.1"))
     assert (cell["unalike"], cell["warnings"], cell["paired"]) == ([], [DIFFERENT_PROFILE], True)
     (judged,) = (one for one in report(client)["cells"] if one["case_id"] == RSA)
-    assert cell["both"]["verdict"] == judged["verdict"] == "more"
-    assert cell["both"]["ratio"] == judged["move"]
+    assert cell["verdict"] == judged["verdict"] == "more"
+    assert cell["move"] == judged["move"]
 
 
 def test_runs_without_a_shared_subject_have_a_ratio_and_no_verdict(
@@ -114,8 +109,8 @@ def test_runs_without_a_shared_subject_have_a_ratio_and_no_verdict(
     measured(empty_store, "two", {TWO: 1.1}, day=1)
     cell = cell_of(compared(client, base="fake@1.0", other="fake@1.1"))
     assert (cell["unalike"], cell["warnings"]) == (["runs"], [DIFFERENT_RUN])
-    assert cell["both"]["verdict"] is None
-    assert cell["both"]["ratio"]["low"] < 1.1 < cell["both"]["ratio"]["high"]
+    assert cell["verdict"] == "apart"
+    assert cell["move"]["low"] < 1.1 < cell["move"]["high"]
 
 
 def test_other_work_has_a_ratio_and_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -123,8 +118,8 @@ def test_other_work_has_a_ratio_and_no_verdict(client: httpx.Client, empty_store
     measured(empty_store, "two", {ONE: 1.1}, day=1)
     cell = cell_of(compared(client, base="fake@1.0", base_run_id="one", other="fake@1.0", other_run_id="two"))
     assert "work" in cell["unalike"]
-    assert cell["both"]["verdict"] is None
-    assert cell["both"]["ratio"]["ratio"] == pytest.approx(1.1, rel=0.01)
+    assert cell["verdict"] == "unlike"
+    assert cell["move"]["ratio"] == pytest.approx(1.1, rel=0.01)
 
 
 def test_two_runs_of_one_version_are_judged_through_their_sentinel(
@@ -136,11 +131,11 @@ def test_two_runs_of_one_version_are_judged_through_their_sentinel(
     asked = {"base": "fake@1.0", "base_run_id": "one", "other": "fake@1.0", "other_run_id": "two"}
     answer = compared(client, **asked)
     cell = cell_of(answer)
-    assert (cell["base"]["run_id"], cell["other"]["run_id"]) == ("one", "two")
+    assert cell["run_ids"] == ["one", "two"]
     assert cell["warnings"] == [THROUGH.format(subject=THE_SENTINEL)]
-    assert cell["both"]["ratio"]["ratio"] == pytest.approx(1.0, abs=0.002), "the machine became slower"
-    assert cell["both"]["other"]["value"] == pytest.approx(1.1e6, rel=0.002), "costs are as measured"
-    assert cell["both"]["verdict"] == "same"
+    assert cell["move"]["ratio"] == pytest.approx(1.0, abs=0.002), "the machine became slower"
+    assert cell["estimates"]["both"][1]["value"] == pytest.approx(1.1e6, rel=0.002), "costs are as measured"
+    assert cell["verdict"] == "same"
     assert {run["run_id"] for run in answer["base"]["runs"]} == {"one", "two"}
 
 
@@ -150,7 +145,7 @@ def test_a_version_in_two_runs_is_never_its_own_bridge(client: httpx.Client, emp
     asked = {"base": "fake@1.0", "base_run_id": "one", "other": "fake@1.0", "other_run_id": "two"}
     cell = cell_of(compared(client, **asked))
     assert (cell["unalike"], cell["warnings"]) == (["runs"], [DIFFERENT_RUN])
-    assert cell["both"]["ratio"]["ratio"] == pytest.approx(1.1, rel=0.01)
+    assert cell["move"]["ratio"] == pytest.approx(1.1, rel=0.01)
 
 
 def test_an_end_is_not_compared_with_itself(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -179,7 +174,7 @@ def test_the_answer_has_the_choices_of_both_ends(client: httpx.Client, empty_sto
     assert [kind["cpu_model"] for kind in answer["other"]["host_kinds"]] == [OTHER_CPU.cpu_model, HOST.cpu_model]
     assert [run["run_id"] for run in answer["other"]["runs"]] == ["two", "one"]
     names = {row.subject.name for row in empty_store.measured_subjects(Selection(Metric.CPU_NS))}
-    assert {subject["subject"] for subject in answer["subjects"]} == names
+    assert {subject["name"] for subject in answer["subjects"]} == names
 
 
 def test_an_answer_is_bounded_and_says_what_it_leaves_out(
@@ -187,8 +182,8 @@ def test_an_answer_is_bounded_and_says_what_it_leaves_out(
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {THREE: 1.0}, day=1)
-    monkeypatch.setattr(verdicts, "MOST_CELLS", 1)
-    monkeypatch.setattr(verdicts, "MOST_SUBJECTS", 2)
+    monkeypatch.setattr(two_ends, "MOST_CELLS", 1)
+    monkeypatch.setattr(two_ends, "MOST_SUBJECTS", 2)
     answer = compared(client, base="fake@1.0", other="fake@1.1")
     assert ([cell["case_id"] for cell in answer["cells"]], answer["left_out"]) == ([RSA], 1)
     assert [subject["version"] for subject in answer["subjects"]] == ["1.0", "1.1"], "the ends are always there"

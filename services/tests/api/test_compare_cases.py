@@ -71,18 +71,18 @@ def test_two_cases_of_one_build_are_judged_and_the_dimension_is_named_with_both_
     (cell,) = answer["cells"]
     assert (cell["case_id"], cell["other_case_id"]) == (GCM, case_id)
     assert (cell["unalike"], cell["warnings"], cell["paired"]) == ([], [], True)
-    assert (cell["base"]["run_id"], cell["other"]["run_id"]) == ("one", "one")
-    for side in ("both", "client", "server"):
-        assert cell[side]["verdict"] == verdict
-        assert cell[side]["ratio"]["low"] < cell[side]["ratio"]["ratio"] < cell[side]["ratio"]["high"]
-        assert cell[side]["ratio"]["ratio"] == pytest.approx(ratio, rel=0.01)
+    assert cell["run_ids"] == ["one"]
+    for side in (cell["move"] | {"verdict": cell["verdict"]}, cell["client"], cell["server"]):
+        assert side["verdict"] == verdict
+        assert side["low"] < side["ratio"] < side["high"]
+        assert side["ratio"] == pytest.approx(ratio, rel=0.01)
     assert [tuple(one.values()) for one in answer["differences"]] == [difference]
     assert [case["id"] for case in answer["cases"]] == [GCM, case_id]
     assert (answer["base"]["case_id"], answer["other"]["case_id"]) == (GCM, case_id)
 
     swapped = compared(client, **asked | {"base_case_id": case_id, "other_case_id": GCM})["cells"][0]
-    assert swapped["both"]["verdict"] == {"more": "less", "less": "more"}[verdict]
-    assert swapped["both"]["ratio"]["ratio"] == pytest.approx(1 / cell["both"]["ratio"]["ratio"])
+    assert swapped["verdict"] == {"more": "less", "less": "more"}[verdict]
+    assert swapped["move"]["ratio"] == pytest.approx(1 / cell["move"]["ratio"])
 
 
 def test_two_versions_in_two_cases_are_compared_as_they_are_named(
@@ -91,10 +91,10 @@ def test_two_versions_in_two_cases_are_compared_as_they_are_named(
     measured(empty_store, "one", COSTS)
     answer = compared(client, base="fake@1.0", other="fake@1.1", base_case_id=GCM, other_case_id=CBC)
     (cell,) = answer["cells"]
-    assert cell["both"]["verdict"] == "more"
-    assert cell["both"]["ratio"]["ratio"] == pytest.approx(1.2, rel=0.01)
-    assert cell["both"]["base"]["value"] == pytest.approx(1e6, rel=0.01)
-    assert cell["both"]["other"]["value"] == pytest.approx(1.2e6, rel=0.01)
+    assert cell["verdict"] == "more"
+    assert cell["move"]["ratio"] == pytest.approx(1.2, rel=0.01)
+    assert cell["estimates"]["both"][0]["value"] == pytest.approx(1e6, rel=0.01)
+    assert cell["estimates"]["both"][1]["value"] == pytest.approx(1.2e6, rel=0.01)
 
 
 @pytest.mark.parametrize("runs", [("one", "two"), ("two", "one")])
@@ -106,9 +106,9 @@ def test_cases_of_two_runs_have_a_ratio_the_reason_and_no_verdict(
     answer = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC)
     (cell,) = answer["cells"]
     assert (cell["unalike"], cell["warnings"]) == (["turns"], [NOT_IN_TURNS])
-    assert (cell["both"]["verdict"], cell["resolves"], cell["paired"]) == (None, None, False)
-    assert cell["both"]["ratio"]["low"] < 1.5 < cell["both"]["ratio"]["high"]
-    assert [(one["dimension"], one["base"], one["other"]) for one in answer["differences"]] == [
+    assert (cell["verdict"], cell["resolves"], cell["paired"]) == ("unjudged", None, False)
+    assert cell["move"]["low"] < 1.5 < cell["move"]["high"]
+    assert [(one["what"], one["before"], one["after"]) for one in answer["differences"]] == [
         ("cipher", "AES-128-GCM", "AES-128-CBC-SHA")
     ]
 
@@ -119,7 +119,7 @@ def test_a_run_that_measured_both_in_turns_comes_before_a_newer_one_with_only_on
     measured(empty_store, "one", COSTS)
     measured(empty_store, "two", {CBC: {ONE: 3.0, TWO: 3.0}})
     answer = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC)
-    assert answer["cells"][0]["both"]["ratio"]["ratio"] == pytest.approx(1.1, rel=0.01)
+    assert answer["cells"][0]["move"]["ratio"] == pytest.approx(1.1, rel=0.01)
     named = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC, other_run_id="two")
     assert named["cells"][0]["unalike"] == ["turns"]
 
@@ -129,13 +129,13 @@ def test_two_cases_on_two_cpus_differ_in_the_cpu(client: httpx.Client, empty_sto
     measured(empty_store, "two", {CBC: {ONE: 1.5, TWO: 1.5}}, host=OTHER_CPU)
     asked = {"base_cpu_model": HOST.cpu_model, "other_cpu_model": OTHER_CPU.cpu_model}
     (cell,) = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC, **asked)["cells"]
-    assert (cell["unalike"], cell["both"]["verdict"]) == (["cpu"], None)
+    assert (cell["unalike"], cell["verdict"]) == (["cpu"], "unjudged")
 
 
 def test_two_invocations_are_too_few_for_a_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", COSTS, count=2)
     (cell,) = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC)["cells"]
-    assert (cell["both"]["ratio"], cell["both"]["verdict"], cell["unalike"]) == (None, None, ["turns"])
+    assert (cell["move"], cell["verdict"], cell["unalike"]) == (None, "unjudged", ["turns"])
 
 
 def test_one_case_alone_is_the_comparison_of_the_two_ends_in_it(

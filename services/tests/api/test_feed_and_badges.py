@@ -106,8 +106,8 @@ def test_a_feed_has_upgrades_and_alerts_with_the_sentences_of_their_pages(
     empty_store.add_alert_event(alert)
     answer = client.get("/feed.atom")
     alerted, upgraded = entries(answer)
-    asked = {"library": "fake", "before": before, "after": after}
-    report = client.get("/api/v1/upgrades/report", params=asked).json()
+    asked = {"base": before, "other": after}
+    report = client.get("/api/v1/compare", params=asked).json()["upgrade"]
     assert (upgraded["title"], upgraded["summary"]) == ("fake 1.0 → 1.1", report["sentence"])
     assert upgraded["id"] == upgraded["link"]
     assert upgraded["id"].startswith(f"{URL}/upgrades/fake/fake%401.0~")

@@ -18,6 +18,7 @@ from kexbench.planning.follow import following_text
 from kexbench.queue.runs import record
 from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import series
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api, planner
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import NOON, RSA, SPEC, a_commit, a_kit, a_run, an_invocation, newest_runs
@@ -129,12 +130,12 @@ def test_commits_of_one_version_are_points_of_a_series_in_their_order_each_compa
     api.store.add_run(run)
     for number in range(6):
         api.store.add_invocation(run, an_invocation(run, number, cpu_ns={"fake@1.0": [10] * 4, "fake@1.1": [20] * 4}))
-    (line,) = api.http.get("/series", params={"case_id": RSA}).json()["lines"]
-    assert [point["commit"]["subject"] for point in line["points"]] == ["Change f", "Change 1"]
+    (line,) = series(api.http, RSA)
+    assert [point["subject"]["commit"]["subject"] for point in line["points"]] == ["Change f", "Change 1"]
     matrix = api.http.get("/matrix").json()
     assert [one["commit"]["hash"] for one in matrix["subjects"]] == ["f" * 40, "1" * 40]
     changes = {cell["subject"]: cell["change"] for cell in matrix["cells"]}
-    older, newer = (one["subject"] for one in matrix["subjects"])
+    older, newer = (one["name"] for one in matrix["subjects"])
     assert changes[older] is None
     assert changes[newer]["before"]["subject"] == older
     assert changes[newer]["ratio"] == pytest.approx(2)

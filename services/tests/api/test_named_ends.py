@@ -18,6 +18,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import upgrade_report
 from tests.api.conftest import SECRET, ClientOf
 from tests.api.documented import document
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation
@@ -35,13 +36,13 @@ END = {"before": "after", "base": "other", "good": "bad"}
 OF_A_CHANGE = {"ratio", "change", "verdict"}
 OTHERWISE = {
     "Ratio": "of two cases, two machines, or a subject and the sentinel; each field says which",
-    "HostMoveView": "of a machine since an earlier run, which it names",
+    "HostMoveSince": "of a machine since an earlier run, which it names",
     "HostMoved": "of a machine since an earlier run, which it names",
     "HandshakeView": "of two cases, one of which is the level's RSA case",
     "ReferenceRatio": "published, of two cases",
-    "ReferenceRatioView": "published and measured, of two cases",
-    "ReferenceRowView": "published and measured, of two cases",
-    "SwapView": "of two cases, which it names",
+    "MeasuredRatio": "published and measured, of two cases",
+    "MeasuredRow": "published and measured, of two cases",
+    "SwapWithCosts": "of two cases, which it names",
     "MixReport": "of the versions in its `version` and `to`",
     "Alert": "of the versions in its `cause`",
     "AlertSummary": "of the versions in its `cause`",
@@ -134,7 +135,7 @@ class Walk:
         here |= answer.get("host_kind") or {}
         if isinstance(answer.get("case"), dict):
             here["case_id"] = answer["case"]["id"]
-        if {"before", "after", "ratio"} <= properties.keys():
+        if {"before", "after"} < properties.keys() and not {"ratio", "move"}.isdisjoint(properties):
             yield Shown(name, answer, here["case_id"], here["pool"], here["cpu_model"])
         for key, of_key in properties.items():
             yield from self.changes(of_key, answer.get(key), here)
@@ -153,8 +154,7 @@ def compared(client: httpx.Client, shown: Shown, **asked: Any) -> Json:
     (cell,) = [
         cell
         for cell in answer["cells"]
-        if cell["case_id"] == shown.case_id
-        and (cell["other"]["pool"], cell["other"]["cpu_model"]) == (shown.pool, shown.cpu_model)
+        if cell["case_id"] == shown.case_id and (cell["pool"], cell["cpu_model"]) == (shown.pool, shown.cpu_model)
     ]
     return cell  # type: ignore[no-any-return]
 
@@ -218,15 +218,15 @@ def assert_named(client: httpx.Client, stored: list[Measured]) -> None:
         here = {"pool": "local", "cpu_model": kind}
         in_all += walk.of(client, "/matrix", **here)
         for case_id in {case_id for each in stored for case_id in each.cases if kind_of(each.host) == kind}:
-            in_all += walk.of(client, "/series", case_id=case_id, **here)
+            in_all += walk.of(client, "/trends", case_id=case_id, **here)
     in_all += walk.of(client, "/trends", case_id=[RSA, ECDSA])
     for case_id in {case_id for each in stored for case_id in each.cases}:
         in_all += walk.of(client, "/cpus", case_id=case_id)
     for shown in in_all:
         cell = compared(client, shown)
-        assert numbers(shown.change) == numbers(cell["both"]["ratio"])
+        assert numbers(shown.change.get("move") or shown.change) == numbers(cell["move"])
         assert (shown.change["verdict"], shown.change.get("warnings", cell["warnings"])) == (
-            cell["both"]["verdict"] or "unlike",
+            cell["verdict"],
             cell["warnings"],
         )
         if shown.shape == "Change":
@@ -234,10 +234,9 @@ def assert_named(client: httpx.Client, stored: list[Measured]) -> None:
     for number, each in enumerate(stored):
         for shown in walk.of(client, f"/runs/run-{number}", "/runs/{run_id}"):
             cell = compared(client, shown, base_run_id=f"run-{number}", other_run_id=f"run-{number}")
-            for side in ("both", "client", "server"):
-                change = shown.change if side == "both" else shown.change[side]
-                assert numbers(change) == numbers(cell[side]["ratio"])
-                assert change["verdict"] == cell[side]["verdict"]
+            assert (numbers(shown.change), shown.change["verdict"]) == (numbers(cell["move"]), cell["verdict"])
+            for side in ("client", "server"):
+                assert shown.change[side] == cell[side]
             assert shown.change["before"]["version"] == previous([each], shown)
     assert_pairs(client, stored)
 
@@ -266,10 +265,8 @@ def assert_pairs(client: httpx.Client, stored: list[Measured]) -> None:
         return
     ends = {end: state["upgrade"][end] for end in ("before", "after")}
     assert ends in [{end: pair[end] for end in ends} for pair in listed]
-    report = client.get(
-        "/upgrades/report", params={"library": "fake", **{end: ends[end]["subject"] for end in ends}}
-    ).json()
-    assert (report["sentence"], report["before"]) == (state["upgrade"]["sentence"], ends["before"])
+    report = upgrade_report(client, *(ends[end]["subject"].removeprefix("fake@") for end in ends))
+    assert (report["sentence"], report["before"]["name"]) == (state["upgrade"]["sentence"], ends["before"]["subject"])
     badge = client.get(f"http://localhost/badge/fake/{ends['after']['version']}.svg").raise_for_status().text
     (label,) = re.findall(r"<title>(.*?): ", badge)
     assert label in {
@@ -299,6 +296,6 @@ def test_every_shape_with_a_change_names_its_ends_or_is_in_one_that_does() -> No
         for key, of_key in shape.get("properties", {}).items()
         if key in OF_A_CHANGE and "$ref" not in str(of_key)
     }
-    assert {"Change", "ChangePoint", "UpgradeCell", "MovedCell", "SideMove"} <= of_changes
+    assert {"Change", "ChangePoint", "ComparedCell", "MovedCell", "SideMove"} <= of_changes
     assert {name for name in of_changes if not is_named(name)} == set()
     assert OTHERWISE.keys() <= shapes.keys()

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kexbench.alerts.screening import cells_between
+from kexbench.answers.two_ends import ComparedCell
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.commit_models import CheckView
@@ -28,6 +29,7 @@ from kexbench.planning.rules import relevant_of
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
 from kexbench.watch.telling import comment_of, status_of
+from tests.api.asking import upgrade_report
 from tests.api.conftest import SECRET
 from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation
@@ -143,9 +145,8 @@ def of_reports(
 ) -> Verdicts:
     found: Verdicts = {}
     for before, after in asked:
-        ends = {"library": library, "before": before, "after": after}
-        report = client.get("/upgrades/report", params={**ends, **query}).raise_for_status().json()
-        found |= of_cells(tuple(map(UpgradeCell.model_validate, report["cells"])), before, after)
+        report = upgrade_report(client, before, after, library, **query)
+        found |= of_cells(tuple(map(ComparedCell.model_validate, report["cells"])), before, after)
     return found
 
 
@@ -157,8 +158,8 @@ def of_comparisons(
         ends = {"base": f"{library}@{before}", "other": f"{library}@{after}"}
         for cell in client.get("/compare", params={**ends, **query}).raise_for_status().json()["cells"]:
             client_side, server_side = (cell[side] and cell[side]["verdict"] for side in ("client", "server"))
-            where = (cell["case_id"], cell["other"]["cpu_model"], before, after)
-            found[where] = (cell["both"]["verdict"], client_side, server_side)
+            where = (cell["case_id"], cell["cpu_model"], before, after)
+            found[where] = (cell["verdict"], client_side, server_side)
     return found
 
 

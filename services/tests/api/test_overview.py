@@ -13,6 +13,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.domain.runs import RunState
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import upgrade_report
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, VERSIONS, measured
 from tests.builders import ECDSA, HOST, RSA, an_event, an_invocation
@@ -37,7 +38,7 @@ def overview(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_an_empty_store_has_an_empty_overview(client: httpx.Client) -> None:
-    assert overview(client) == {"libraries": [], "under_way": [], "waiting": 0, "specs": [], "views": []}
+    assert overview(client) == {"libraries": [], "under_way": [], "waiting": 0, "specs": {}, "views": []}
 
 
 def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -45,8 +46,7 @@ def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx.Client, emp
     measured(empty_store, "other", {TWO: 1.0, THREE: 1.0}, host=OTHER_CPU)
     (library,) = overview(client)["libraries"]
     upgrade = library["upgrade"]
-    ends = {"library": "fake", "before": upgrade["before"]["subject"], "after": upgrade["after"]["subject"]}
-    report = client.get("/upgrades/report", params=ends).raise_for_status().json()
+    report = upgrade_report(client, *(upgrade[end]["version"] for end in ("before", "after")))
     assert (upgrade["before"]["version"], upgrade["after"]["version"]) == ("1.1", "1.2")
     assert upgrade["sentence"] == report["sentence"]
     assert upgrade["counts"] == {"more": 2, "same": 2}

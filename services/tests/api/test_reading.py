@@ -22,6 +22,7 @@ from kexbench.queue.troubles import Troubles
 from kexbench.service.serving import ask_first
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS, RunKey
+from tests.api.asking import series
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
 from tests.builders import (
     ECDSA,
@@ -373,12 +374,12 @@ def test_a_series_has_a_line_a_build_profile_and_a_point_a_version(
     empty_store.add_run(run)
     for number in range(2):
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=dict.fromkeys(kits, 10 + number)))
-    found = client.get("/series", params={"case_id": RSA}).json()
-    assert [[point["version"] for point in line["points"]] for line in found["lines"]] == [["3.9", "3.10"], ["4.0"]]
-    assert found["lines"][0]["points"][0]["invocation_levels"] == [10, 11]
-    assert found["lines"][0]["points"][0]["estimate"]["value"] == 10.5
-    assert found["lines"][0]["build_profile"] != found["lines"][1]["build_profile"]
-    assert found["case"]["title"] == "TLS 1.2 RSA, RSA 2048"
+    lines = series(client, RSA)
+    assert [[point["subject"]["version"] for point in line["points"]] for line in lines] == [["3.9", "3.10"], ["4.0"]]
+    assert lines[0]["points"][0]["levels"] == [10, 11]
+    assert lines[0]["points"][0]["value"] == 10.5
+    assert lines[0]["build_profile_label"] != lines[1]["build_profile_label"]
+    assert client.get("/trends", params={"case_id": RSA}).json()["lines"][0]["points"][0]["levels"] is None
 
 
 def test_kits_of_one_version_and_two_sources_are_never_mixed(
@@ -392,8 +393,8 @@ def test_kits_of_one_version_and_two_sources_are_never_mixed(
     for cells in (client.get("/matrix").json()["cells"], client.get(f"/runs/{run.run_id}").json()["cells"]):
         assert sorted(cell["estimate"]["value"] for cell in cells) == [10, 20]
         assert {cell["estimate"]["invocations"] for cell in cells} == {3}
-    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
-    assert [point["invocation_levels"] for point in line["points"]] == [[10, 10, 10], [20, 20, 20]]
+    (line,) = series(client, RSA)
+    assert [point["levels"] for point in line["points"]] == [[10, 10, 10], [20, 20, 20]]
 
 
 def test_runs_are_paged_newest_first_without_gaps_or_repetitions(
@@ -563,14 +564,14 @@ def test_an_unsupported_subject_has_a_reason_instead_of_a_number(
 def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) -> None:
     assert_problem(client.get("/runs/none"), 404, "there is no run none")
     assert client.get("/runs/none").json()["remedy"] == "kexbench runs list lists the runs"
-    assert_problem(client.get("/series", params={"case_id": "none"}), 404, "no samples of case none")
+    assert_problem(client.get("/cpus", params={"case_id": "none"}), 404, "no samples of case none")
     assert_problem(client.get("/runs/none/invocations"), 404)
     assert_problem(client.get("/runs/none/stored-by-job"), 404)
     assert_problem(client.get("/nothing"), 404)
 
 
 def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: httpx.Client) -> None:
-    assert_problem(client.get("/series"), 422, "query.case_id")
+    assert_problem(client.get("/distribution"), 422, "query.case_id")
     assert_problem(client.get("/matrix", params={"metric": "speed"}), 422, "query.metric")
     assert_problem(client.get("/runs", params={"limit": 0}), 422, "query.limit")
     assert_problem(client.get("/runs", params={"before": "2026-01-01T00:00:00"}), 422, "query.before")
@@ -578,7 +579,7 @@ def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: 
         assert_problem(client.get("/runs", params={"before": number}), 422, "query.before")
     assert_problem(client.get("/export", params={"format": "xml"}), 422, "query.format")
     assert_problem(client.get("/matrix", params={"pool": "x" * 201}), 422, "query.pool")
-    assert client.get("/series").json()["errors"][0]["type"] == "missing"
+    assert client.get("/distribution").json()["errors"][0]["type"] == "missing"
 
 
 def test_a_method_that_a_route_lacks_is_a_problem(client: httpx.Client) -> None:
@@ -590,8 +591,8 @@ def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, e
     assert_problem(client.get("/runs"), 503, "the store")
 
 
-def test_a_series_without_a_case_is_refused_and_not_a_mixture_of_all(client: httpx.Client) -> None:
-    assert client.get("/series", params={"case_id": ""}).status_code == 422
+def test_a_case_without_a_name_is_refused_and_not_a_mixture_of_all(client: httpx.Client) -> None:
+    assert client.get("/distribution", params={"case_id": "", "subject": "fake"}).status_code == 422
 
 
 @pytest.mark.parametrize("address", ["/filters", "/matrix", "/runs", "/upgrades"])

@@ -38,11 +38,8 @@ HOSTS = (HOST, HOST.model_copy(update={"cpu_model": "Other CPU"}), HOST.model_co
 """The last one is of the first one's kind."""
 PAGES = (
     *("/filters", "/matrix", "/upgrades", "/security", "/runs/run-0", "/runs/run-1", "/runs/run-1/verdict"),
-    *(f"/series?case_id={case_id}" for case_id in (RSA, ECDSA)),
-    *(
-        f"/upgrades/report?library=fake&before={before}&after={after}"
-        for before, after in pairwise(("1.0", "1.1", "1.2"))
-    ),
+    *(f"/trends?levels=true&case_id={case_id}" for case_id in (RSA, ECDSA)),
+    *(f"/compare?base=fake@{before}&other=fake@{after}" for before, after in pairwise(("1.0", "1.1", "1.2"))),
     *(f"/matrix?pool=arm&cpu_model={host.cpu}" for host in HOSTS[:2]),
 )
 TWO_POOLS = (
@@ -125,7 +122,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     for kind in filters["host_kinds"]:
         where = f"pool={kind['pool']}&cpu_model={kind['cpu_model']}"
         found += [f"/matrix?metric={metric}&{where}" for metric in ("cpu_ns", "client_cpu_ns")]
-        found += [f"/series?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
+        found += [f"/trends?levels=true&case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
         found += [f"/cpus?case_id={case_id}&{where}" for case_id in (RSA, ECDSA)]
         found += [f"/{path}?{where}" for path in ("security", "qualifications")]
         found += [
@@ -142,7 +139,6 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     found.append(f"/trends?case_id={RSA}&case_id={ECDSA}&metric=cpu_ns&metric=client_cpu_ns")
     found += [f"/runs/run-{number}/verdict" for number in range(2)]
     for before, after in pairwise(name for name in names if name.startswith("fake@")):
-        found.append(f"/upgrades/report?library=fake&before={before}&after={after}")
         found.append(f"/compare?base={before}&other={after}")
         found.append(f"/compare?base={before}&base_run_id=run-0&other={after}&other_run_id=run-1")
         found.append(f"/compare?base={before}&base_run_id=run-0&other={before}&other_run_id=run-1")

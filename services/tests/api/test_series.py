@@ -10,6 +10,7 @@ import pytest
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.plans import SENTINEL
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import series
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation
 
 VERSIONS = tuple(f"1.{number}" for number in range(12))
@@ -58,8 +59,8 @@ def noise(version: int, invocation: int) -> float:
 
 
 def the_line(client: httpx.Client, **asked: Any) -> dict[str, Any]:
-    (line,) = client.get("/series", params={"case_id": RSA, **asked}).json()["lines"]
-    assert [point["version"] for point in line["points"]] == list(VERSIONS)
+    (line,) = series(client, RSA, **asked)
+    assert [point["subject"]["version"] for point in line["points"]] == list(VERSIONS)
     assert isinstance(line, dict)
     return line
 
@@ -76,7 +77,7 @@ def test_a_planted_step_is_a_change_point_at_its_version(
     measured(empty_store, "one", VERSIONS, invocations=invocations)
     (found,) = change_points(client)
     assert found["index"] == 6
-    assert found["ratio"] == pytest.approx(1.05, abs=0.004)
+    assert found["move"]["ratio"] == pytest.approx(1.05, abs=0.004)
     assert found["z"] >= 4.5
     assert change_points(client, metric="server_cpu_ns")[0]["index"] == 6
 
@@ -90,7 +91,7 @@ def test_a_step_is_found_across_a_node_that_was_recycled(
     """How the new node differs from the old one is in the sentinel too."""
     measured(empty_store, "one", VERSIONS[:4], frozen=frozen)
     measured(empty_store, "two", VERSIONS[4:], day=1, frozen=frozen, host=RECYCLED, slower=slower)
-    assert [(found["index"], round(found["ratio"], 2)) for found in change_points(client)] == [(6, 1.05)]
+    assert [(found["index"], round(found["move"]["ratio"], 2)) for found in change_points(client)] == [(6, 1.05)]
 
 
 def test_nothing_is_compared_across_another_way_of_measuring(
@@ -109,16 +110,15 @@ def test_a_machine_that_was_changed_has_a_line_of_its_own(
     measured(empty_store, "two", VERSIONS[6:], day=1, host=HOST.model_copy(update=changed))
     kinds = client.get("/filters").json()["host_kinds"]
     assert len(kinds) == 2
-    lines = [client.get("/series", params={"case_id": RSA, **kind}).json()["lines"] for kind in kinds]
-    versions = [[point["version"] for point in line["points"]] for (line,) in lines]
+    lines = [series(client, RSA, **kind) for kind in kinds]
+    versions = [[point["subject"]["version"] for point in line["points"]] for (line,) in lines]
     assert versions == [list(VERSIONS[6:]), list(VERSIONS[:6])]
 
 
 def test_an_old_link_leads_to_the_machine_that_it_named(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", VERSIONS, host=HOST.model_copy(update={"microcode": "0x2", "governor": "performance"}))
-    found = client.get("/series", params={"case_id": RSA, "cpu_model": f"{HOST.cpu_model}, microcode 0x2"}).json()
-    assert found["host_kind"]["cpu_model"] == f"{HOST.cpu_model}, microcode 0x2, governor performance"
-    assert len(found["lines"]) == 1
+    (line,) = series(client, RSA, cpu_model=f"{HOST.cpu_model}, microcode 0x2")
+    assert line["host_kind"]["cpu_model"] == f"{HOST.cpu_model}, microcode 0x2, governor performance"
 
 
 def test_runs_on_one_machine_are_one_history(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -135,8 +135,8 @@ def test_what_the_machine_did_is_no_change_where_the_sentinel_was_measured_along
         measured(empty_store, str(day), VERSIONS[begin:end], day=day, frozen="3.0.2", slower=slower)
     line = the_line(client)
     assert line["through_sentinel"]
-    assert [(one["index"], round(one["ratio"], 2)) for one in line["change_points"]] == [(6, 1.05)]
-    costs = [point["estimate"]["value"] for point in line["points"]]
+    assert [(one["index"], round(one["move"]["ratio"], 2)) for one in line["change_points"]] == [(6, 1.05)]
+    costs = [point["value"] for point in line["points"]]
     assert costs == pytest.approx([1e6] * 4 + [1.2e6] * 2 + [1.26e6] * 3 + [1.365e6] * 3, rel=0.01), "as measured"
 
 
@@ -162,7 +162,7 @@ def test_costs_relative_to_one_sentinel_are_not_compared_with_those_to_another(
 
 def test_in_three_points_nothing_is_looked_for(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", VERSIONS[:3], frozen="3.0.2")
-    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
+    (line,) = series(client, RSA)
     assert not line["through_sentinel"]
     assert line["change_points"] == []
 
@@ -171,7 +171,7 @@ def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_sto
     run = a_run()
     empty_store.add_run(run)
     empty_store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": 0, "fake@1.1": 1}))
-    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
+    (line,) = series(client, RSA)
     assert line["change_points"] == []
 
 
@@ -191,7 +191,7 @@ def test_a_change_point_between_runs_that_share_nothing_has_no_size(
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1)
     (found,) = change_points(client)
-    assert (found["verdict"], found["ratio"], found["low"]) == ("apart", None, None)
+    assert (found["verdict"], found["move"]["ratio"], found["low"]) == ("apart", None, None)
 
 
 def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store: ClickHouseStore) -> None:

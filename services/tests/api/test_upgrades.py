@@ -20,6 +20,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.runner.callgrind import read_counts
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.asking import upgrade_params, upgrade_report
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_profile, a_run, an_invocation, an_outcome
 
@@ -86,10 +87,7 @@ def standing_on(reference: str, nettle: str, gmp: str) -> KitManifest:
 
 
 def report(client: httpx.Client, before: str = "1.0", after: str = "1.1", **asked: Any) -> dict[str, Any]:
-    response = client.get("/upgrades/report", params={"library": "fake", "before": before, "after": after, **asked})
-    assert response.status_code == 200, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    return upgrade_report(client, before, after, **asked)
 
 
 def cell(found: dict[str, Any], case_id: str = RSA) -> dict[str, Any]:
@@ -106,8 +104,8 @@ def test_a_planted_step_is_told_with_its_cells_sides_and_notes(
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     found = report(client)
-    assert (found["before"]["label"], found["after"]["label"]) == ("fake 1.0", "fake 1.1")
-    assert (found["library"], found["relevant"], found["missing"]) == ("fake", 0.005, [])
+    assert (found["before"]["version"], found["after"]["version"]) == ("1.0", "1.1")
+    assert (found["before"]["library"], found["relevant"], found["missing"]) == ("fake", 0.005, [])
     assert [one["case_id"] for one in found["cells"]] == [RSA, ECDSA]
     for one in found["cells"]:
         assert (one["verdict"], one["paired"], one["invocations"]) == ("more", True, 10)
@@ -352,22 +350,21 @@ def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_m
     measured(empty_store, "one", {"fake@1.0+seed=1": 1.0, "fake@1.0+seed=2": 1.0, TWO: 1.0}, spec=spec)
     named = names(empty_store)
     for before in ("1.0+seed=1", "fake@1.0+seed=1", "1.0 (1.0+seed=1)", named["1.0+seed=1"]):
-        assert report(client, before)["before"]["subject"] == named["1.0+seed=1"]
+        assert report(client, before)["before"]["name"] == named["1.0+seed=1"]
     sources = report(client, "1.0+seed=1", "1.0+seed=2")
     assert "(1.0+seed=1) → 1.0 (1.0+seed=2)" in sources["sentence"]
 
     def asked(**changes: str) -> httpx.Response:
-        return client.get(
-            "/upgrades/report", params={"library": "fake", "before": "1.0+seed=1", "after": "1.1"} | changes
-        )
+        ends = {"library": "fake", "before": "1.0+seed=1", "after": "1.1"} | changes
+        return client.get("/compare", params=upgrade_params(ends["before"], ends["after"], ends["library"]))
 
     ambiguous = asked(before="1.0")
     assert_problem(ambiguous, 422, named["1.0+seed=1"], named["1.0+seed=2"])
     assert_problem(asked(after="9.9"), 404, "there are no results of fake 9.9", "1.1, 1.0")
     assert "kexbench run" in asked(after="9.9").json()["remedy"]
     assert_problem(asked(library="gnutls"), 404, "stored versions: none")
-    assert_problem(asked(after="1.0+seed=1"), 422, "are the same")
-    assert_problem(asked(library="nss"), 422, "query.library")
+    assert asked(after="1.0+seed=1").json()["upgrade"] is None
+    assert_problem(asked(library="nss"), 422, "query.base")
 
 
 def test_neighbours_are_listed_newest_first_and_page_by_page(
@@ -402,7 +399,7 @@ def test_a_catalogue_with_faults_is_a_problem_that_names_them(
         raise DocumentError("libraries.yaml", [Fault(3, 5, "libraries", "unknown field")])
 
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=broken)) as client:
-        address = f"{API_PREFIX}/upgrades/report?library=fake&before=1&after=2"
+        address = f"{API_PREFIX}/compare?base=fake@1&other=fake@2"
         assert_problem(client.get(address), 503, "libraries.yaml:3:5")
 
 

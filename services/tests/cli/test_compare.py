@@ -7,9 +7,9 @@ import pytest
 
 from kexbench.answers.shapes import CaseView
 from kexbench.cli import compare
-from kexbench.domain.intervals import Ratio
+from kexbench.cli.change_tables import verdict_text
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import BuildProfile
-from kexbench.domain.upgrades import SideMove, SpreadMove, UpgradeCell
 from tests.builders import RSA, a_run
 from tests.cli.conftest import SPEC, Cli
 
@@ -140,34 +140,11 @@ def test_build_profiles_are_named_where_their_labels_differ() -> None:
     assert compare._profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
 
 
-def a_cell(**changes: object) -> UpgradeCell:
-    cell = compare._without_result(CaseView.of(a_run().plan.case(RSA)))
-    move = Ratio(ratio=1.1, low=0.95, high=1.25)
-    moved = SideMove(**move.model_dump(), verdict="unresolved")
-    return cell.model_copy(
-        update={"move": move, "client": moved, "server": moved, "resolves": 0.2, "invocations": 6, **changes}
-    )
-
-
-def test_an_unresolved_change_is_printed_with_its_resolution(capsys: pytest.CaptureFixture[str]) -> None:
-    compare._print([a_cell()])
-    told = capsys.readouterr().out
-    assert f"{a_cell().title}  unresolved (resolution 20.0%)\n" in told
-    assert told.count("+10.00%  [−5.00%, +25.00%]  unresolved") == 3
-    assert "  resolution  " not in told
-
-
-def test_costs_that_vary_more_than_before_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    spread = SpreadMove(before=0.012, after=0.041, q=0.01, verdict="more")
-    compare._print([a_cell(), a_cell(spread=spread)])
-    told = capsys.readouterr().out
-    assert told.count("costs vary more from invocation to invocation: 1.2% → 4.1%") == 1
-
-
-def test_machines_are_named_where_a_run_has_several(capsys: pytest.CaptureFixture[str]) -> None:
-    compare._print([a_cell(pool="amd", cpu_model="A"), a_cell(pool="intel", cpu_model="B")])
-    told = capsys.readouterr().out
-    assert [f"{a_cell().title} on {where}  unresolved" in told for where in ("A (amd)", "B (intel)")] == [True, True]
+def test_a_case_without_a_result_stands_beside_the_others(cli: Cli) -> None:
+    case = CaseView.of(a_run().plan.case(RSA))
+    cell = compare._without_result(case, HostKind("amd", "A"))
+    assert (cell.title, cell.pool, cell.cpu_model, verdict_text(cell)) == (case.title, "amd", "A", "no result")
+    assert compare.compare_legend([cell]) == ""
 
 
 def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli) -> None:
@@ -177,10 +154,10 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
     (answer,) = done.json()
     (cell,) = answer["cells"]
     assert (cell["case_id"], cell["other_case_id"], cell["paired"]) == (PLAIN, RESUMED, True)
-    assert [(each["base"], each["other"]) for each in answer["differences"]] == [("none", "psk-dhe")]
-    ratio = cell["both"]["ratio"]
+    assert [(each["before"], each["after"]) for each in answer["differences"]] == [("none", "psk-dhe")]
+    ratio, (base, other) = cell["move"], cell["estimates"]["both"]
     assert ratio["low"] <= ratio["ratio"] <= ratio["high"]
-    measured = cell["both"]["other"]["value"] / cell["both"]["base"]["value"]
+    measured = other["value"] / base["value"]
     assert ratio["ratio"] == pytest.approx(measured, rel=0.02)
 
 

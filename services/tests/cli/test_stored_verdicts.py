@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from kexbench.answers.two_ends import ComparedCell
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.alert_models import UnderConfirmation
 from kexbench.api.app import create_app
@@ -20,7 +21,7 @@ from kexbench.cli.main import app_with
 from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation, Sample
-from kexbench.domain.upgrades import SIDES_OF, UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import SIDES_OF, UpgradeEnd
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
 from tests.builders import (
@@ -102,8 +103,8 @@ def measured(run: Run, ratio: float) -> list[Invocation]:
     ]
 
 
-def by_case(cells: list[dict[str, Any]]) -> dict[str, UpgradeCell]:
-    return {cell["case_id"]: UpgradeCell.model_validate(cell) for cell in cells}
+def by_case(cells: list[dict[str, Any]]) -> dict[str, ComparedCell]:
+    return {cell["case_id"]: ComparedCell.model_validate(cell) for cell in cells}
 
 
 def test_a_comparison_and_the_pages_judge_with_the_same_floor(terminal: Terminal, empty_store: ClickHouseStore) -> None:
@@ -113,7 +114,7 @@ def test_a_comparison_and_the_pages_judge_with_the_same_floor(terminal: Terminal
     run = a_comparison(empty_store)
     rows = {row["case_id"]: row for row in terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)}
     assert (rows[RSA]["verdict"], rows[ECDSA]["verdict"]) == ("unresolved", "more"), "one case was qualified"
-    names = {view["source"]: view["subject"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
+    names = {view["source"]: view["name"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
     ends = [names[end.partition("@")[2]] for end in (OLD, NEW)]
     pages = {
         cell["case_id"]: cell
@@ -121,13 +122,13 @@ def test_a_comparison_and_the_pages_judge_with_the_same_floor(terminal: Terminal
             "/compare", base=ends[0], other=ends[1], base_run_id=run.run_id, other_run_id=run.run_id
         )["cells"]
     }
-    report = by_case(terminal.ask("/upgrades/report", library="openssl", before=ends[0], after=ends[1])["cells"])
+    report = by_case(terminal.ask("/compare", base=ends[0], other=ends[1])["cells"])
     for case_id, row in rows.items():
         for side, metric in (("both", "cpu_ns"), ("client", "client_cpu_ns"), ("server", "server_cpu_ns")):
-            shown, printed = pages[case_id][side], row["ratios"][metric]
-            own = {"ratio": printed["ratio"], "low": printed["low"], "high": printed["high"]}
-            assert (own, printed["verdict"]) == (shown["ratio"], shown["verdict"])
-        assert row["verdict"] == pages[case_id]["both"]["verdict"]
+            cell, printed = pages[case_id], row["ratios"][metric]
+            own = {name: printed[name] for name in ("ratio", "low", "high", "verdict")}
+            assert own == (cell[side] if side != "both" else cell["move"] | {"verdict": cell["verdict"]})
+        assert row["verdict"] == pages[case_id]["verdict"]
         assert row["resolves"] == pages[case_id]["resolves"] == report[case_id].resolves
         assert row["verdict"] == report[case_id].verdict
     assert "unresolved (resolution 5." in terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
@@ -203,7 +204,7 @@ def test_functions_are_those_that_the_pages_name(
     samples = tuple(Sample(subject=end, metric=metric, values=(1e6,)) for end in (OLD, NEW) for metric in metrics)
     invocations = [an_invocation(run, n, cpu_ns={OLD: 1, NEW: 1}, profiles=counted) for n in range(2)]
     empty_store.add_invocations(run, [made.model_copy(update={"samples": samples}) for made in invocations])
-    names = {view["source"]: view["subject"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
+    names = {view["source"]: view["name"] for view in terminal.ask(f"/runs/{run.run_id}")["subjects"]}
     ends = [names[end.partition("@")[2]] for end in (OLD, NEW)]
     (page,) = terminal.ask("/upgrades/why", library="openssl", before=ends[0], after=ends[1])
     folder = tmp_path / "profiles"

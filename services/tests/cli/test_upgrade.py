@@ -5,22 +5,24 @@ from io import StringIO
 
 import pytest
 import typer
-from kexbench.cli.upgrade_words import (
-    CORES_LEGEND,
-    DISTURBED_SIDES,
-    cores,
-    legend,
-    report_lines,
-    report_tables,
-    verdict_text,
-)
 from rich.console import Console
 
+from kexbench.answers.two_ends import Comparison
+from kexbench.cli.change_tables import (
+    CORES_LEGEND,
+    DISTURBED_SIDES,
+    change_lines,
+    change_tables,
+    cores,
+    legend,
+    missing_lines,
+    verdict_text,
+)
 from kexbench.cli.upgrade import share
 from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.numbers import signed_words
-from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
+from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 
@@ -55,7 +57,7 @@ def test_a_planted_step_is_told_at_its_version_with_sides_and_cores(cli: Cli) ->
 def test_the_json_is_the_report_and_a_regression_can_fail_a_script(cli: Cli) -> None:
     done = cli("upgrade", "fake", "1.0", "1.1", "--json", "--fail-on-regression")
     assert done.status == 3, done.err
-    report = UpgradeReport.model_validate(done.json())
+    report = Comparison.model_validate(done.json())
     assert [cell.verdict for cell in report.cells] == ["more", "more"]
     for cell in report.cells:
         assert cell.paired
@@ -130,40 +132,19 @@ def a_cell(title: str, **changes: object) -> UpgradeCell:
 
 
 def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
-    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
     missing = [
         MissingCell(case_id=f"{n}", title=f"case {n}", pool="local", cpu_model="CPU", version="1.1", reason="crashed")
         for n in range(7)
     ]
-    report = UpgradeReport(
-        library="fake",
-        before=end,
-        after=end,
-        relevant=0.005,
-        sentence="",
-        cells=(a_cell("A", warnings=("not interleaved", "other")), a_cell("B", warnings=("not interleaved",))),
-        factors=(),
-        missing=tuple(missing),
-        defaults=("1.1: one more group",),
-        security=("1.1: CVE-1",),
-    )
-    assert report_lines(report) == [
-        "not interleaved: all cases",
-        "other: A",
-        "1.1: crashed: case 0; case 1; case 2; case 3; case 4; and 2 more",
-        "changed default, 1.1: one more group",
-        "security fix, 1.1: CVE-1",
-    ]
+    cells = (a_cell("A", warnings=("not interleaved", "other")), a_cell("B", warnings=("not interleaved",)))
+    assert change_lines(cells) == ["not interleaved: all cases", "other: A"]
+    assert missing_lines(missing) == ["1.1: crashed: case 0; case 1; case 2; case 3; case 4; and 2 more"]
 
 
 def test_the_legend_explains_only_what_the_tables_have() -> None:
-    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
 
     def of(cell: UpgradeCell) -> str:
-        fields = {"library": "fake", "before": end, "after": end, "relevant": 0.005, "sentence": "", "cells": (cell,)}
-        return legend(
-            UpgradeReport.model_validate(fields | dict.fromkeys(("factors", "missing", "defaults", "security"), ()))
-        )
+        return legend([cell])
 
     assert "Unresolved: " in of(a_cell("A"))
     assert "Unresolved: " not in of(a_cell("A", verdict="same"))
@@ -173,25 +154,13 @@ def test_the_legend_explains_only_what_the_tables_have() -> None:
 
 
 def test_sides_that_preemption_spoilt_are_told_in_their_cells_and_below() -> None:
-    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
-    report = UpgradeReport(
-        library="fake",
-        before=end,
-        after=end,
-        relevant=0.005,
-        sentence="",
-        cells=(a_cell("A", disturbed=7), a_cell("B", client=a_side(1.0, "same"), server=a_side(1.0, "same"))),
-        factors=(),
-        missing=(),
-        defaults=(),
-        security=(),
-    )
+    cells = (a_cell("A", disturbed=7), a_cell("B", client=a_side(1.0, "same"), server=a_side(1.0, "same")))
     console = Console(file=StringIO(), width=80, highlight=False)
-    for table in report_tables(report):
+    for table in change_tables(cells):
         console.print(table)
     assert isinstance(console.file, StringIO)
     assert console.file.getvalue().count("no result") == 2
-    (told,) = report_lines(report)
+    (told,) = change_lines(cells)
     assert told == f"{DISTURBED_SIDES}: A"
 
 
@@ -208,7 +177,6 @@ def a_side(ratio: float, verdict: str) -> SideMove:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_nothing_is_cut(width: int) -> None:
-    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
     along = Difference(what="nettle", before="3.8.1", after="3.10.1")
     cell = a_cell(
         "TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256, resumed with session id",
@@ -220,20 +188,9 @@ def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_no
         server_after_ns=268_000.0,
         components=(along,),
     )
-    report = UpgradeReport(
-        library="fake",
-        before=end,
-        after=end,
-        relevant=0.005,
-        sentence="",
-        cells=(cell,),
-        factors=(),
-        missing=(),
-        defaults=(),
-        security=(),
-    )
+    cells = (cell,)
     console = Console(file=StringIO(), width=width, highlight=False)
-    for table in report_tables(report):
+    for table in change_tables(cells):
         console.print(table)
     assert isinstance(console.file, StringIO)
     lines = console.file.getvalue().splitlines()

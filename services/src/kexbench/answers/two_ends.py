@@ -341,9 +341,10 @@ def _shown(
     unalike: Sequence[Unalike],
     levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]],
 ) -> ComparedCell:
+    base, other = pair.cases
     return ComparedCell(
-        **vars(cell),
-        other_case_id=pair.cases[1].case_id,
+        **vars(cell) | {"case_id": base.case_id, "title": base.label},
+        other_case_id=other.case_id,
         other_host_kind=pair.kinds[1],
         unalike=tuple(unalike),
         estimates={

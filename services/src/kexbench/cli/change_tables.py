@@ -72,6 +72,8 @@ def cores_text(cell: UpgradeCell) -> str:
 
 def verdict_text(cell: UpgradeCell) -> str:
     """The verdict; an unresolved one with the resolution, or why there is none."""
+    if not cell.invocations:
+        return NO_RESULT
     if cell.verdict == "unresolved" and cell.resolves is None:
         return f"{VERDICTS[cell.verdict]}:\ntoo few invocations"
     return verdict_words(cell.verdict, cell.resolves)

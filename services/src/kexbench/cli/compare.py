@@ -31,6 +31,7 @@ from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
 from kexbench.domain.components import changed_components
 from kexbench.domain.differences import Difference
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument
 from kexbench.domain.upgrades import NOT_JUDGED, SIDES_OF, Side, SideMove, UpgradeCell
@@ -151,7 +152,7 @@ def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, Seque
     shown: list[UpgradeCell] = []
     for case in detail.cases:
         of_case = [cell for cell in cells if cell.case_id == case.id]
-        shown += of_case or [_without_result(case)]
+        shown += of_case or [_without_result(case, detail.host_kind)]
     return detail.model_copy(update={"cells": own}), shown
 
 
@@ -167,12 +168,12 @@ def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
     return before, after
 
 
-def _without_result(case: CaseView) -> UpgradeCell:
+def _without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
     return UpgradeCell(
         case_id=case.id,
         title=case.title,
-        pool="",
-        cpu_model="",
+        pool=kind.pool if kind else "",
+        cpu_model=kind.cpu_model if kind else "",
         verdict="unresolved",
         move=None,
         client=None,

@@ -64,6 +64,8 @@ def upgrade(
         query |= {"relevant": share(relevant)} | ({"base_pool": pool, "other_pool": pool} if pool else {})
         with reach_api() as api:
             answer = api.get(Comparison, f"/compare?{urlencode(query)}")
+        if answer.base and answer.other and answer.base.subject == answer.other.subject:
+            raise typer.BadParameter(f"{before} and {after} are the same: {answer.base.subject.name}")
         if as_json:
             print_json(answer.model_dump(mode="json"))
         else:
