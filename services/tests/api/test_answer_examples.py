@@ -57,7 +57,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
 
 EMPTY = ("alerts", "compare", "filters", "matrix", "overview", "runs", "trends", "upgrades")
 """Operations with an example of an empty store too."""
-UNKNOWN = ("upgrade_report", {**UPGRADE, "after": "9.9"})
+UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 
 
 @pytest.fixture

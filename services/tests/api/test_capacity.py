@@ -103,7 +103,7 @@ def test_cores_and_machines_by_hand(client: httpx.Client, empty_store: ClickHous
     cores = version["need"]["cores"]
     assert cores["value"] == pytest.approx(4.5, rel=1e-3)
     assert cores["low"] < 4.5 < cores["high"]
-    assert version["need"]["machines"] == {"value": 2, "low": 2, "high": 2}
+    assert version["need"]["machines"] == {"value": 2, "low": 2, "high": 2, "invocations": None}
     assert [part["load_share"] for part in version["parts"]] == pytest.approx([2 / 3, 1 / 3], rel=1e-3)
     assert (cpu["change"], cpu["part_changes"], version["instead"], cpu["warnings"]) == (None, [], None, [])
     assert cpu["sentence"].startswith("fake 1.0 needs 4.5 cores [4.4"), cpu["sentence"]
@@ -264,7 +264,7 @@ def test_two_invocations_give_cores_without_an_interval(client: httpx.Client, em
     (cpu,) = asked(client, a_mix(*HALVES, coresPerMachine=2), to="fake@1.1")["cpus"]
     cores = cpu["versions"][0]["need"]["cores"]
     assert (cores["low"], cores["high"]) == (None, None)
-    assert cpu["versions"][0]["need"]["machines"] == {"value": 3, "low": None, "high": None}
+    assert cpu["versions"][0]["need"]["machines"] == {"value": 3, "low": None, "high": None, "invocations": None}
     assert (cpu["change"]["verdict"], cpu["change"]["move"]) == ("unresolved", None)
 
 

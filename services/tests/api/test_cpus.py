@@ -56,7 +56,7 @@ def test_the_gain_of_the_newest_version_is_that_of_its_matrix(
         where = {"pool": row["pool"], "cpu_model": row["cpu_model"]}
         matrix = client.get("/matrix", params=where).raise_for_status().json()
         (cell,) = [
-            cell for cell in matrix["cells"] if (cell["case_id"], cell["subject"]) == (RSA, row["subject"]["subject"])
+            cell for cell in matrix["cells"] if (cell["case_id"], cell["subject"]) == (RSA, row["subject"]["name"])
         ]
         assert row["change"] == cell["change"]
         assert row["estimate"] == cell["estimate"]

@@ -71,8 +71,9 @@ def test_the_planted_noise_is_found_again(client: httpx.Client, empty_store: Cli
     assert row["cv"] == pytest.approx(NOISE, rel=0.25)
     assert row["pair_sd"] == pytest.approx(sqrt(2) * NOISE, rel=0.35)
     assert row["smallest_detectable_change"] == pytest.approx(smallest_detectable_change(row["pair_sd"], 10))
-    assert row["false_positive_low"] <= row["false_positive_rate"] <= row["false_positive_high"]
-    assert row["false_positive_rate"] < 0.1
+    share = row["false_positives"]
+    assert share["low"] <= share["value"] <= share["high"]
+    assert share["value"] < 0.1
 
 
 def test_what_was_measured_in_another_way_qualifies_nothing(client: httpx.Client, empty_store: ClickHouseStore) -> None:

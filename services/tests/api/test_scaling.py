@@ -63,7 +63,7 @@ def test_a_planted_contention_is_found_again(
     (case,) = answer["cases"]
     assert (case["case"]["threads"], case["case"]["id"]) == (1, "tlsv1.2_rsa_rsa-2048_aes-128-gcm")
     contended, free = case["lines"]
-    assert [line["subject"] for line in case["lines"]] == [each["subject"] for each in answer["subjects"]]
+    assert [line["subject"] for line in case["lines"]] == [each["name"] for each in answer["subjects"]]
 
     assert contended["contention"]["low"] < 0.1 < contended["contention"]["high"]
     assert contended["contention"]["high"] - contended["contention"]["low"] < 0.02
@@ -150,7 +150,7 @@ def test_the_greatest_rate_of_a_server_is_named_with_what_limited_it(
     (load,) = answer["loads"]
     assert (load["title"], load["case"]["concurrency"]) == ("TLS 1.2 RSA, RSA 2048, served by nginx", 1)
     saturated, idle = load["lines"]
-    assert [line["subject"] for line in load["lines"]] == [each["subject"] for each in answer["subjects"]]
+    assert [line["subject"] for line in load["lines"]] == [each["name"] for each in answer["subjects"]]
     assert [point["concurrency"] for point in saturated["points"]] == [1, 8, 32]
     assert saturated["greatest"] == saturated["points"][1]
     rate = saturated["greatest"]["rate"]

@@ -58,8 +58,8 @@ def test_the_version_measured_last_is_shown_and_others_are_offered(
     measured(empty_store, "20260102-120000-0001", version="1.0", day=1)
     answer = security(client)
     assert [each["version"] for each in answer["subjects"]] == ["1.0", "1.1"]
-    assert answer["subject"] == answer["subjects"][0]["subject"]
-    older = security(client, subject=answer["subjects"][1]["subject"])
+    assert answer["subject"] == answer["subjects"][0]["name"]
+    older = security(client, subject=answer["subjects"][1]["name"])
     assert {each["run_id"] for each in level(older, 128)["handshakes"]} == {"20260101-120000-0001"}
 
 

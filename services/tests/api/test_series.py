@@ -110,8 +110,9 @@ def test_a_machine_that_was_changed_has_a_line_of_its_own(
     measured(empty_store, "two", VERSIONS[6:], day=1, host=HOST.model_copy(update=changed))
     kinds = client.get("/filters").json()["host_kinds"]
     assert len(kinds) == 2
-    lines = [series(client, RSA, **kind) for kind in kinds]
-    versions = [[point["subject"]["version"] for point in line["points"]] for (line,) in lines]
+    lines = series(client, RSA)
+    assert [line["host_kind"] for line in lines] == kinds
+    versions = [[point["subject"]["version"] for point in line["points"]] for line in lines]
     assert versions == [list(VERSIONS[6:]), list(VERSIONS[:6])]
 
 
@@ -181,8 +182,9 @@ def test_a_change_point_has_the_step_that_the_table_shows(client: httpx.Client, 
     (found,) = change_points(client)
     matrix = client.get("/matrix").json()
     (cell,) = [cell for cell in matrix["cells"] if cell["case_id"] == RSA and "@1.6~" in cell["subject"]]
-    shared = ("before", "after", "ratio", "low", "high", "verdict")
-    assert {key: found[key] for key in shared} == {key: cell["change"][key] for key in shared}
+    change = cell["change"]
+    assert found["move"] == {key: change[key] for key in ("ratio", "low", "high")}
+    assert {key: found[key] for key in ("before", "after", "verdict")}.items() <= change.items()
 
 
 def test_a_change_point_between_runs_that_share_nothing_has_no_size(
@@ -191,7 +193,7 @@ def test_a_change_point_between_runs_that_share_nothing_has_no_size(
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1)
     (found,) = change_points(client)
-    assert (found["verdict"], found["move"]["ratio"], found["low"]) == ("apart", None, None)
+    assert (found["verdict"], found["move"]) == ("apart", None)
 
 
 def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -204,12 +206,13 @@ def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store
     assert trends["left_out"] == 0
     lines = {(line["metric"], line["host_kind"]["cpu_model"]): line for line in trends["lines"]}
     assert len(lines) == len(trends["lines"]) == 4
-    series = the_line(client, cpu_model=HOST.cpu_model)
+    alone = the_line(client, cpu_model=HOST.cpu_model)
     line = lines["cpu_ns", HOST.cpu_model]
-    assert line["change_points"] == series["change_points"]
-    for point, shown in zip(series["points"], line["points"], strict=True):
-        assert trends["subjects"][shown["subject"]]["subject"] == point["subject"]
-        assert point["estimate"] == {key: shown[key] for key in ("value", "low", "high", "invocations")}
+    assert line["change_points"] == alone["change_points"]
+    for point, shown in zip(alone["points"], line["points"], strict=True):
+        assert trends["subjects"][shown["subject"]] == point["subject"]
+        numbers = ("value", "low", "high", "invocations")
+        assert {key: point[key] for key in numbers} == {key: shown[key] for key in numbers}
     narrowed = client.get("/trends", params={**asked, "cpu_model": "Other CPU"}).json()
     assert {line["host_kind"]["cpu_model"] for line in narrowed["lines"]} == {"Other CPU"}
 
