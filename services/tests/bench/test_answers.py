@@ -19,7 +19,7 @@ from tests.builders import newest_runs
 
 SMALL = Extent(runs=2, groups=1, versions=2, hosts=2)
 
-pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
+pytestmark = pytest.mark.thorough
 
 
 def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None:
