@@ -2,7 +2,7 @@
 #
 #   make install  kexbench and its dashboard, into this checkout: services/.venv/bin/kexbench
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
-#   make test     everything that needs no cluster and builds no library; a quarter of an hour the first time
+#   make test     everything that needs no cluster and builds no library; ten minutes, a little more the first time
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
 #                 and as root what needs a cluster; an hour the first time
 #   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
@@ -47,9 +47,12 @@ CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 # Where this is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What each of them says comes together, when it has ended.
+SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check format golden generate screenshots packages-run \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check check-types check-services \
+	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
 
@@ -64,14 +67,17 @@ run: install
 	exec $(BIN)/kexbench serve
 
 test: packages-run packages-check packages-test python frontend check
+	@$(MAKE) $(SIDE_BY_SIDE) test-worker test-frontend
+	$(SAY) "services: Python tests, and a real run in a real browser"
+	@cd services && .venv/bin/pytest -m "not (charts or cluster or infra or builds or thorough)"
+
+test-worker:
 	$(SAY) "worker: C tests"
-	@$(MAKE) --silent -j$(CORES) -C workers/handshake test
-	$(SAY) "services: Python tests"
-	@cd services && .venv/bin/pytest
+	@$(MAKE) --silent -C workers/handshake test
+
+test-frontend:
 	$(SAY) "frontend: unit tests"
 	@cd frontend && npm test --silent
-	$(SAY) "end to end: a real run in a real browser"
-	@cd services && .venv/bin/pytest -m browser
 
 test-all: test packages-kits packages-cross
 	@$(MAKE) test-charts
@@ -97,7 +103,7 @@ test-infra: python
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
-	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest -m thorough tests/api/test_same_answers.py; }
+	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py; }
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -146,15 +152,25 @@ root:
 	@[ "$$(id -u)" = 0 ] || { echo "This needs root: sudo make $(MAKECMDGOALS)" >&2; exit 1; }
 
 check: packages-check python frontend/node_modules/.package-lock.json
+	@$(MAKE) $(SIDE_BY_SIDE) check-types check-services check-worker check-frontend
+	@cd services && .venv/bin/python checks/sentences.py src ../frontend/src
+
+check-types:
+	$(SAY) "services: types"
+	@cd services && .venv/bin/mypy && .venv/bin/mypy ../charts/tools/*.py
+
+check-services:
+	$(SAY) "services: format, lint, import contract"
+	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
+		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED)
+	@cd services && .venv/bin/lint-imports --no-logo
+
+check-worker:
 	$(SAY) "worker: format"
 	@$(MAKE) --silent -C workers/handshake format-check
 	@$(MAKE) --silent -C workers/bfe format-check
-	$(SAY) "services: format, lint, types, import contract"
-	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
-		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED) && .venv/bin/mypy
-	@cd services && .venv/bin/lint-imports --no-logo
-	@cd services && .venv/bin/python checks/sentences.py src ../frontend/src
-	@cd services && .venv/bin/mypy ../charts/tools/*.py
+
+check-frontend:
 	$(SAY) "frontend: format, lint, types"
 	@cd frontend && npm run --silent check
 

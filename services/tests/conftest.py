@@ -1,7 +1,7 @@
 """Kits of the fake backend, made once a test process: real worker, real protocol, known timings; and stores."""
 
 import os
-import time
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,17 +19,22 @@ from tests.stores import emptied
 # Hundreds of homes have kits of the same sources: ccache compiles those once.
 os.environ["PATH"] = f"/usr/lib/ccache:{os.environ['PATH']}"
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
-TAKES_LONG = ("builds", "thorough", "cluster")
 settings.register_profile("kexbench", deadline=None, derandomize=True)  # a busy machine is no failure
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("kexbench")
+MEMORY, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """On a slow machine, CI leaves out the rest of what takes long."""
-    until = float(os.environ.get("KEXBENCH_TESTS_UNTIL", "inf"))
-    if time.time() > until and any(map(item.get_closest_marker, TAKES_LONG)):
-        pytest.skip('no time is left; this runs it: pytest -m "builds or thorough", as root: pytest -m cluster -n 0')
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the folders of tests in memory if it has enough space: a test of a store waits for the disk hundreds of
+    times. A cluster, which has images, stays on the disk, as everything in one process does."""
+    if (
+        config.getoption("numprocesses", None)
+        and MEMORY.is_dir()
+        and shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES
+        and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+    ):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
     [
         ("check", "clang-format", "format-check"),
         ("format", "clang-format", "workers/handshake format"),
-        ("test", "chromium", "-m browser"),
-        ("test-all", "qemu-user-static", "builds or thorough"),
-        ("test-all", "perl", "builds or thorough"),
+        ("test", "chromium", "real browser"),
+        ("test-all", "qemu-user-static", '-m "builds or thorough"'),
+        ("test-all", "perl", '-m "builds or thorough"'),
         ("bench", "gnutls-bin", "-m bench"),
         ("bench", "perl", "-m bench"),
         ("kits", "perl", "kits add"),

@@ -25,7 +25,6 @@ from tests.notify.fake import FakeChannel
 from tests.serving import serving
 
 __all__ = ["hook"]
-pytestmark = pytest.mark.xdist_group("store")
 TEAM, OTHER = ChannelRule(name="crypto-team"), ChannelRule(name="other")
 PAGES = "https://kexbench.example"
 

@@ -11,7 +11,6 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import NOON, a_run, an_event, an_invocation
 from tests.store.test_contract import ONE, TWO, started
 
-pytestmark = pytest.mark.xdist_group("store")
 MONTH = timedelta(days=30)
 
 

@@ -1,13 +1,11 @@
 """What a rule would have told, asked over the API."""
 
 import httpx
-import pytest
 
 from tests.api.conftest import assert_problem, token
 from tests.api.test_alerts import as_person
 from tests.builders import SPEC
 
-pytestmark = pytest.mark.xdist_group("store")
 RULE = "alerts: { relevant: 1%, notify: [crypto-team] }\n"
 
 

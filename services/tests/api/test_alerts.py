@@ -17,7 +17,6 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, assert_problem, token
 from tests.builders import ECDSA, NOON, a_cause, a_finding, a_run, a_screening, an_alert_event
 
-pytestmark = pytest.mark.xdist_group("store")
 ALERT = a_cause().alert_id
 STATUSES = {"acknowledged": 1, "confirmed": 1, "fixed": 1, "ignored": 1, "wrong": 1}
 

@@ -23,7 +23,6 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf
 from tests.golden import assert_golden
 
-pytestmark = pytest.mark.xdist_group("store")
 GOLDEN = Path(__file__).parent / "golden"
 EXTENT = Extent(runs=2, groups=1, versions=3, hosts=2, batches=4)
 LEFT_OUT = {"health": "names the engine's version", "store": "sizes on disk differ from time to time"}

@@ -28,7 +28,6 @@ from tests.api.conftest import SECRET, ClientOf
 from tests.api.test_upgrades import ONE, THREE, TWO, VERSIONS, measured
 from tests.builders import ECDSA, RSA, an_invocation, newest_runs
 
-pytestmark = pytest.mark.xdist_group("store")
 SMALL = Extent(runs=1, groups=1, versions=3, hosts=1, batches=4)
 READ_EACH_TIME = {
     "store": 1,  # its size changes by itself

@@ -16,7 +16,6 @@ from tests.api.cluster import ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import NOON, a_notification, a_screening, an_alert_event
 
-pytestmark = pytest.mark.xdist_group("store")
 TEAM, DAILY = ChannelRule(name="crypto-team"), ChannelRule(name="daily", events=BY_DAY, digest_hour=7)
 MINUTE = timedelta(minutes=1)
 

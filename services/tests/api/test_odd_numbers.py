@@ -16,7 +16,7 @@ from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import put, token
 from tests.builders import a_run, an_invocation, newest_runs
 
-pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
+pytestmark = pytest.mark.thorough
 ONE = "fake@1.0"
 NOT_FINITE = ("NaN", "Infinity", "-Infinity", "1e999")
 WHOLE = ("-1", "65536", "4294967296", "18446744073709551616", "1" + "0" * 400)

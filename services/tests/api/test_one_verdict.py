@@ -35,8 +35,6 @@ from tests.api.test_qualifications import COPY, ONE, OTHERS, qualified
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation
 from tests.serving import serving
 
-pytestmark = pytest.mark.thorough
-
 OTHER = HOST.model_copy(update={"cpu_model": "Other CPU"})
 VERSIONS = ("1.0", "1.1", "1.2")
 Random = np.random.Generator

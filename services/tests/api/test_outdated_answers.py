@@ -18,7 +18,6 @@ from tests.api.conftest import SECRET, ClientOf
 from tests.builders import a_run, an_invocation
 from tests.serving import serving
 
-pytestmark = pytest.mark.xdist_group("store")
 LENIENT = {"Cache-Control": "max-stale=5"}
 
 

@@ -25,8 +25,7 @@ from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event,
 from tests.store.test_contract import DyingStore, Killed
 from tests.store.without_summaries import StoreWithoutSummaries
 
-pytestmark = pytest.mark.xdist_group("store")
-SEEDS = int(os.environ.get("KEXBENCH_TEST_SEEDS", "2"))
+SEEDS = int(os.environ.get("KEXBENCH_TEST_SEEDS", "1"))
 """Each takes a minute: `make test-faults` has more."""
 FROZEN = [a_kit("openssl@system", version=version) for version in ("3.0.1", "3.0.2")]
 SUBJECTS = ("fake@1.0", "fake@1.1", "fake@1.2")

@@ -19,7 +19,7 @@ from tests.builders import newest_runs
 
 SMALL = Extent(runs=2, groups=1, versions=2, hosts=2)
 
-pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
+pytestmark = pytest.mark.thorough
 
 
 def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None:
@@ -39,7 +39,10 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
     store.close()
 
 
-def test_answers_transfers_and_sample_rows_are_measured_and_told(tmp_path: Path) -> None:
+def test_answers_transfers_and_sample_rows_are_measured_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.answers.REPETITIONS", 1)
     extent = replace(SMALL, versions=3, groups=2)
     store = make_large_store(tmp_path / "store", extent)
     furnish(store, extent)

@@ -8,7 +8,6 @@ from bench.pages_report import pages_text
 
 
 @pytest.mark.thorough
-@pytest.mark.xdist_group("store")
 def test_a_browser_finds_every_page_useful() -> None:
     figures = measure_pages(Extent(runs=2, groups=1, versions=4, hosts=2), rounds=1)
     pages = {"home", "series", "trends of all cases", "upgrade", "compare", "run"}

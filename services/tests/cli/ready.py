@@ -4,6 +4,7 @@ What starts threads when it is imported, or looks at the environment, is left to
 kexbench.cli itself.
 """
 
+import atexit
 import json
 import os
 import select
@@ -35,6 +36,11 @@ class ReadyCommands:
 
     def __init__(self) -> None:
         self._process = start_process()
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """The process ends with its input."""
+        self._process.communicate()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str, str]:
         """The exit status, and what was written to standard output and standard error. Raises TimeoutExpired."""

@@ -26,8 +26,6 @@ from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 
-# One process makes the history once; several would each measure their own.
-pytestmark = pytest.mark.xdist_group("upgrade")
 NOISE = "noise=0.006"
 ONE, SLOWER, EQUAL = f"1.0+{NOISE}", f"1.1+{NOISE}+seed=7+step=1.02", f"1.2+{NOISE}+seed=9+step=1.02"
 BROKEN = "2.0+unsupported=1"

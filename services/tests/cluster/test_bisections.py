@@ -16,7 +16,7 @@ from devcluster.plan import HOST
 from tests.cluster.kexbench import Kexbench
 from tests.kits.repositories import Repository, a_repository
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 PORT = 8418
 """Of values.yaml: what builders may reach."""
 CASE = "*_ecdhe-ecdsa_*x25519_aes-128-gcm"

@@ -15,7 +15,7 @@ from tests.cluster.kexbench import NAMESPACE, VALUES, Kexbench, a_spec
 from tests.cluster.kubectl import Kubectl
 from tests.watch.repositories import Shared, a_catalogue
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 QUICK, BROKEN, TRACKING = "bench-specs/quick.yaml", "bench-specs/broken.yaml", "bench-specs/tracking.yaml"
 CATALOGUE = "bench-specs/libraries.yaml"
 

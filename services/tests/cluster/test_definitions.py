@@ -13,7 +13,7 @@ from devcluster.plan import ARGO_LINE
 from tests.cluster.kubectl import Kubectl, KubectlError
 from tests.execution.argo.test_workflows import SNAPSHOTS
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 STRICTLY = ("create", "--dry-run=server", "--validate=strict", "-f")
 ONLY_3_7 = {"synchronization": {"mutex": {"name": "one"}}}
 """4.0 knows `mutexes` only."""

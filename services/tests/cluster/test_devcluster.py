@@ -15,7 +15,7 @@ from devcluster.plan import POOL_LABEL, State
 from tests.cluster.kubectl import Kubectl, KubectlError
 from tests.cluster.pods import POD_TIMEOUT_S, printed_by, workflow
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 
 CPUS = "import os; print(len(os.sched_getaffinity(0)))"
 

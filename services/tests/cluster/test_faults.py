@@ -18,7 +18,7 @@ from tests.cluster.faults import (
 from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench
 from tests.cluster.kubectl import Kubectl
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_node_whose_kubelet_stops_is_told_and_its_job_ends_when_it_is_back(

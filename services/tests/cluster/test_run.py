@@ -7,7 +7,7 @@ import pytest
 from tests.cluster.kexbench import JOBS, Kexbench
 from tests.cluster.kubectl import Kubectl
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_spec_is_measured_on_both_pools_with_cpus_of_their_own(kexbench: Kexbench, tmp_path: Path) -> None:

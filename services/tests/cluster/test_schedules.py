@@ -9,7 +9,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 from tests.cluster.kexbench import JOBS, Kexbench, a_spec
 from tests.cluster.kubectl import Kubectl
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 CRON_WORKFLOW = ("cronworkflow/kexbench-schedule-minutely", "--namespace", JOBS)
 
 

@@ -16,7 +16,6 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests.builders import a_run, an_event, an_invocation
 
-pytestmark = pytest.mark.xdist_group("store")
 ONE, TWO = "fake@1.0", "fake@1.1"
 Damage = Callable[[Path], None]
 

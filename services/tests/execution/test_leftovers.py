@@ -15,8 +15,6 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests.builders import a_run, all_invocations, an_event
 
-pytestmark = pytest.mark.xdist_group("store")
-
 
 def test_a_run_that_was_killed_after_its_last_result_is_finished(tmp_path: Path) -> None:
     installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))

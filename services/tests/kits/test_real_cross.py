@@ -32,7 +32,6 @@ def missing() -> str:
 
 pytestmark = [
     pytest.mark.builds,
-    pytest.mark.xdist_group("real-cross"),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
 

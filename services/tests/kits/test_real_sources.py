@@ -28,7 +28,6 @@ LONG_AGO = 1_000_000_000
 TOOLS = ("cc", "make", "perl", "cargo", "git")
 pytestmark = [
     pytest.mark.builds,
-    pytest.mark.xdist_group("real-sources"),
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
 ]
 

@@ -13,7 +13,7 @@ from kexbench.kits.servers import MANIFEST, ServerManifest, ServerStore
 from tests.runner.real import GNUTLS, OPENSSL, RealKits, real_kits, real_servers
 
 __all__ = ["real_kits", "real_servers"]
-pytestmark = [pytest.mark.real, pytest.mark.builds, pytest.mark.xdist_group("real")]
+pytestmark = [pytest.mark.real, pytest.mark.builds]
 REF = SubjectRef.parse(OPENSSL)
 each_server = pytest.mark.parametrize("server", [server for server in Server if server is not Server.NONE])
 

@@ -25,7 +25,6 @@ CASE = Case(
 EARLY_DATA = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk-dhe", early_data_bytes=1024)
 pytestmark = [
     pytest.mark.builds,
-    pytest.mark.xdist_group("real-bfe"),
     pytest.mark.skipif(missing() is not None or shutil.which("cargo") is None, reason=missing() or "no cargo"),
 ]
 

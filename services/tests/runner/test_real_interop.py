@@ -10,7 +10,7 @@ from kexbench.domain.samples import Metric, Negotiated
 from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, real_kits, real_servers, values
 
 __all__ = ["measure_real", "real_kits", "real_servers"]
-pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real")]
+pytestmark = pytest.mark.real
 CASES = (
     a_case("TLSv1.2", "ECDHE-RSA", group="P-256"),
     a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519"),

@@ -16,7 +16,7 @@ from tests.runner.nginx import Logged, nginx, read_log
 from tests.runner.real import GNUTLS, OPENSSL, RealKits, a_case, real_kits, real_servers
 
 __all__ = ["real_kits", "real_servers"]
-pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real")]
+pytestmark = pytest.mark.real
 CONNECTIONS, BYTES = 200, 4096
 FULL_1_2 = a_case("TLSv1.2", "ECDHE-ECDSA", group="P-256")
 FULL_1_3 = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519")

@@ -11,7 +11,6 @@ from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real
 __all__ = ["measure_real", "real_kits", "real_servers"]
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.xdist_group("real"),
     pytest.mark.parametrize("subject", [OPENSSL, GNUTLS]),
 ]
 TLS_1_2 = a_case("TLSv1.2", "ECDHE-RSA", group="P-256")

@@ -45,7 +45,7 @@ from tests.runner.real import (
 )
 
 __all__ = ["measure_real", "real_kits", "real_servers", "serving_kits"]
-pytestmark = [pytest.mark.real, pytest.mark.builds, pytest.mark.xdist_group("real")]
+pytestmark = [pytest.mark.real, pytest.mark.builds]
 BYTES, BATCHES = 4096, 3
 SERVERS = [server for server in Server if server is not Server.NONE]
 each_server = pytest.mark.parametrize("server", SERVERS)

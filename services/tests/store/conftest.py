@@ -31,10 +31,15 @@ def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.terminate()
 
 
-@pytest.fixture(params=["embedded", "server"])
+def dsn_of(request: pytest.FixtureRequest) -> str:
+    dsn: str = request.getfixturevalue("warm_chdb" if request.param == "embedded" else "server_dsn")
+    return dsn
+
+
+@pytest.fixture(params=["embedded", pytest.param("server", marks=pytest.mark.thorough)])
 def dsn(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue("warm_chdb" if request.param == "embedded" else "server_dsn")
-    return found
+    """The contract overrides this: it is checked on the server in every test run."""
+    return dsn_of(request)
 
 
 @pytest.fixture

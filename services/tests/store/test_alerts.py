@@ -2,13 +2,10 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.store.port import Store
 from tests.builders import NOON, a_cause, a_finding, an_alert_event
 
-pytestmark = pytest.mark.xdist_group("store")
 HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE alert_events; --"
 
 

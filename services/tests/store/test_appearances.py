@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
@@ -13,7 +11,6 @@ from kexbench.store.port import Selection, Store
 from tests.builders import ECDSA, HOST, NOON, RSA, a_kit, a_run, an_invocation
 from tests.store.test_contract import CPU, HOSTILE, ONE, TWO, dies_after, started
 
-pytestmark = pytest.mark.xdist_group("store")
 OTHER_CPU = HOST.model_copy(update={"cpu_model": "Other CPU"})
 NAMES = {name: f"fake@{name[5:]}~{name[5:]}~{a_kit(name).build_profile.id}" for name in (ONE, TWO)}
 FIELDS = KitManifest.model_fields.keys() - {"kit_id", "version_key"}

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Timer
@@ -16,7 +14,6 @@ from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, 
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
 
-pytestmark = pytest.mark.xdist_group("store")
 FROZEN = {SENTINEL: a_kit("openssl@system", version="3.0.2")}
 SYSTEM, RELINK, COPY, BURN = (f"openssl@system{suffix}" for suffix in ("", "+relink=1", "+copy=2", "+burn=9"))
 TIMER = Timer(tick_source="tsc", tick_cost_ns=8.5, thread_cpu_clock_cost_ns=251.25)

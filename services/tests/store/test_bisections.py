@@ -2,14 +2,10 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.bisections import BisectionEventKind, LineCommit
 from kexbench.domain.runs import RunReason, RunState
 from kexbench.store.port import Store
 from tests.builders import NOON, a_bisection, a_bisection_event, a_line, a_run, an_event
-
-pytestmark = pytest.mark.xdist_group("store")
 
 
 def test_an_empty_store_knows_no_bisection(store: Store) -> None:

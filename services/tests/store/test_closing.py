@@ -9,8 +9,6 @@ from chdb.state.sqlitelike import Connection as EngineConnection
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 
-pytestmark = pytest.mark.xdist_group("store")
-
 
 def test_closing_waits_for_the_client_of_a_thread_that_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = ClickHouseStore(f"chdb://{tmp_path / 'store'}", "default", EngineClauses())

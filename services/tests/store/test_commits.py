@@ -2,13 +2,9 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.commits import NO_COMMIT, BranchHead, HandledCommit, Presence
 from kexbench.store.port import Store
 from tests.builders import NOON, a_commit, a_handled_commit
-
-pytestmark = pytest.mark.xdist_group("store")
 
 
 def titles(store: Store, repository: str = "") -> list[str]:

@@ -33,8 +33,8 @@ from tests.builders import (
     newest_runs,
 )
 from tests.exported import exported_rows
+from tests.store.conftest import dsn_of
 
-pytestmark = pytest.mark.xdist_group("store")
 CPU = Selection(Metric.CPU_NS)
 ONE, TWO = "fake@1.0", "fake@1.1"
 HOSTILE = [
@@ -52,6 +52,11 @@ HOSTILE = [
     "\\N",
     "",
 ]
+
+
+@pytest.fixture(params=["embedded", "server"])
+def dsn(request: pytest.FixtureRequest) -> str:
+    return dsn_of(request)
 
 
 def whole_state(store: Store, run: Run) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.builders import NOON, a_bisection_event, a_run
 
-pytestmark = pytest.mark.xdist_group("store")
-
 
 def event(run: Run, state: RunState, seconds: float, detail: str = "") -> RunEvent:
     return RunEvent(run_id=run.run_id, at=NOON + timedelta(seconds=seconds), state=state, detail=detail)

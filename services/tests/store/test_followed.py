@@ -2,15 +2,11 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.following import AskedCommit, FollowedCommit, Following, LibraryBranch
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric
 from kexbench.store.port import Selection, Store
 from tests.builders import NOON, a_kit, a_run, an_invocation, an_outcome
-
-pytestmark = pytest.mark.xdist_group("store")
 
 
 def a_followed(minutes: int, *, path: str = "a.yaml", repository: str = "benchmarks") -> FollowedCommit:

@@ -11,8 +11,6 @@ from kexbench.store.definitions import Definitions
 from kexbench.store.port import StoreError
 from tests.store.conftest import SERVICES
 
-pytestmark = pytest.mark.xdist_group("store")
-
 
 def writer(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "tests.store.writer", str(folder), *arguments]

@@ -18,7 +18,6 @@ from tests.exported import exported_rows
 from tests.store.test_contract import ONE, TWO, started
 from tests.stores import clauses_of
 
-pytestmark = pytest.mark.xdist_group("store")
 NODE = HOST.model_copy(
     update={"cpu_family": "25/17", "cpu_stepping": "1", "microcode": "0x1", "governor": "performance", "smt": False}
 )

@@ -15,8 +15,6 @@ from kexbench.store.evidence import Evidence
 from tests.builders import ECDSA, HOST, RSA, a_run, an_event, an_invocation
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, started
 
-pytestmark = pytest.mark.xdist_group("store")
-
 
 class Counting:
     """Levels of some samples, with the number of times that they were read."""

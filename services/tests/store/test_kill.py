@@ -14,7 +14,6 @@ from tests.store.conftest import SERVICES
 from tests.store.writer import COUNT
 from tests.tracing import strace_or_skip
 
-pytestmark = pytest.mark.xdist_group("store")
 TIMEOUT_S = 120
 
 

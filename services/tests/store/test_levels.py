@@ -13,7 +13,6 @@ from kexbench.store.port import LevelRow, Selection, Store
 from tests.builders import HOST, NOON, RSA, a_kit, a_run, an_invocation
 from tests.store.test_contract import ONE, TWO, started
 
-pytestmark = pytest.mark.xdist_group("store")
 OWN = [[11, 12, 40, 12, 11, 13, 12, 12, 90], [12, 12, 13, 12, 99, 12, 14, 11, 12], [10, 11, 12, 13, 14, 15, 16, 17, 18]]
 FROZEN = [[8, 9, 10, 9, 9, 9, 31, 9, 9], [9, 9, 9, 9, 70, 8, 9, 9, 9], [5, 6, 5, 6, 5, 6, 5, 6, 5]]
 

@@ -2,14 +2,11 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.alerts import AlertAction
 from kexbench.domain.notifications import Link, SendingState
 from kexbench.store.port import Store
 from tests.builders import NOON, a_cause, a_notification, a_sending, an_alert_event
 
-pytestmark = pytest.mark.xdist_group("store")
 HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE notifications; --"
 
 

@@ -3,12 +3,9 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.tracing import synced_before_each_line
 
-pytestmark = pytest.mark.xdist_group("store")
 _WAITS_FOR_DISK = (
     "fsync_after_insert = 1",
     "fsync_part_directory = 1",

@@ -19,7 +19,6 @@ from tests.builders import ECDSA, NOON, a_kit, a_run, an_invocation
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, Killed, started
 
-pytestmark = pytest.mark.xdist_group("store")
 AT = NOON + timedelta(days=400)
 LATER = NOON + timedelta(days=2)
 ODD = Selection(Metric.CPU_NS, run_id="zero")

@@ -2,14 +2,10 @@
 
 from datetime import timedelta
 
-import pytest
-
 from kexbench.domain.commits import Commit
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.store.port import RunDurationRow, Store
 from tests.builders import NOON, SPEC, a_run, an_event
-
-pytestmark = pytest.mark.xdist_group("store")
 
 
 def queued(

@@ -13,7 +13,6 @@ from kexbench.store.port import StoreError
 from kexbench.store.rights import SYSTEM_TABLES, grants
 from tests.store.conftest import SERVICES
 
-pytestmark = pytest.mark.xdist_group("store")
 ROOT = SERVICES.parent
 ON_EMBEDDED_STORES = {"detached_parts"}
 

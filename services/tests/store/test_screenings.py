@@ -10,7 +10,6 @@ from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import Store
 from tests.builders import NOON, SPEC, a_run, a_screening, an_event
 
-pytestmark = pytest.mark.xdist_group("store")
 HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE screenings; --"
 RULE = f"{SPEC}alerts: {{ relevant: 1% }}\n"
 

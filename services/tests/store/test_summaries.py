@@ -18,7 +18,6 @@ from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, DyingStore, Killed, dies_after, medians, started
 from tests.stores import clauses_of
 
-pytestmark = pytest.mark.xdist_group("store")
 TO_INVOCATIONS = 6
 """Inserts of a new process until an invocation counts: host, samples, outcomes, profiles and the invocation's row."""
 

@@ -18,7 +18,7 @@ from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 from tests.stores import clauses_of
 
-pytestmark = [pytest.mark.xdist_group("store"), pytest.mark.thorough]
+pytestmark = pytest.mark.thorough
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFeatures: [native, no-aes]")
 
 

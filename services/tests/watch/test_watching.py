@@ -282,13 +282,13 @@ def test_a_clock_that_is_set_back_does_not_lose_how_far_a_branch_was_looked_thro
 
 
 @pytest.mark.thorough
-def test_a_thousand_specs_in_one_commit_are_a_thousand_runs(stage: Stage) -> None:
+def test_two_hundred_specs_in_one_commit_are_two_hundred_runs(stage: Stage) -> None:
     stage.watcher.once()
-    specs: dict[str, str | bytes | None] = {f"bench-specs/{number:04d}.yaml": CLUSTER_SPEC for number in range(1000)}
-    specs["bench-specs/0500.yaml"] = BROKEN
+    specs: dict[str, str | bytes | None] = {f"bench-specs/{number:04d}.yaml": CLUSTER_SPEC for number in range(200)}
+    specs["bench-specs/0100.yaml"] = BROKEN
     commit = stage.shared.pushed(specs)
     assert stage.watcher.once()
     checks = stage.checks()
-    assert (len(checks), [check.path for check in checks if check.faults]) == (1000, ["bench-specs/0500.yaml"])
-    assert len({check.run_id for check in checks if check.run_id}) == 999
+    assert (len(checks), [check.path for check in checks if check.faults]) == (200, ["bench-specs/0100.yaml"])
+    assert len({check.run_id for check in checks if check.run_id}) == 199
     assert {run.commit.commit for run in stage.runs() if run.commit} == {commit}
