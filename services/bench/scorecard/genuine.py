@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from bench.scorecard.figures import name
 from bench.scorecard.live import planting
 from bench.scorecard.service import Lived, alerts_of, lived, serving
-from kexbench.api.alert_models import AlertSummary
+from kexbench.alerts.reading import AlertSummary
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 
 BEFORE, AFTER = "1.1.1w", "3.0.0"

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from bench.machine import BenchError
-from kexbench.api.alert_models import AlertPage, AlertSummary
+from kexbench.alerts.reading import AlertPage, AlertSummary
 from kexbench.api.calling import API_PREFIX
 from kexbench.domain.screenings import ScreenedUpgrade, Screening
 from kexbench.service import lasting_service

@@ -39,7 +39,7 @@ from kexbench.store.port import Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
-    from kexbench.api.webhooks import Doorbell
+    from kexbench.api.doorbell import Doorbell
     from kexbench.notify.port import Channel
     from kexbench.queue.supplies import LocalSupplies, Supplies
 
@@ -113,7 +113,7 @@ class Installation:
 
     def doorbell(self) -> Doorbell:
         """The doorbell of repositories whose webhooks have a secret."""
-        from kexbench.api.webhooks import Doorbell
+        from kexbench.api.doorbell import Doorbell
 
         files = {repository.name: repository.webhook_secret_file for repository in self.repositories()}
         return Doorbell({name: Path(file) for name, file in files.items() if file is not None})

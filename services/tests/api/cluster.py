@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from kexbench.api.access import Caller
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, TokenError
-from kexbench.api.webhooks import Doorbell
+from kexbench.api.doorbell import Doorbell
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.notifications import ChannelRule

@@ -12,8 +12,8 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.doorbell import Doorbell
 from kexbench.api.gate import MAX_UPLOAD_BYTES
-from kexbench.api.webhooks import Doorbell
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem

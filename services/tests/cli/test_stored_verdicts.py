@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from kexbench.alerts.reading import UnderConfirmation
 from kexbench.answers.two_ends import ComparedCell
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.alert_models import UnderConfirmation
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.cli.alert_words import suspicion_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.api.webhooks import Doorbell
+from kexbench.api.doorbell import Doorbell
 from kexbench.client import token_in
 from kexbench.domain.runs import Run, RunReason, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue

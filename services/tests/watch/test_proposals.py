@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.webhooks import Doorbell
+from kexbench.api.doorbell import Doorbell
 from kexbench.client import token_in
 from kexbench.domain.repositories import PullRequests
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger

@@ -11,7 +11,7 @@ import pytest
 
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.commit_models import CommitView
-from kexbench.api.webhooks import Doorbell
+from kexbench.api.doorbell import Doorbell
 from kexbench.client import Answer, ApiClient, Unreachable, token_in
 from kexbench.domain.commits import Check
 from kexbench.domain.runs import Run, Trigger

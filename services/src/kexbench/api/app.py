@@ -42,10 +42,10 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.answers import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
+from kexbench.api.doorbell import Doorbell
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
-from kexbench.api.webhooks import Doorbell
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.planning.spec import Catalogue

@@ -26,16 +26,16 @@ from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import BranchHead, Check, Commit, HandledCommit, Reason, SpecFault
-from kexbench.domain.following import FollowedCommit
+from kexbench.domain.following import FollowedCommit, LibraryBranch
 from kexbench.domain.plans import Plan
 from kexbench.domain.refusals import Refusal
-from kexbench.domain.runs import Trigger
+from kexbench.domain.runs import Run, Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
 from kexbench.queue.runs import one_at_a_time, plan_of, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import RunStore, Store
+from kexbench.store.port import RunProgress, RunStore, Store
 
 router = api_router(route_class=KeptRoute, tags=["commits"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
@@ -187,27 +187,35 @@ def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, pair:
     """Queue the run of two neighbouring commits of a backfill, once, or report its state. On a cluster the catalogue
     has to list the repository; on one machine any is allowed, since callers may build anything there."""
     admit(caller, "submitter")
-    here = isinstance(supplies, LocalSupplies)
-    try:
-        branch = follow_in(pair.spec_text, pair.spec_file)
-        references = [branch.reference(commit) for commit in pair.commits]
-        plan = plan_of(supplies, pair.spec_text, pair.spec_file, None, references, anywhere=here)
-    except DocumentError as error:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
+    branch, plan = _planned_pair(supplies, pair)
     run_id = f"once-{content_hash(['backfill', plan.plan_id], length=20)}"
     with one_at_a_time:
         run = store.run(run_id)
         if run is None and pair.queue:
-            newer = pair.commits[-1][:12]
-            detail = f"backfill of {branch.library} {branch.branch}, commit {newer}"
+            detail = f"backfill of {branch.library} {branch.branch}, commit {pair.commits[-1][:12]}"
             run = queue_run(store, run_id, Trigger.BACKFILL, pair.spec_text, plan, detail)
-    progress = store.progress([run_id]).get(run_id)
+    return _pair_view(run_id, plan, run, store.progress([run_id]).get(run_id))
+
+
+def _planned_pair(supplies: Supplies | LocalSupplies, pair: Neighbours) -> tuple[LibraryBranch, Plan]:
+    """Raises a 422 problem."""
+    here = isinstance(supplies, LocalSupplies)
+    try:
+        branch = follow_in(pair.spec_text, pair.spec_file)
+        references = [branch.reference(commit) for commit in pair.commits]
+        return branch, plan_of(supplies, pair.spec_text, pair.spec_file, None, references, anywhere=here)
+    except DocumentError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
+
+
+def _pair_view(run_id: str, plan: Plan, run: Run | None, progress: RunProgress | None) -> NeighboursView:
+    event = progress.event if run and progress else None
     return NeighboursView(
         run_id=run_id,
-        state=progress.event.state if run and progress else None,
+        state=event.state if event else None,
         started=run is not None and run.is_started,
-        detail=progress.event.detail if run and progress else "",
-        unbuilt=list(progress.event.unbuilt) if run and progress else [],
+        detail=event.detail if event else "",
+        unbuilt=list(event.unbuilt) if event else [],
         estimated_s=plan.estimated_s,
     )
 

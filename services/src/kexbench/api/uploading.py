@@ -87,10 +87,7 @@ def put_attempt(
     """Announce an attempt at a job, before anything is measured. Repeating it changes nothing. A number that another
     pod has is a conflict: use the next number."""
     admit(caller, "job", run_id=run_id, job_id=job_id)
-    if (tried.run_id, tried.job_id, tried.attempt) != (run_id, job_id, attempt):
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "the attempt is of another run, job or number")
-    if (tried.pod_uid, tried.node) != (caller.pod_uid, caller.node):
-        raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is of pod {caller.pod} on node {caller.node}")
+    _check_attempt(tried, (run_id, job_id, attempt), caller)
     job = known_run(store, run_id).job(job_id)
     if job is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
@@ -102,6 +99,13 @@ def put_attempt(
     if announced.pod_uid != tried.pod_uid:
         detail = f"attempt {attempt} at job {job_id} belongs to pod {announced.pod}"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "announce the next number")
+
+
+def _check_attempt(tried: JobAttempt, address: tuple[str, str, int], caller: Caller) -> None:
+    if (tried.run_id, tried.job_id, tried.attempt) != address:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "the attempt is of another run, job or number")
+    if (tried.pod_uid, tried.node) != (caller.pod_uid, caller.node):
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is of pod {caller.pod} on node {caller.node}")
 
 
 @router.get("/runs/{run_id}/invocations", operation_id="stored_invocations")

@@ -3,42 +3,20 @@
 Deliveries need no token. They are signed with the secret that the repository has at the forge.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
-from pathlib import Path
-from threading import Lock
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit
+from kexbench.api.doorbell import Doorbell
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
 from kexbench.forges.webhooks import WebhookError, read_delivery
-
-
-class Doorbell:
-    """Counts the webhooks of each repository. A restart loses the counts, which only delays the next poll a little."""
-
-    def __init__(self, secret_files: Mapping[str, Path]) -> None:
-        """`secret_files`: the files with the webhook secrets, by the names of their repositories."""
-        self.secret_files = secret_files
-        self._rings: Counter[str] = Counter()
-        self._one_at_a_time = Lock()
-
-    def ring(self, repository: str) -> None:
-        """Have a repository polled soon."""
-        with self._one_at_a_time:
-            self._rings[repository] += 1
-
-    def rings(self) -> dict[str, int]:
-        """The number of webhooks for each repository."""
-        with self._one_at_a_time:
-            return dict(self._rings)
 
 
 def _doorbell(request: Request) -> Doorbell | None:

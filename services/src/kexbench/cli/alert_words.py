@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.alerts.events import moment_words
-from kexbench.api.alert_models import AlertSummary, UnderConfirmation
+from kexbench.alerts.reading import AlertSummary, UnderConfirmation
 from kexbench.cli.words import duration_words
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.numbers import counted, percent

@@ -8,9 +8,11 @@ from urllib.parse import quote, urlencode
 import typer
 from typer.core import TyperGroup
 
+from kexbench.alerts.changing import AlertChange, PeoplesAction
 from kexbench.alerts.events import event_words
+from kexbench.alerts.reading import AlertDetail, AlertPage
 from kexbench.analysis.sentences import culprit_sentence
-from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun
+from kexbench.api.alert_models import RuleDryRun
 from kexbench.api.run_models import Submission
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json

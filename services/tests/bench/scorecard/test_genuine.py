@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from bench.scorecard.genuine import AFTER, BEFORE, SPEC, Upgraded, sentence, table
 from bench.scorecard.service import Lived
-from kexbench.api.alert_models import AlertSummary
+from kexbench.alerts.reading import AlertSummary
 from kexbench.domain.alerts import alert_of
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
