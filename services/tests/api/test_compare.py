@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.answers import two_ends
+from kexbench.answers import comparison
 from kexbench.answers.comparing import DIFFERENT_CPU, DIFFERENT_PROFILE, DIFFERENT_RUN, THE_SENTINEL, THROUGH
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.samples import Metric
@@ -182,8 +182,8 @@ def test_an_answer_is_bounded_and_says_what_it_leaves_out(
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {THREE: 1.0}, day=1)
-    monkeypatch.setattr(two_ends, "MOST_CELLS", 1)
-    monkeypatch.setattr(two_ends, "MOST_SUBJECTS", 2)
+    monkeypatch.setattr(comparison, "MOST_CELLS", 1)
+    monkeypatch.setattr(comparison, "MOST_SUBJECTS", 2)
     answer = compared(client, base="fake@1.0", other="fake@1.1")
     assert ([cell["case_id"] for cell in answer["cells"]], answer["left_out"]) == ([RSA], 1)
     assert [subject["version"] for subject in answer["subjects"]] == ["1.0", "1.1"], "the ends are always there"

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.answers import MOST_OUTDATED_S, Answers
 from kexbench.api.app import create_app
+from kexbench.api.caching import MOST_OUTDATED_S, Answers
 from kexbench.api.calling import API_PREFIX
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import RunKey

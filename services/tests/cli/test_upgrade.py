@@ -7,7 +7,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from kexbench.answers.two_ends import Comparison
+from kexbench.answers.comparison import Comparison
 from kexbench.cli.change_tables import (
     CORES_LEGEND,
     DISTURBED_SIDES,

@@ -6,6 +6,7 @@ Comparisons
 - `rounds.py`, `pairs.py`: two subjects within an invocation, and their numbers from one run.
 - `estimates.py`: the estimate of a cell, and the comparison of two.
 - `moves.py`, `moderation.py`, `welch.py`: how far each cell of a matrix moved, its noise and its degrees of freedom.
+- `compared.py`, `sides.py`: what a cell is judged by, and which side a change is in.
 - `verdict.py`, `discovery.py`: the verdict, and the false discovery rate of cells that are judged together.
 - `spread.py`: whether costs vary more than before; `lists.py`: two lists of invocations without a matrix.
 

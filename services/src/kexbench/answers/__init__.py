@@ -1,1 +1,24 @@
-"""Questions that people ask of results, one a file: what an answer holds, and how it is made from the store."""
+"""Questions that people ask of results: a file for each, with the shape of the answer, how it is made from the store,
+and the sentence that says it. Whoever asks gets the same answer: page, command, status, comment, feed.
+
+Start at `matrix.py`.
+
+- `matrix.py`, `cells.py`: the newest numbers of each case and version; the cells of a matrix and of a run.
+- `runs.py`, `run.py`, `run_verdict.py`: runs in brief, one run, and its verdict; `environment.py`, `host_moves.py`,
+  `mixed_pools.py`: what differed on its machines; `reference.py`, `connection.py`: published figures beside its own,
+  and what its connections cost; `articles.py`: the newest runs of the articles' specs.
+- `comparison.py`, `ends.py`, `two_ends.py`, `two_cases.py`: any two ends, case by case; `history.py`: their small
+  histories. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes have in common, what has no
+  number, and what servers need; `change.py`: a change beside a number.
+- `judging.py`: the only way to a verdict, kept by its evidence (docs/adr/0036); `numbers.py`, `comparing.py`: which
+  numbers are compared, and how.
+- `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;
+  `batches.py`: the batches behind a number.
+- `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs; `scaling.py`, `loads.py`: curves
+  over threads, and over connections at once; `security.py`, `security_words.py`: handshakes by their strength;
+  `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the invocations that a
+  spec needs.
+- `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.
+- `filters.py`, `choices.py`, `meaning.py`: what can be chosen, and what people mean by a name.
+- `shapes.py`, `subjects.py`: what several answers have in common. `pruning.py`: removes old batches in steps.
+"""

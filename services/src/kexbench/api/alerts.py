@@ -22,7 +22,7 @@ from kexbench.answers.subjects import neighbours
 from kexbench.answers.upgrade import stories_of
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.alert_models import RuleDryRun, ScreeningPage
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import (
     MaybeSupplies,
     PagesUrl,

@@ -39,7 +39,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
-from kexbench.api.answers import Answers, AnswersAtHand
+from kexbench.api.caching import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
 from kexbench.api.doorbell import Doorbell

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.commit_models import (
     CommitPage,
     CommittedSpec,

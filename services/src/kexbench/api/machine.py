@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from kexbench.answers.qualifications import GROUP, Qualifications, qualifications
 from kexbench.answers.scaling import Scaling, scaling
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem

@@ -14,7 +14,7 @@ from fastapi import Depends, Query, Request
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import NotificationPage, NotificationView, ToSend
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheNotificationStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError

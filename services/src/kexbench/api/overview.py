@@ -22,7 +22,7 @@ from kexbench.answers.queued import (
 )
 from kexbench.answers.runs import known_run
 from kexbench.answers.search import Hit, search
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import MaybeSupplies, TheCatalogue, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError

@@ -12,7 +12,7 @@ from kexbench.answers.run import (
     run_detail,
 )
 from kexbench.answers.runs import RunPage, runs
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import HasQueue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem

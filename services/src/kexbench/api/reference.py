@@ -1,7 +1,7 @@
 """The published figures of a run's spec beside those that the run measured, and the articles that specs repeat."""
 
 from kexbench.answers.articles import Articles, articles
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheStore
 from kexbench.api.gate import api_router
 

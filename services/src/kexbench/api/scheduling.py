@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheQueueing, TheScheduleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.problems import ProblemError

@@ -12,7 +12,7 @@ from kexbench.answers.trends import (
     Trends,
     trends,
 )
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool

@@ -11,7 +11,7 @@ from kexbench.answers.capacity import capacity
 from kexbench.answers.capacity_shapes import CapacityRequest, MixReport
 from kexbench.answers.upgrade import UpgradePage, upgrades
 from kexbench.answers.why import why, why_profile, why_stacks
-from kexbench.api.answers import KeptRoute
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheSampleStore, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.reading import PROBLEMS, Before, CaseId

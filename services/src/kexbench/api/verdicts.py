@@ -4,14 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from kexbench.answers.comparison import Comparison, comparison
+from kexbench.answers.ends import AskedEnd
 from kexbench.answers.run_verdict import changes_in_run, verdict_of_run, verdicts_of_ended
-from kexbench.answers.two_ends import (
-    AskedEnd,
-    ComparedCell,
-    Comparison,
-    comparison,
-)
-from kexbench.api.answers import KeptRoute
+from kexbench.answers.two_ends import ComparedCell
+from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem

@@ -21,6 +21,6 @@ Kits, the queue and the service
 Shared by verbs
 - `reaching.py`: the API that a command uses; `failing.py`: expected errors; `console.py`: where output goes.
 - `report.py`, `tables.py`, `step_tables.py`, `metric_table.py`, `connection_tables.py`: the tables of a run.
-- `words.py`, `alert_words.py`, `bisect_words.py`, `upgrade_words.py`: numbers and results as text.
+- `words.py`, `alert_words.py`, `bisect_words.py`, `change_tables.py`: numbers and results as text.
 - `__main__.py`: `python -m kexbench.cli`, for processes that start `kexbench`.
 """

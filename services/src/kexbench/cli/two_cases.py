@@ -8,8 +8,8 @@ import typer
 import yaml
 from pydantic import ValidationError
 
+from kexbench.answers.comparison import Comparison
 from kexbench.answers.run import RunDetail
-from kexbench.answers.two_ends import Comparison
 from kexbench.cli.change_tables import change_lines, change_tables
 from kexbench.cli.compose import run_wish, stored_run
 from kexbench.cli.console import err, out, print_json

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from kexbench.answers.comparison import Comparison
 from kexbench.answers.filters import Filters
-from kexbench.answers.two_ends import Comparison
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines
 from kexbench.cli.console import err, out, print_json

@@ -1,6 +1,6 @@
 """The terms of kexbench as types: pure values without input or output, independent of all other packages.
 
-Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`
+Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`, a metric a row in `metrics.py`
 (docs/use/adding-a-library.md).
 
 Cases and their strength
@@ -10,14 +10,17 @@ Cases and their strength
 - `mixes.py`: a mix of connections; `material.py`: the files of key material of a case.
 
 Libraries and kits
-- `libraries.py`, `versions.py`, `library_commits.py`: the libraries, and the order of their versions and commits.
+- `libraries.py`, `versions.py`, `library_commits.py`: the libraries, and the order of their versions and commits;
+  `subjects.py`: a library in a version and build, as measured.
 - `kits.py`, `variants.py`, `components.py`, `kit_changes.py`: kits, what is in them and how two differ.
 - `probes.py`, `cpu_features.py`: what a kit's worker can do, and masks of CPU features.
 
 Runs and results
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`: machines, and nodes of one hardware type.
-- `samples.py`, `batches.py`, `profiles.py`: the results of an invocation, its batches, and counted instructions.
+- `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, the results of an invocation, its batches, and
+  counted instructions.
+- `intervals.py`: the two shapes of a number with its interval.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
 
 What follows from results
@@ -27,5 +30,6 @@ What follows from results
 
 Below all
 - `frozen.py`, `canonical.py`: the base of formats, and the content hash of a value for ids.
+- `differences.py`: what differs between two things.
 - `numbers.py`, `moments.py`, `addresses.py`: numbers, points in time and addresses of servers, as in formats.
 """

@@ -5,12 +5,12 @@ The pages read these shapes in `frontend/src/published-joins.ts`.
 
 from collections.abc import Collection, Iterable, Sequence
 
+from kexbench.answers.comparison import Comparison
 from kexbench.answers.cpus import CpuRow, Cpus, Relation
 from kexbench.answers.history import CellHistory, HistoryLine
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.shapes import CaseChoice, CaseView
 from kexbench.answers.trends import Release
-from kexbench.answers.two_ends import Comparison
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio

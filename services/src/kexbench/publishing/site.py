@@ -21,12 +21,12 @@ from pydantic import BaseModel
 
 from kexbench import __version__
 from kexbench.answers.cells import Cell, OutcomeView
+from kexbench.answers.comparison import Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
 from kexbench.answers.trends import Series, SeriesLine, Trends
-from kexbench.answers.two_ends import Comparison
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.frozen import Frozen
