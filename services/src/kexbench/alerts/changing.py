@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Literal
 
 from pydantic import Field, ValidationError
 
 from kexbench.alerts.events import add_event, event_words, next_event
-from kexbench.alerts.reading import events_of
+from kexbench.alerts.reading import PeoplesAction, events_of
 from kexbench.domain.alerts import (
     ASSIGNEE_MAX,
     NOTE_MAX,
@@ -22,17 +21,6 @@ from kexbench.domain.numbers import Count
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertStore
-
-PeoplesAction = Literal[
-    AlertAction.ACKNOWLEDGED,
-    AlertAction.CONFIRMED,
-    AlertAction.IGNORED,
-    AlertAction.WRONG,
-    AlertAction.REOPENED,
-    AlertAction.ASSIGNED,
-    AlertAction.NOTED,
-    AlertAction.DUE,
-]
 
 
 class AlertChange(Frozen):

@@ -7,7 +7,6 @@ from re import fullmatch
 
 from pydantic import Field
 
-from kexbench.alerts.changing import PeoplesAction
 from kexbench.alerts.events import alerts_in
 from kexbench.domain.alerts import (
     Alert,
@@ -28,6 +27,18 @@ from kexbench.queue.progress import expected_end_at
 from kexbench.queue.runs import done_of, open_runs, takes
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import AlertRow, AlertStore, Store
+
+PeoplesAction = Literal[
+    AlertAction.ACKNOWLEDGED,
+    AlertAction.CONFIRMED,
+    AlertAction.IGNORED,
+    AlertAction.WRONG,
+    AlertAction.REOPENED,
+    AlertAction.ASSIGNED,
+    AlertAction.NOTED,
+    AlertAction.DUE,
+]
+
 
 SHORTEST_PREFIX = 4
 

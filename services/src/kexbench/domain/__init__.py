@@ -1,6 +1,6 @@
 """The terms of kexbench as types: pure values without input or output, independent of all other packages.
 
-Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`, a metric a row in `metrics.py`
+Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`, a metric one in `metrics.py`
 (docs/use/adding-a-library.md).
 
 Cases and their strength
@@ -18,7 +18,7 @@ Libraries and kits
 Runs and results
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`: machines, and nodes of one hardware type.
-- `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, the results of an invocation, its batches, and
+- `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, results of an invocation, its batches, and
   counted instructions.
 - `intervals.py`: the two shapes of a number with its interval.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
