@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kexbench.answers.security import LevelView, handshakes_of, model_views, sizes_view
+from kexbench.answers.security import handshakes_of, model_views, sizes_view
+from kexbench.answers.security_shapes import LevelView
 from kexbench.answers.security_words import list_words
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.security import SecurityModel

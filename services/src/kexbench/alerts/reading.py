@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from re import fullmatch
+from typing import Literal
 
 from pydantic import Field
 
 from kexbench.alerts.events import alerts_in
 from kexbench.domain.alerts import (
     Alert,
+    AlertAction,
     AlertEvent,
     Cause,
     Status,

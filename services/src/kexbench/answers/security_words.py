@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer
 from kexbench.answers.capacity_words import resolved_words
-from kexbench.answers.security import SizesView
+from kexbench.answers.security_shapes import SizesView
 from kexbench.domain.numbers import move_words, size_words
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of

@@ -8,9 +8,9 @@ from urllib.parse import quote, urlencode
 import typer
 from typer.core import TyperGroup
 
-from kexbench.alerts.changing import AlertChange, PeoplesAction
+from kexbench.alerts.changing import AlertChange
 from kexbench.alerts.events import event_words
-from kexbench.alerts.reading import AlertDetail, AlertPage
+from kexbench.alerts.reading import AlertDetail, AlertPage, PeoplesAction
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.api.alert_models import RuleDryRun
 from kexbench.api.run_models import Submission

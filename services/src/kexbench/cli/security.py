@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from kexbench.answers.security import SizesView, model_views, sizes_view
+from kexbench.answers.security import model_views, sizes_view
+from kexbench.answers.security_shapes import SizesView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.domain.security import AUTHORITIES, Hash, SecurityModel

@@ -1,6 +1,6 @@
 """The terms of kexbench as types: pure values without input or output, independent of all other packages.
 
-Start at `cases.py`. A dimension of cases is a row there, a library a row in `libraries.py`, a metric one in `metrics.py`
+Start at `cases.py`. A dimension of cases is a row there, a library one in `libraries.py`, a metric one in `metrics.py`
 (docs/use/adding-a-library.md).
 
 Cases and their strength
