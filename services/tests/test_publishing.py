@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.publishing.files import file_of
+from kexbench.publishing.files import PAIRS, file_of
 from kexbench.publishing.replacing import CannotPublish, in_place_of
 from kexbench.publishing.site import FEED_LINK, MARKER, Choice, Site, publish
 from kexbench.store.clickhouse import ClickHouseStore
@@ -33,6 +34,7 @@ OPENSSL = "openssl@system"
 BOTH = VERSIONS.replace("matrix:", "  - openssl: system\nmatrix:")
 FIRST_PAGE = Path(__file__).parents[2] / "frontend" / "index.html"
 ALL = Choice(frozenset(), frozenset())
+COUNTED_SIDES = ("client", "server")
 
 
 @pytest.fixture
@@ -76,87 +78,80 @@ def test_the_pages_find_an_answer_by_its_question(example: dict[str, str]) -> No
     assert file_of(example["route"], example["query"], example["ending"]) == example["file"]  # type: ignore[arg-type]
 
 
-def test_the_files_are_the_answers_of_the_api(
+def test_every_file_is_the_answer_to_its_address(
     empty_store: ClickHouseStore, api: ApiClient, url: str, pages: Path, tmp_path: Path
 ) -> None:
+    measured(empty_store, "elsewhere", {ONE: 2.0, TWO: 2.2}, day=-1, host=OTHER_CPU, cases=(RSA,))
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
     site = published(api, pages, tmp_path / "site")
-    host = vars(site.host_kind)
     names = {row.version: row.name for row in empty_store.subjects()}
-    pair = {"library": "fake", "before": names["1.0"], "after": names["1.1"]}
-    explained = {"case_id": RSA, "side": "server"}
-    asked = [
-        ("matrix", {"metric": "cpu_ns", **host}),
-        ("series", {"metric": "server_cpu_ns", "case_id": RSA, **host}),
-        ("upgrades", {"library": "fake"}),
-        ("upgrades/report", pair),
-        ("upgrades/report", {**pair, **host}),
-        ("upgrades/why", pair),
-        ("upgrades/why/stacks", {**pair, **explained}),
-    ]
-    for route, query in asked:
-        answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query).json()
-        assert json.loads((tmp_path / "site" / file_of(route, query)).read_text()) == answer, route
-    downloads = [
-        ("export", {"format": "csv", "metric": "cpu_ns", "case_id": RSA, **host}, "csv.gz"),
-        (
-            "upgrades/why/profile",
-            {"library": "fake", "subject": names["1.1"], "format": "callgrind", **explained},
-            "callgrind",
-        ),
-    ]
-    for route, query, ending in downloads:
-        answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query).text
-        assert text_of(tmp_path / "site" / file_of(route, query, ending)) == answer, route
-    files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
-    assert (site.versions, site.upgrades, site.files) == (3, 2, len(files))
+    pairs = [(names["1.1"], names["1.2"]), (names["1.0"], names["1.1"])]
+    questions = [*_questions(site, pairs), *_explained(*pairs[1])]
+    files = {file_of(route, query): (route, query) for route, query in questions}
+    for name, (route, query) in files.items():
+        answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query)
+        assert json.loads((tmp_path / "site" / name).read_text()) == _left(route, answer.json(), site), (route, query)
+    downloads = {file_of(route, query, ending): (route, query) for route, query, ending in _downloads(site, pairs[1])}
+    for name, (route, query) in downloads.items():
+        assert text_of(tmp_path / "site" / name) == httpx.get(f"{url}{API_PREFIX}/{route}", params=query).text, query
+    assert json.loads((tmp_path / "site" / PAIRS).read_text()) == [list(pair) for pair in pairs]
+    written = {str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    uncounted = file_of("upgrades/why", {"library": "fake", "before": pairs[0][0], "after": pairs[0][1]})
+    assert (tmp_path / "site" / uncounted).read_text() == "[]"
+    assert {name for name in written if name.startswith("data/")} == {*files, *downloads, PAIRS, uncounted}
+    assert (site.versions, site.upgrades, site.files) == (3, 2, len(written))
 
 
-@pytest.mark.thorough
-def test_what_pages_put_together_is_what_the_api_says(
-    empty_store: ClickHouseStore, api: ApiClient, url: str, pages: Path, tmp_path: Path
-) -> None:
-    measured(empty_store, "elsewhere", {ONE: 2.0, TWO: 2.2}, day=-1, host=OTHER_CPU)
-    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
-    site = published(api, pages, tmp_path / "site")
+Question = tuple[str, dict[str, str]]
 
-    def written(route: str, query: dict[str, str]) -> Any:
-        return json.loads((tmp_path / "site" / file_of(route, query)).read_text())
 
-    def answered(route: str, query: dict[str, str]) -> Any:
-        return httpx.get(f"{url}{API_PREFIX}/{route}", params=query).json()
-
-    kinds = [vars(kind) for kind in site.host_kinds]
-    assert len(kinds) == 2
-    place = {"case_id": RSA, "metric": "server_cpu_ns"}
-    on_cpus = written("cpus", place)
-    assert on_cpus["host_kinds"] == kinds
-    for kind, relations in zip(kinds, on_cpus["relations"], strict=True):
-        rows = [row | relation for row, relation in zip(on_cpus["rows"], relations, strict=True)]
-        assert rows == answered("cpus", {**place, **kind})["rows"]
-    index, trends = written("trends", {"metric": "cpu_ns"}), answered("trends", {})
-    assert {name: index[name] for name in ("choices", "subjects", "releases")} == {
-        name: trends[name] for name in ("choices", "subjects", "releases")
-    }
-    assert index["measured"] == [{"host_kind": kind, "case_ids": [RSA, ECDSA]} for kind in kinds]
-    pairs = written("compare", {})["pairs"]
-    assert [[name.split("~")[0] for name in pair] for pair in pairs] == [
-        ["fake@1.1", "fake@1.2"],
-        ["fake@1.0", "fake@1.1"],
-    ]
+def _questions(site: Site, pairs: list[tuple[str, str]]) -> Iterator[Question]:
+    """What the pages ask. The first host kind has results of both cases, the other one of the first case."""
+    hosts = [vars(kind) for kind in site.host_kinds]
+    assert len(hosts) == 2
+    yield from (("filters", {}), ("overview", {}), ("upgrades", {}), ("upgrades", {"library": "fake"}), ("compare", {}))
+    for metric in ("cpu_ns", "client_cpu_ns", "server_cpu_ns"):
+        yield from (("matrix", {"metric": metric, **host}) for host in hosts)
+        for case, measured_on in (({"case_id": RSA}, hosts), ({"case_id": ECDSA}, hosts[:1]), ({}, hosts)):
+            place = {"metric": metric, **case}
+            yield from ((route, place) for route in ("trends", "cpus"))
+            for host in measured_on:
+                yield from (("trends", {**place, **host, "levels": "true"}), ("cpus", {**place, **host}))
     for base, other in pairs:
-        pair = {"base": base, "other": other}
-        shown, answer = written("compare", pair), answered("compare", pair)
-        for line in (cell["history"] for cell in answer["cells"]):
-            for history in line:
-                history["values"] = [value and float(f"{value:.4g}") for value in history["values"]]
-        assert (shown["cells"], shown["lines"]) == (answer["cells"], answer["lines"])
-    names = [path.parent.name for path in (tmp_path / "site" / "data").rglob("*") if path.is_file()]
-    cases, metrics = 2, 3
-    assert names.count("series") == names.count("export") == len(kinds) * cases * metrics
-    assert names.count("cpus") == cases * metrics
-    assert (names.count("trends"), names.count("compare")) == (metrics, len(pairs))
+        yield "compare", {"base": base, "other": other}
+        for host in hosts:
+            ends = {f"{end}_{name}": value for end in ("base", "other") for name, value in host.items()}
+            yield "compare", {"base": base, "other": other, **ends}
+
+
+def _explained(before: str, after: str) -> Iterator[Question]:
+    pair = {"library": "fake", "before": before, "after": after}
+    yield "upgrades/why", pair
+    yield from (("upgrades/why/stacks", {**pair, "case_id": RSA, "side": side}) for side in COUNTED_SIDES)
+
+
+def _downloads(site: Site, counted: tuple[str, str]) -> Iterator[tuple[str, dict[str, str], str]]:
+    first, second = (vars(kind) for kind in site.host_kinds)
+    for case_id, host in ((RSA, first), (ECDSA, first), (RSA, second)):
+        for metric in ("cpu_ns", "client_cpu_ns", "server_cpu_ns"):
+            yield "export", {"format": "csv", "case_id": case_id, "metric": metric, **host}, "csv.gz"
+    for subject, side in product(counted, COUNTED_SIDES):
+        profile = {"library": "fake", "subject": subject, "case_id": RSA, "side": side}
+        yield "upgrades/why/profile", {**profile, "format": "callgrind"}, "callgrind"
+        yield "upgrades/why/profile", {**profile, "format": "speedscope"}, "json"
+
+
+def _left(route: str, answer: Any, site: Site) -> Any:
+    """An answer without what only a service has: other metrics, and runs."""
+    if route == "filters":
+        metrics = [view for view in answer["metrics"] if view["metric"] in site.metrics]
+        return answer | {"metrics": metrics, "aside": answer["aside"] | {"newest": [], "others": 0}}
+    if route == "overview":
+        return answer | {"specs": {}}
+    if route == "compare":
+        return answer | {end: answer[end] | {"runs": []} for end in ("base", "other")}
+    return answer
 
 
 @pytest.mark.thorough
@@ -173,18 +168,23 @@ def test_only_the_chosen_results_are_in_a_site(
     assert site.versions == 2
     first = next(row.name for row in empty_store.subjects() if row.version == "1.0")
     place = {"metric": "cpu_ns", **vars(site.host_kind)}
-    trend = json.loads((tmp_path / "recent" / file_of("series", {"case_id": RSA, **place})).read_text())
-    assert [[point["version"] for point in line["points"]] for line in trend["lines"]] == [["1.1", "1.2"]]
+
+    def written(route: str, query: dict[str, str]) -> Any:
+        return json.loads((tmp_path / "recent" / file_of(route, query)).read_text())
+
+    trends = written("trends", {"case_id": RSA, "levels": "true", **place})
+    assert [subject["version"] for subject in trends["subjects"]] == ["1.1", "1.2"]
+    assert [[point["subject"] for point in line["points"]] for line in trends["lines"]] == [[0, 1]]
     samples = file_of("export", {"format": "csv", "case_id": RSA, **place}, "csv.gz")
     assert ",1.0," not in text_of(tmp_path / "recent" / samples)
-    newest = json.loads((tmp_path / "recent" / file_of("compare", {})).read_text())["pairs"][0]
-    pair = dict(zip(("base", "other"), newest, strict=True))
-    compared = json.loads((tmp_path / "recent" / file_of("compare", pair)).read_text())
+    newest, earlier = json.loads((tmp_path / "recent" / PAIRS).read_text())
+    compared = written("compare", dict(zip(("base", "other"), newest, strict=True)))
     assert [line["versions"] for line in compared["lines"]] == [["1.1", "1.2"]]
-    on_cpus = json.loads((tmp_path / "recent" / file_of("cpus", {"case_id": RSA, "metric": "cpu_ns"})).read_text())
+    assert [len(history["values"]) for cell in compared["cells"] for history in cell["history"]] == [2, 2]
+    assert {subject["name"] for subject in compared["subjects"]} == {*newest, *earlier}
+    on_cpus = written("cpus", {"case_id": RSA, "metric": "cpu_ns"})
     assert [row["subject"]["version"] for row in on_cpus["rows"]] == ["1.2"]
-    matrix = json.loads((tmp_path / "recent" / file_of("matrix", place)).read_text())
-    assert first not in {view["subject"] for view in matrix["subjects"]}
+    assert first not in {subject["name"] for subject in written("matrix", place)["subjects"]}
 
 
 def test_no_site_names_people_channels_or_tokens(
@@ -195,15 +195,18 @@ def test_no_site_names_people_channels_or_tokens(
     empty_store.add_alert_event(an_alert_event(author="alice"))
     failing = a_run("failing", spec=VERSIONS, created_at=NOON + timedelta(days=1))
     empty_store.add_run(failing)
-    reason = an_outcome(ONE, OutcomeKind.CRASHED, "the worker ended").model_copy(
-        update={"detail": "cannot open /home/alice/key.pem"}
-    )
-    empty_store.add_invocation(failing, an_invocation(failing, 0, cpu_ns={TWO: 1e6}, outcomes=[reason]))
+    for case_id, crashed, costs in ((RSA, ONE, {TWO: 1e6, THREE: 1e6}), (ECDSA, THREE, {TWO: 1e6})):
+        reason = an_outcome(crashed, OutcomeKind.CRASHED, "the worker ended").model_copy(
+            update={"detail": "cannot open /home/alice/key.pem"}
+        )
+        found = an_invocation(failing, 0, case_id=case_id, cpu_ns=costs, outcomes=[reason])
+        empty_store.add_invocation(failing, found)
     published(api, pages, tmp_path / "site")
     written = texts(tmp_path / "site")
     for secret in ("alice", "crypto-team", "a-token-that-nobody-reads", HOST.host_id):
         assert secret not in written
-    assert "the worker ended" in written
+    for route in ("matrix", "compare"):
+        assert "the worker ended" in texts(tmp_path / "site" / "data" / route)
 
 
 def test_the_pages_know_the_site_and_work_in_any_folder(

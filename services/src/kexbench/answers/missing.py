@@ -44,10 +44,11 @@ def missing_cells(store: SampleStore, before: Subject, after: Subject, *, asides
 
 
 def reasons_of(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
-    """The most frequent reason by subject and case. It comes first in the rows."""
+    """The most frequent reason by subject and case, which comes first in the rows. Its details quote programs and may
+    name folders and users of a machine."""
     reasons: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        parts = filter(None, (str(row.kind), row.reason, row.detail))
+        parts = filter(None, (str(row.kind), row.reason))
         reasons[row.subject.name].setdefault(row.case.case_id, ": ".join(parts))
     return reasons
 

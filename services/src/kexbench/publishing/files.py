@@ -1,6 +1,8 @@
 """The names of a site's files."""
 
 DATA = "data"
+PAIRS = f"{DATA}/pairs.json"
+"""The pairs of versions that are compared. No question of the API has this answer: a service compares any two."""
 Query = dict[str, str]
 
 

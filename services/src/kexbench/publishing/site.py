@@ -20,13 +20,12 @@ from urllib.parse import urlencode
 from pydantic import BaseModel
 
 from kexbench import __version__
-from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.comparison import Comparison
 from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
-from kexbench.answers.trends import Series, SeriesLine, Trends
+from kexbench.answers.trends import Trends
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
 from kexbench.domain.frozen import Frozen
@@ -34,8 +33,8 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES
-from kexbench.publishing.files import Query, file_of
-from kexbench.publishing.joins import ComparedPairs, case_on_cpus, covering, published_comparison, trend_index
+from kexbench.publishing.files import PAIRS, Query, file_of
+from kexbench.publishing.narrowing import Narrowing, Pair, narrowed_matrix
 from kexbench.publishing.replacing import CannotPublish, in_place_of
 
 MARKER = "kexbench-published.json"
@@ -107,8 +106,6 @@ class _Publication:
         self._folder = folder
         self._choice = choice
         self._written: set[str] = set()
-        self._compared: dict[str, Subject] = {}
-        """By unique name, those of the comparisons. An upgrade may begin with a version that was not chosen."""
 
     def write(self, pages: Path, progress: Progress) -> Site:
         filters = self._api.get(Filters, "/filters")
@@ -135,17 +132,20 @@ class _Publication:
         for library in libraries:
             of_library = [each for each in upgrades if each.library == library]
             self._store("upgrades", {"library": library}, UpgradePage(upgrades=of_library, next_before=None))
-        steps = [partial(self._matrix, matrix) for matrix in matrices]
-        steps.append(partial(self._overview, set(chosen)))
-        steps.append(partial(self._trends, matrices, chosen))
-        steps += [partial(self._case, *place, set(chosen)) for matrix in matrices for place in _measured(matrix)]
-        steps += [partial(self._on_cpus, *case, kinds, libraries, set(chosen)) for case in _kinds_by_case(matrices)]
         pairs = dict.fromkeys((each.before.subject, each.after.subject) for each in upgrades)
         pairs |= dict.fromkeys(sorted(pair for pair in _compared(matrices) if pair[0] in chosen))
+        measured = _measured(matrices)
+        shown = Narrowing(kinds, chosen, measured, list(pairs))
+        steps = [partial(self._store, "matrix", _place(matrix), matrix) for matrix in matrices]
+        steps.append(partial(self._overview, shown))
+        for case_id, on in _kinds_by_case(measured).items():
+            steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
+        for metric, by_case in measured.items():
+            steps += [partial(self._on_cpus, case_id, metric, libraries, shown) for case_id in by_case]
+        steps.append(partial(self._compared, shown))
         for before, after in sorted(pairs):
-            steps.append(partial(self._upgrade, chosen[after].library, before, after, kinds))
-            steps.append(partial(self._comparison, before, after, kinds, chosen.values()))
-        steps.append(partial(self._pairs, list(pairs)))
+            steps.append(partial(self._explained_upgrade, chosen[after].library, before, after))
+            steps.append(partial(self._comparison, (before, after), shown))
         steps += [partial(self._badge, *line) for line in _lines(chosen.values())]
         for done, step in enumerate(steps, start=1):
             step()
@@ -176,17 +176,13 @@ class _Publication:
 
     def _matrices(self, filters: Filters, libraries: Sequence[str], metrics: Sequence[Metric]) -> list[Matrix]:
         """Of each host kind with chosen results and each metric."""
-        asked = (
-            {"metric": str(metric), "pool": kind.pool, "cpu_model": kind.cpu_model}
-            for kind in filters.host_kinds
-            for metric in metrics
-        )
+        asked = ({"metric": str(metric), **_host(kind)} for kind in filters.host_kinds for metric in metrics)
         matrices = [self._api.get(Matrix, _address("/matrix", query, library=libraries)) for query in asked]
         since = self._choice.since
         recent = {
             cell.subject for matrix in matrices for cell in matrix.cells if since is None or cell.measured_at >= since
         }
-        matrices = [_only(matrix, recent) for matrix in matrices]
+        matrices = [narrowed_matrix(matrix, recent) for matrix in matrices]
         first_shown = {matrix.host_kind for matrix in matrices if matrix.metric is Metric.CPU_NS and matrix.cells}
         return [matrix for matrix in matrices if matrix.host_kind in first_shown]
 
@@ -200,77 +196,75 @@ class _Publication:
                 return
             before = page.next_before
 
-    def _matrix(self, matrix: Matrix) -> None:
-        self._store("matrix", _place(matrix), matrix)
+    def _overview(self, shown: Narrowing) -> None:
+        self._store("overview", {}, shown.overview(self._api.get(Overview, "/overview")))
 
-    def _overview(self, subjects: Collection[str]) -> None:
-        """The newest upgrades, without what the service is doing. The site has no matrix of a spec."""
-        overview = self._api.get(Overview, "/overview")
-        libraries = [state for state in overview.libraries if state.newest.subject in subjects]
-        shown = [
-            state
-            if state.upgrade and {state.upgrade.before.subject, state.upgrade.after.subject} <= set(subjects)
-            else state.model_copy(update={"upgrade": None})
-            for state in libraries
-        ]
-        self._store("overview", {}, Overview(libraries=shown, under_way=[], waiting=0, specs=[], views=[]))
+    def _trends(
+        self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing
+    ) -> None:
+        """A case on all host kinds, and on each with the costs of all invocations and the samples. Also in metrics
+        without numbers of it, since pages ask for several metrics of a case."""
+        place = {"case_id": case_id, "metric": str(metric)}
+        self._trend(place, metric, libraries, shown)
+        for kind in kinds:
+            on_kind = place | _host(kind)
+            answer = self._trend(on_kind | {"levels": "true"}, metric, libraries, shown)
+            if answer.subjects:
+                self._samples(on_kind, answer.subjects)
 
-    def _case(self, place: Query, subjects: Collection[str]) -> None:
-        """A trend and its samples."""
-        series = self._api.get(Series, _address("/series", place))
-        series = series.model_copy(update={"lines": [line for each in series.lines if (line := _line(each, subjects))]})
-        self._store("series", place, series)
-        shown = sorted({point.subject for line in series.lines for point in line.points})
-        name = self._file(file_of("export", {"format": "csv", **place}, "csv.gz"))
-        with name.open("wb") as file, gzip.GzipFile("", "wb", _COMPRESSION, file, mtime=0) as samples:
-            for piece in self._api.stream(_address("/export", {"format": "csv", **place}, subject=shown)):
+    def _trend(self, query: Query, metric: Metric, libraries: Sequence[str], shown: Narrowing) -> Trends:
+        answer = shown.trends(self._api.get(Trends, _address("/trends", query, library=libraries)), metric)
+        self._store_of_case("trends", query, answer)
+        return answer
+
+    def _on_cpus(self, case_id: str, metric: Metric, libraries: Sequence[str], shown: Narrowing) -> None:
+        """A case on all CPUs, compared with each, and with the one that the API chooses."""
+        place = {"case_id": case_id, "metric": str(metric)}
+        for query in (place, *({**place, **_host(kind)} for kind in shown.measured[metric][case_id])):
+            answer = shown.cpus(self._api.get(Cpus, _address("/cpus", query, library=libraries)))
+            self._store_of_case("cpus", query, answer)
+
+    def _store_of_case(self, route: str, query: Query, answer: Trends | Cpus) -> None:
+        """The first case is also the answer to a question that names none."""
+        self._store(route, query, answer)
+        if answer.choices and answer.choices[0].id == query["case_id"]:
+            self._store(route, {name: value for name, value in query.items() if name != "case_id"}, answer)
+
+    def _samples(self, place: Query, subjects: Iterable[Subject]) -> None:
+        """Compressed, since no other files are as large."""
+        query = {"format": "csv", **place}
+        names = sorted(subject.name for subject in subjects)
+        with (
+            self._file(file_of("export", query, "csv.gz")).open("wb") as file,
+            gzip.GzipFile("", "wb", _COMPRESSION, file, mtime=0) as samples,
+        ):
+            for piece in self._api.stream(_address("/export", query, subject=names)):
                 samples.write(piece)
 
-    def _trends(self, matrices: Sequence[Matrix], subjects: Mapping[str, Subject]) -> None:
-        """What the trends of several series have in common. Their lines are those of the series."""
-        case_ids = covering(matrices)
-        metrics = [matrix.metric for matrix in matrices]
-        answer = self._api.get(Trends, _address("/trends", {}, case_id=case_ids, metric=sorted(set(metrics))))
-        named = {(view.library, view.version) for view in subjects.values() if view.commit is None}
-        releases = [release for release in answer.releases if (release.library, release.version) in named]
-        for metric in dict.fromkeys(metrics):
-            of_metric = [matrix for matrix in matrices if matrix.metric is metric]
-            index = trend_index(of_metric, _in_order(subjects.values()), releases)
-            self._store("trends", {"metric": str(metric)}, index)
+    def _comparison(self, pair: Pair, shown: Narrowing) -> None:
+        """Two versions case by case, on all host kinds and on each."""
+        ends = {"base": pair[0], "other": pair[1]}
+        on_each = [
+            {f"{end}_{name}": value for end in ends for name, value in _host(kind).items()} for kind in shown.kinds
+        ]
+        for host in ({}, *on_each):
+            answer = shown.comparison(self._api.get(Comparison, _address("/compare", ends | host)))
+            self._store("compare", ends | host, answer)
+            if pair == shown.pairs[0] and not host:
+                self._store("compare", {}, answer)
 
-    def _on_cpus(
-        self,
-        case_id: str,
-        metric: Metric,
-        measured: Sequence[HostKind],
-        kinds: Collection[HostKind],
-        libraries: Sequence[str],
-        subjects: Collection[str],
-    ) -> None:
-        """A case on all CPUs, compared with each."""
-        place = {"case_id": case_id, "metric": str(metric)}
-        asked = ({**place, "pool": kind.pool, "cpu_model": kind.cpu_model} for kind in measured)
-        answers = [self._api.get(Cpus, _address("/cpus", query, library=libraries)) for query in asked]
-        if shown := case_on_cpus(answers, kinds, subjects):
-            self._store("cpus", place, shown)
+    def _compared(self, shown: Narrowing) -> None:
+        """The pairs that have comparisons. Without any, there is nothing to choose."""
+        self._file(PAIRS).write_text(json.dumps(shown.pairs), encoding="utf-8")
+        if not shown.pairs:
+            nothing = self._api.get(Comparison, "/compare").model_copy(
+                update={"subjects": [], "base": None, "other": None, "cases": [], "cells": [], "lines": []}
+            )
+            self._store("compare", {}, nothing)
 
-    def _comparison(self, base: str, other: str, kinds: Collection[HostKind], subjects: Collection[Subject]) -> None:
-        """Two versions case by case, on all host kinds. The pages choose among these."""
-        pair = {"base": base, "other": other}
-        answer = self._api.get(Comparison, _address("/compare", pair))
-        ends = [end.subject for end in (answer.base, answer.other) if end]
-        self._compared |= {view.name: view for view in ends}
-        self._store("compare", pair, published_comparison(answer, kinds, [*subjects, *ends]))
-
-    def _pairs(self, pairs: list[tuple[str, str]]) -> None:
-        self._store("compare", {}, ComparedPairs(subjects=_in_order(self._compared.values()), pairs=pairs))
-
-    def _upgrade(self, library: str, before: str, after: str, kinds: Collection[HostKind]) -> None:
-        """Its report for all host kinds together and for each, and its functions with their calls and profiles."""
+    def _explained_upgrade(self, library: str, before: str, after: str) -> None:
+        """Its functions with their calls and profiles."""
         pair = {"library": library, "before": before, "after": after}
-        self._copy("upgrades/report", pair)
-        for kind in kinds:
-            self._copy("upgrades/report", {**pair, "pool": kind.pool, "cpu_model": kind.cpu_model})
         explained = self._explained(pair)
         self._file(file_of("upgrades/why", pair)).write_bytes(explained)
         for case in json.loads(explained):
@@ -299,12 +293,12 @@ class _Publication:
     def _store(self, route: str, query: Query, answer: BaseModel) -> None:
         self._file(file_of(route, query)).write_text(answer.model_dump_json(), encoding="utf-8")
 
-    def _copy(self, route: str, query: Query, ending: str = "json", **lists: Sequence[str]) -> None:
-        """An answer as it is. `lists` narrow it down further than the pages do."""
+    def _copy(self, route: str, query: Query, ending: str = "json") -> None:
+        """An answer as it is."""
         name = file_of(route, query, ending)
         if name not in self._written:  # neighbouring upgrades share a version and its profiles
             with self._file(name).open("wb") as file:
-                file.writelines(self._api.stream(_address(f"/{route}", query, **lists)))
+                file.writelines(self._api.stream(_address(f"/{route}", query)))
 
     def _file(self, name: str) -> Path:
         path = self._folder / name
@@ -326,71 +320,38 @@ def _address(path: str, query: Query, **lists: Sequence[str]) -> str:
     return f"{path}?{urlencode([*query.items(), *((name, each) for name, values in lists.items() for each in values)])}"
 
 
+def _host(kind: HostKind) -> Query:
+    return {"pool": kind.pool, "cpu_model": kind.cpu_model}
+
+
 def _place(matrix: Matrix) -> Query:
-    kind = matrix.host_kind
-    host = {"pool": kind.pool, "cpu_model": kind.cpu_model} if kind else {}
-    return {"metric": str(matrix.metric), **host}
+    return {"metric": str(matrix.metric), **(_host(matrix.host_kind) if matrix.host_kind else {})}
 
 
-def _measured(matrix: Matrix) -> Iterator[tuple[Query]]:
-    """What the trend of each case with a number is asked by."""
-    measured = {cell.case_id for cell in matrix.cells if cell.estimate}
-    yield from (({"case_id": case.id, **_place(matrix)},) for case in matrix.cases if case.id in measured)
-
-
-def _kinds_by_case(matrices: Iterable[Matrix]) -> Iterator[tuple[str, Metric, list[HostKind]]]:
-    """The host kinds that measured each case in each metric."""
-    kinds: dict[tuple[str, Metric], list[HostKind]] = {}
+def _measured(matrices: Iterable[Matrix]) -> dict[Metric, dict[str, list[HostKind]]]:
+    """The host kinds with numbers, by metric and case."""
+    measured: dict[Metric, dict[str, list[HostKind]]] = {}
     for matrix in matrices:
+        by_case = measured.setdefault(matrix.metric, {})
         for case_id in dict.fromkeys(cell.case_id for cell in matrix.cells if cell.estimate):
             if matrix.host_kind:
-                kinds.setdefault((case_id, matrix.metric), []).append(matrix.host_kind)
-    yield from ((case_id, metric, measured) for (case_id, metric), measured in kinds.items())
+                by_case.setdefault(case_id, []).append(matrix.host_kind)
+    return measured
 
 
-def _in_order(subjects: Iterable[Subject]) -> list[Subject]:
-    return sorted(subjects, key=lambda view: (view.library, view.version_key, view.build_profile, view.source))
+def _kinds_by_case(measured: Mapping[Metric, Mapping[str, Sequence[HostKind]]]) -> dict[str, list[HostKind]]:
+    """Those with numbers in any metric."""
+    kinds: dict[str, list[HostKind]] = {}
+    for by_case in measured.values():
+        for case_id, on in by_case.items():
+            kinds[case_id] = list(dict.fromkeys((*kinds.get(case_id, ()), *on)))
+    return kinds
 
 
-def _compared(matrices: Collection[Matrix]) -> Iterator[tuple[str, str]]:
+def _compared(matrices: Collection[Matrix]) -> Iterator[Pair]:
     """The versions that cells are compared with: columns of the matrix link these upgrades."""
     for matrix in matrices:
         yield from ((cell.change.before.subject, cell.subject) for cell in matrix.cells if cell.change)
-
-
-def _only(matrix: Matrix, subjects: Collection[str]) -> Matrix:
-    cells = [_without_details(cell) for cell in matrix.cells if cell.subject in subjects]
-    cases, columns = {cell.case_id for cell in cells}, {cell.subject for cell in cells}
-    return matrix.model_copy(
-        update={
-            "cells": cells,
-            "cases": [case for case in matrix.cases if case.id in cases],
-            "subjects": [view for view in matrix.subjects if view.name in columns],
-        }
-    )
-
-
-def _without_details(cell: Cell) -> Cell:
-    """The reason of a failure stays. Its details quote programs and may name folders and users of a machine."""
-
-    def bare(outcome: OutcomeView | None) -> OutcomeView | None:
-        return outcome and outcome.model_copy(update={"detail": None})
-
-    return cell.model_copy(update={"outcome": bare(cell.outcome), "sides_outcome": bare(cell.sides_outcome)})
-
-
-def _line(line: SeriesLine, subjects: Collection[str]) -> SeriesLine | None:
-    """The line with some of its points, if any. Change points between them are those of the whole line."""
-    kept = [place for place, point in enumerate(line.points) if point.subject in subjects]
-    if not kept:
-        return None
-    places = {place: number for number, place in enumerate(kept)}
-    steps = [
-        step.model_copy(update={"index": places[step.index]})
-        for step in line.change_points
-        if places.get(step.index, 0) > 0
-    ]
-    return line.model_copy(update={"points": [line.points[place] for place in kept], "change_points": steps})
 
 
 def _lines(subjects: Iterable[Subject]) -> list[tuple[str, str]]:
