@@ -1,6 +1,5 @@
 // A site that `kexbench publish` wrote: there is no service, and the answers to the pages' questions are files.
-import type { HostKind, Matrix, Series } from "@/api/generated";
-import type { ComparedPairs } from "./published-joins";
+import type { HostKind } from "@/api/generated";
 
 interface Site {
   version: string;
@@ -18,15 +17,12 @@ export const site: Site | undefined = marker ? JSON.parse(marker.content) : unde
 /** Samples are compressed: no other files of a site are as large. */
 export const SAMPLES_ENDING = "csv.gz";
 const API = "/api/v1/";
-const OF_HOST = ["matrix", "series"];
-const JOINED = ["trends", "cpus", "compare"] as const;
-export type Joined = (typeof JOINED)[number];
 
 type Query = Record<string, string>;
 
 /** The same rule as `file_of` in services/src/kexbench/publishing/files.py, tested with the same examples. */
-export function fileOf(route: string, query: Query, ending = "json"): string {
-  const asked = Object.entries(query)
+export function fileOf(route: string, query: Query | URLSearchParams, ending = "json"): string {
+  const asked = [...new URLSearchParams(query)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}=${value}`)
     .join("\n");
@@ -43,58 +39,33 @@ function fnv1a(text: string): string {
 
 /** The file with the answer to a request, whatever the request leaves to the API's defaults. */
 export function fileFor(address: string, { host_kind }: Pick<Site, "host_kind">): string {
-  const { route, query } = asked(address);
+  const { pathname, searchParams: query } = new URL(address, "http://site");
+  const route = pathname.replace(API, "");
   query.delete("limit"); // lists are published whole
-  if (!OF_HOST.includes(route)) return fileOf(route, Object.fromEntries(query));
-  query.delete("library"); // published for all libraries, see `ofLibraries`
-  return fileOf(route, { metric: "cpu_ns", ...host_kind, ...Object.fromEntries(query) });
-}
-
-function asked(address: string): { route: string; query: URLSearchParams } {
-  const { pathname, searchParams } = new URL(address, "http://site");
-  return { route: pathname.replace(API, ""), query: searchParams };
+  const metric = { metric: "cpu_ns" };
+  const usual: Record<string, Query> = {
+    matrix: { ...metric, ...host_kind },
+    trends: metric,
+    cpus: metric,
+  };
+  for (const [name, value] of Object.entries(usual[route] ?? {})) {
+    if (!query.has(name)) query.set(name, value);
+  }
+  return fileOf(route, query);
 }
 
 /** `fetch` for the API's client. A question whose answer was not published gets a problem, as an unknown one does. */
 export function publishedFetch(shown: Site): typeof fetch {
   return async (input) => {
     const request = new Request(input);
-    const { route, query } = asked(request.url);
-    const load = async <T>(route: string, query: Query): Promise<T | undefined> => {
-      const file = await fetch(fileOf(route, query), { signal: request.signal });
-      return file.ok ? await file.json() : undefined;
-    };
-    if (isJoined(route)) {
-      const answer = await (await import("./published-joins")).JOINS[route](query, load);
-      return answer ? Response.json(answer) : notPublished();
-    }
     const file = await fetch(fileFor(request.url, shown), { signal: request.signal });
-    if (!file.ok) return notPublished();
-    const libraries = query.getAll("library");
-    if (!OF_HOST.includes(route) || libraries.length === 0) return file;
-    return Response.json(ofLibraries((await file.json()) as Matrix | Series, libraries));
+    return file.ok ? file : notPublished();
   };
-}
-
-function isJoined(route: string): route is Joined {
-  return JOINED.some((joined) => joined === route);
 }
 
 function notPublished(): Response {
   const problem = { title: "Not found", status: 404, detail: "This site has no results of that." };
   return Response.json(problem, { status: 404 });
-}
-
-/** What the API answers where only some libraries are chosen: files for each choice of several would be many. */
-export function ofLibraries<T extends Matrix | Series>(answer: T, libraries: string[]): T {
-  if ("lines" in answer) {
-    return { ...answer, lines: answer.lines.filter(({ library }) => libraries.includes(library)) };
-  }
-  const subjects = answer.subjects.filter(({ library }) => libraries.includes(library));
-  const shown = new Set(subjects.map(({ subject }) => subject));
-  const cells = answer.cells.filter(({ subject }) => shown.has(subject));
-  const cases = new Set(cells.map(({ case_id }) => case_id));
-  return { ...answer, subjects, cells, cases: answer.cases.filter(({ id }) => cases.has(id)) };
 }
 
 /** A file of samples as a reader wants it. Some servers send what is compressed so that a browser unpacks it by itself. */
@@ -107,8 +78,10 @@ export async function publishedSamples(address: string): Promise<Blob> {
   return await new Response(content.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
 }
 
-/** The versions that a site can compare. */
+/** The versions that a site compares, by unique name; the last measured pair is the first. */
+export type ComparedPairs = [base: string, other: string][];
+
 export const publishedPairsOptions = {
   queryKey: ["published pairs"],
-  queryFn: async (): Promise<ComparedPairs> => (await fetch(fileOf("compare", {}))).json(),
+  queryFn: async (): Promise<ComparedPairs> => (await fetch("data/pairs.json")).json(),
 };

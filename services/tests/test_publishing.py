@@ -116,8 +116,9 @@ def _questions(site: Site, pairs: list[tuple[str, str]]) -> Iterator[Question]:
         for case, measured_on in (({"case_id": RSA}, hosts), ({"case_id": ECDSA}, hosts[:1]), ({}, hosts)):
             place = {"metric": metric, **case}
             yield from ((route, place) for route in ("trends", "cpus"))
-            for host in measured_on:
-                yield from (("trends", {**place, **host, "levels": "true"}), ("cpus", {**place, **host}))
+            yield from (("cpus", {**place, **host}) for host in measured_on)
+            if case:
+                yield from (("trends", {**place, **host, "levels": "true"}) for host in ({}, *measured_on))
     for base, other in pairs:
         yield "compare", {"base": base, "other": other}
         for host in hosts:

@@ -18,7 +18,7 @@ interface Props {
 
 export function CompareControls({ search, comparison, change }: Props) {
   const [base, other] = endChoices(search, comparison);
-  const pairs = useQuery({ ...publishedPairsOptions, enabled: site !== undefined }).data?.pairs;
+  const pairs = useQuery({ ...publishedPairsOptions, enabled: site !== undefined }).data;
   return (
     <form aria-label="Choices" onSubmit={(event) => event.preventDefault()}>
       <div className="ends">

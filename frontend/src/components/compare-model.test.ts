@@ -191,12 +191,12 @@ describe("a published site", () => {
     expect(subjectsAt("base", [one, two, three], undefined)).toHaveLength(3);
   });
 
-  it("leaves the other end to the published pairs where the two are none", () => {
+  it("chooses the other end where the two are not a published pair", () => {
     const now: [EndChoice, EndChoice] = [{ subject: two.subject }, { subject: three.subject }];
     const host = { pool: undefined, cpu: undefined };
     expect(chosenEnds("base", { subject: one.subject }, now, pairs)).toEqual([
       { subject: one.subject, ...host },
-      { subject: undefined, ...host },
+      { subject: two.subject, ...host },
     ]);
     const elsewhere = { pool: "local", cpu: "a CPU" };
     expect(chosenEnds("other", elsewhere, now, pairs)).toEqual([

@@ -10,7 +10,7 @@ import type {
 import { matches } from "@/charts/heatmap-model";
 import { groupOf } from "@/charts/matrix-view";
 import { percent, percentInterval } from "@/format";
-import type { ComparedPairs } from "@/published-joins";
+import type { ComparedPairs } from "@/published";
 import type { CompareSearch, EndChoice, VerdictFilter } from "@/search";
 import { versionText } from "@/subjects";
 import { libraryTitle } from "./libraries";
@@ -215,7 +215,7 @@ export function endChoices(
   ];
 }
 
-type Pairs = ComparedPairs["pairs"] | undefined;
+type Pairs = ComparedPairs | undefined;
 type Ends = [base: EndChoice, other: EndChoice];
 
 /** The subjects to choose from for an end. `pairs`: in a published site, those that are compared there. */
@@ -224,15 +224,16 @@ export function subjectsAt(end: "base" | "other", subjects: SubjectView[], pairs
   return names ? subjects.filter(({ subject }) => names.has(subject)) : subjects;
 }
 
-/** Both ends after a choice for one. A site compares neighbours on one host kind, so there the other end follows. */
+/** Both ends after a choice for one. A site compares its pairs on one host kind, so there the other end follows. */
 export function chosenEnds(end: "base" | "other", next: EndChoice, [base, other]: Ends, pairs: Pairs): Ends {
   const ends: Ends = end === "base" ? [{ ...base, ...next }, other] : [base, { ...other, ...next }];
   if (!pairs) return ends;
-  const isPair = pairs.some((names) => names[0] === ends[0].subject && names[1] === ends[1].subject);
-  const { pool, cpu } = end === "base" ? ends[0] : ends[1];
-  const subject = (at: "base" | "other", own: EndChoice) => (at === end || isPair ? own.subject : undefined);
+  const [chosen, { pool, cpu }] = end === "base" ? [0 as const, ends[0]] : [1 as const, ends[1]];
+  const fitting = pairs.filter((names) => names[chosen] === ends[chosen].subject);
+  const isFitting = fitting.some((names) => names.every((name, place) => name === ends[place]?.subject));
+  const names = isFitting ? undefined : fitting[0];
   return [
-    { subject: subject("base", ends[0]), pool, cpu },
-    { subject: subject("other", ends[1]), pool, cpu },
+    { subject: names?.[0] ?? ends[0].subject, pool, cpu },
+    { subject: names?.[1] ?? ends[1].subject, pool, cpu },
   ];
 }

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { CpuRow, Cpus, Filters } from "@/api/generated";
 import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { cpusOf } from "@/api/libraries";
 import { cautionsOf } from "@/charts/cautions";
 import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
@@ -27,8 +28,8 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/cpus");
 
-export const firstAnswer = ({ case: case_id, metric, library, pool, cpu }: CpusSearch) =>
-  cpusOptions({ query: { case_id, metric, library, pool, cpu_model: cpu } });
+export const firstAnswer = ({ case: case_id, metric, pool, cpu }: CpusSearch) =>
+  cpusOptions({ query: { case_id, metric, pool, cpu_model: cpu } });
 
 export function CpusPage() {
   const search = route.useSearch();
@@ -38,6 +39,7 @@ export function CpusPage() {
   const filters = useQuery(filtersOptions()).data;
   const cpus = useQuery({
     ...firstAnswer(search),
+    select: (all) => cpusOf(all, search.library),
     placeholderData: keepPreviousData,
   });
   useTitle("CPUs");

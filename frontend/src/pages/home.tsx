@@ -10,6 +10,7 @@ import {
   overviewOptions,
   overviewQueryKey,
 } from "@/api/generated/@tanstack/react-query.gen";
+import { matrixOf } from "@/api/libraries";
 import { wantNewest } from "@/api/outdated";
 import { useStream } from "@/api/stream";
 import { Heatmap } from "@/charts/Heatmap";
@@ -50,6 +51,7 @@ export function HomePage() {
   const overview = useQuery({ ...firstAnswer(), refetchInterval: !site && POLL_MS });
   const matrix = useQuery({
     ...matrixOptions({ query: matrixQuery(search) }),
+    select: (all) => matrixOf(all, search.library),
     placeholderData: keepPreviousData,
   });
   useTitle("");
@@ -108,8 +110,8 @@ function idsOf({ under_way }: UnderWay): string {
   return under_way.map(({ run_id }) => run_id).join(" ");
 }
 
-function matrixQuery({ metric, pool, cpu, library, spec }: HomeSearch) {
-  return { metric, pool, cpu_model: cpu, library, spec };
+function matrixQuery({ metric, pool, cpu, spec }: HomeSearch) {
+  return { metric, pool, cpu_model: cpu, spec };
 }
 
 interface PageControlsProps {

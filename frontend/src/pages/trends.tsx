@@ -22,8 +22,7 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/trends");
 
-/** Only the filters know the machines of an address. */
-export const firstAnswer = (search: TrendsSearch) => (search.host ? undefined : trendsOf(search));
+export const firstAnswer = (search: TrendsSearch) => trendsOf(search);
 
 export function TrendsPage() {
   const search = route.useSearch();

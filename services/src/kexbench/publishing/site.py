@@ -44,6 +44,7 @@ _META = "kexbench-published"
 FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades and alerts" href="/feed.atom" />'
 """In the first page of a service; a site has no feed."""
 _MOST_UPGRADES = 1000
+_LEVELS = {"levels": "true"}
 _COMPRESSION = 6
 """Higher levels take many times as long for a few percent."""
 
@@ -202,20 +203,20 @@ class _Publication:
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing
     ) -> None:
-        """A case on all host kinds, and on each with the costs of all invocations and the samples. Also in metrics
-        without numbers of it, since pages ask for several metrics of a case."""
-        place = {"case_id": case_id, "metric": str(metric)}
-        self._trend(place, metric, libraries, shown)
-        for kind in kinds:
-            on_kind = place | _host(kind)
-            answer = self._trend(on_kind | {"levels": "true"}, metric, libraries, shown)
-            if answer.subjects:
-                self._samples(on_kind, answer.subjects)
+        """A case on all host kinds, also with the costs of all invocations, and these with the samples on each host
+        kind. Also in metrics without numbers of the case, since pages ask for several."""
 
-    def _trend(self, query: Query, metric: Metric, libraries: Sequence[str], shown: Narrowing) -> Trends:
-        answer = shown.trends(self._api.get(Trends, _address("/trends", query, library=libraries)), metric)
-        self._store_of_case("trends", query, answer)
-        return answer
+        def answered(query: Query) -> Trends:
+            return shown.trends(self._api.get(Trends, _address("/trends", query, library=libraries)), metric)
+
+        place = {"case_id": case_id, "metric": str(metric)}
+        self._store_of_case("trends", place, answered(place))
+        for host in ({}, *map(_host, kinds)):
+            on_kind = place | host
+            answer = answered(on_kind | _LEVELS)
+            self._store("trends", on_kind | _LEVELS, answer)
+            if host and answer.subjects:
+                self._samples(on_kind, answer.subjects)
 
     def _on_cpus(self, case_id: str, metric: Metric, libraries: Sequence[str], shown: Narrowing) -> None:
         """A case on all CPUs, compared with each, and with the one that the API chooses."""
