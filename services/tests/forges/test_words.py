@@ -98,7 +98,7 @@ def test_of_many_pools_the_first_are_named() -> None:
 
 
 def test_a_finished_run_names_what_moved_the_furthest_first_and_where_the_rest_is() -> None:
-    moved = [cell(case=f"case {n}", change=n / 100 * (-1) ** n) for n in range(1, LARGEST + 4)]
+    moved = [cell(case=f"case {n}", ratio=1 + n / 100 * (-1) ** n) for n in range(1, LARGEST + 4)]
     lines = finished_comment(ended(judged(120, 0, moved))).splitlines()
     rows = [line for line in lines if line.startswith("| `case")]
     assert [row.split("`")[1] for row in rows] == [f"case {n}" for n in range(LARGEST + 3, 3, -1)]

@@ -16,8 +16,8 @@ Start at `matrix.py`.
   `batches.py`: the batches behind a number.
 - `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs; `scaling.py`, `loads.py`: curves
   over threads, and over connections at once; `security.py`, `security_shapes.py`, `security_words.py`: handshakes by
-  their strength;  `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the invocations that a
-  spec needs.
+  their strength; `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the
+  invocations that a spec needs.
 - `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.
 - `filters.py`, `choices.py`, `meaning.py`: what can be chosen, and what people mean by a name.
 - `shapes.py`, `subjects.py`: what several answers have in common. `pruning.py`: removes old batches in steps.
