@@ -203,6 +203,11 @@ export function byLibrary(names: string[]): string {
   return [...versions].map(([library, ofLibrary]) => `${library} ${ofLibrary.join(", ")}`).join("; ");
 }
 
+/** "10 invocations" of a cell. */
+export function invocations({ invocations }: Pick<Estimate, "invocations">): string {
+  return count(invocations ?? 0, "invocation");
+}
+
 export function count(amount: number, singular: string, many = `${singular}s`): string {
   return `${grouped.format(amount)} ${amount === 1 ? singular : many}`;
 }

@@ -1,13 +1,14 @@
 import { expect, it } from "vitest";
-import type { Comparison, CpuRow, Cpus, SubjectView, Trends } from "@/api/generated";
+import type { Comparison, CpuRow, Cpus, Subject, Trends } from "@/api/generated";
 import { type CaseOnCpus, type ComparedPairs, JOINS, type Load, type TrendIndex } from "./published-joins";
-import { aCase, aLine, anEstimate, aSeries, aSubject } from "./testing/build";
+import { aCase, anEstimate, aSubject } from "./testing/build";
+import { aLine, aSeries } from "./testing/published-series";
 
 const [A, B] = ["CPU A", "CPU B"].map((cpu_model) => ({ pool: "local", cpu_model }));
 if (!A || !B) throw new Error("two CPUs");
-const old = { ...aSubject("openssl", "1"), subject: "openssl@1~p" };
-const current = { ...aSubject("openssl", "2"), subject: "openssl@2~p" };
-const other = { ...aSubject("gnutls", "3"), subject: "gnutls@3~p" };
+const old = { ...aSubject("openssl", "1"), name: "openssl@1~p" };
+const current = { ...aSubject("openssl", "2"), name: "openssl@2~p" };
+const other = { ...aSubject("gnutls", "3"), name: "gnutls@3~p" };
 const index: TrendIndex = {
   choices: [
     { id: "rsa", title: "RSA" },
@@ -77,7 +78,7 @@ it("joins trends from the series that were published, and from no others", async
 });
 
 it("shows a case relative to the chosen CPU", async () => {
-  const row = (cpu_model: string, subject: SubjectView) => ({ pool: "local", cpu_model, subject }) as CpuRow;
+  const row = (cpu_model: string, subject: Subject) => ({ pool: "local", cpu_model, subject }) as CpuRow;
   const [base, compared] = [
     { relation: "base" as const, relative: null, cautions: [] },
     {
@@ -105,12 +106,13 @@ it("shows a case relative to the chosen CPU", async () => {
 });
 
 it("compares the published pairs alone, the last measured one first", async () => {
-  const pairs: ComparedPairs = { subjects: [old, current], pairs: [[old.subject, current.subject]] };
+  const pairs: ComparedPairs = { subjects: [old, current], pairs: [[old.name, current.name]] };
   const cell = (cpu_model: string) => ({
-    base: { pool: "local", cpu_model },
-    other: { pool: "local", cpu_model },
+    pool: "local",
+    cpu_model,
+    other_host_kind: { pool: "local", cpu_model },
   });
-  const end = (subject: SubjectView) => ({
+  const end = (subject: Subject) => ({
     subject,
     pool: null,
     cpu_model: null,
@@ -118,12 +120,12 @@ it("compares the published pairs alone, the last measured one first", async () =
     host_kinds: [A, B],
   });
   const answer = { base: end(old), other: end(current), cells: [cell("CPU A"), cell("CPU B")] };
-  const load = siteOf({ compare: pairs, [`compare ${old.subject} ${current.subject}`]: answer });
+  const load = siteOf({ compare: pairs, [`compare ${old.name} ${current.name}`]: answer });
   const all = await joined<Comparison>("compare", "", load);
   expect([all.cells.length, all.base?.subject, all.subjects]).toEqual([2, old, [old, current]]);
   const onB = await joined<Comparison>("compare", "base_cpu_model=CPU B&other_cpu_model=CPU B", load);
   expect([onB.cells.length, onB.base?.cpu_model]).toEqual([1, "CPU B"]);
-  const swapped = `base=${current.subject}&other=${old.subject}`;
+  const swapped = `base=${current.name}&other=${old.name}`;
   expect(await joined("compare", swapped, load)).toMatchObject({
     base: null,
     cells: [],

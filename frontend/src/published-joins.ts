@@ -6,19 +6,31 @@ import type {
   Comparison,
   CpuRow,
   Cpus,
+  Estimate,
   HostKind,
   Metric,
   Release,
-  Series,
-  SubjectView,
+  Subject,
+  Trend,
+  TrendPoint,
   Trends,
 } from "@/api/generated";
 import type { Joined } from "@/published";
 
+export interface Series extends Pick<Trend, "host_kind" | "metric"> {
+  case: CaseView;
+  lines: SeriesLine[];
+}
+
+export interface SeriesLine
+  extends Pick<Trend, "library" | "build_profile_label" | "change_points" | "through_sentinel"> {
+  points: (Pick<TrendPoint, "run_id" | "measured_at"> & { subject: string; estimate: Estimate })[];
+}
+
 /** All of an answer about trends except the lines, which are those of the series. */
 export interface TrendIndex {
   choices: CaseChoice[];
-  subjects: SubjectView[];
+  subjects: Subject[];
   releases: Release[];
   /** the cases on each host kind whose series are published */
   measured: { host_kind: HostKind; case_ids: string[] }[];
@@ -33,7 +45,7 @@ export interface CaseOnCpus {
 }
 
 export interface ComparedPairs {
-  subjects: SubjectView[];
+  subjects: Subject[];
   /** unique names; the last measured pair is the first */
   pairs: [base: string, other: string][];
 }
@@ -61,9 +73,9 @@ async function joinedTrends(query: URLSearchParams, load: Load): Promise<Trends 
     lines.filter(({ library }) => isChosen("library", library)).map((line) => ({ series, line })),
   );
   const used = new Set(lines.flatMap(({ line }) => line.points.map(({ subject }) => subject)));
-  const subjects = first.subjects.filter(({ subject }) => used.has(subject));
+  const subjects = first.subjects.filter(({ name }) => used.has(name));
   const versions = new Set(subjects.map(({ library, version }) => `${library} ${version}`));
-  const places = new Map(subjects.map(({ subject }, place) => [subject, place]));
+  const places = new Map(subjects.map(({ name }, place) => [name, place]));
   return {
     choices: first.choices,
     cases: first.choices.flatMap(
@@ -122,15 +134,17 @@ async function joinedComparison(query: URLSearchParams, load: Load): Promise<Com
     (names) => (base ?? names[0]) === names[0] && (other ?? names[1]) === names[1],
   );
   const found = pair && (await load<Comparison>("compare", { base: pair[0], other: pair[1] }));
-  const nothing = { base: null, other: null, cases: [], cells: [], differences: [], lines: [], left_out: 0 };
+  const nothing = {
+    ...{ base: null, other: null, cases: [], cells: [], differences: [], lines: [], left_out: 0 },
+    ...{ relevant: 0, upgrade: null },
+  };
   if (!found) return { ...nothing, subjects: index.subjects };
   const ends = ["base", "other"] as const;
   const cells = found.cells.filter((cell) =>
     ends.every((end) => {
       const [pool, cpu] = [query.get(`${end}_pool`), query.get(`${end}_cpu_model`)];
-      return (
-        (pool ?? cell[end].pool) === cell[end].pool && (cpu ?? cell[end].cpu_model) === cell[end].cpu_model
-      );
+      const kind = end === "base" ? cell : cell.other_host_kind;
+      return (pool ?? kind.pool) === kind.pool && (cpu ?? kind.cpu_model) === kind.cpu_model;
     }),
   );
   const chosen = (end: "base" | "other") =>

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { Matrix } from "@/api/generated";
 import { fileFor, fileOf, ofLibraries } from "./published";
-import { aCase, aCell, aLine, anEstimate, aSeries, aSubject } from "./testing/build";
+import { aCase, aCell, anEstimate, aSubject } from "./testing/build";
+import { aLine, aSeries } from "./testing/published-series";
 
 const EXAMPLES = "../bench-specs/schema/examples/published-files.json";
 const SITE = { host_kind: { pool: "local", cpu_model: "a CPU" } };

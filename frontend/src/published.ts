@@ -1,5 +1,5 @@
 // A site that `kexbench publish` wrote: there is no service, and the answers to the pages' questions are files.
-import type { HostKind, Matrix, Series } from "@/api/generated";
+import type { HostKind, Matrix } from "@/api/generated";
 import type { ComparedPairs } from "./published-joins";
 
 interface Site {
@@ -8,6 +8,11 @@ interface Site {
   newest: string;
   /** the one that is shown first */
   host_kind: HostKind;
+}
+
+/** The published answer about a case, which has the lines of every library. */
+interface Series {
+  lines: { library: string }[];
 }
 
 const marker = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="kexbench-published"]');
@@ -91,7 +96,7 @@ export function ofLibraries<T extends Matrix | Series>(answer: T, libraries: str
     return { ...answer, lines: answer.lines.filter(({ library }) => libraries.includes(library)) };
   }
   const subjects = answer.subjects.filter(({ library }) => libraries.includes(library));
-  const shown = new Set(subjects.map(({ subject }) => subject));
+  const shown = new Set(subjects.map(({ name }) => name));
   const cells = answer.cells.filter(({ subject }) => shown.has(subject));
   const cases = new Set(cells.map(({ case_id }) => case_id));
   return { ...answer, subjects, cells, cases: answer.cases.filter(({ id }) => cases.has(id)) };

@@ -72,10 +72,10 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
         <tbody>
           {rows.map((cell) => (
             <Row
-              key={`${cell.caseView.id} ${cell.subject.subject}`}
+              key={`${cell.caseView.id} ${cell.subject.name}`}
               {...{ cell, metric, host, time, sentinel, sides }}
               compared={Boolean(versus)}
-              withoutChange={model.priors.has(cell.subject.subject) ? "too few invocations" : "first version"}
+              withoutChange={model.priors.has(cell.subject.name) ? "too few invocations" : "first version"}
             />
           ))}
         </tbody>

@@ -17,7 +17,7 @@ export function RunVerdict({ runId }: { runId: string }) {
         <p>
           <small>
             Largest change: {largest.before} → {largest.after}, {largest.case}:{" "}
-            {format.percent(1 + largest.change)} {format.percentInterval(1 + largest.low, 1 + largest.high)}
+            {format.percent(largest.ratio)} {format.percentInterval(largest.low, largest.high)}
           </small>
         </p>
       )}

@@ -7,8 +7,8 @@ import { screeningsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime, machineChange, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
+import { titleOf } from "./change-model";
 import { HostName } from "./HostName";
-import { titleOf } from "./upgrade-model";
 
 const SHOWN = 10;
 

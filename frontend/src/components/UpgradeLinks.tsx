@@ -9,7 +9,7 @@ import { libraryTitle } from "./libraries";
 export function UpgradeLinks({ run }: { run: RunDetail }) {
   const priors = priorsOf(run);
   const upgrades = run.subjects.flatMap((subject) => {
-    const prior = priors.get(subject.subject);
+    const prior = priors.get(subject.name);
     return prior ? [{ subject, prior }] : [];
   });
   if (upgrades.length === 0) return null;
@@ -18,8 +18,8 @@ export function UpgradeLinks({ run }: { run: RunDetail }) {
       <h2>Upgrades in this run</h2>
       <ul className="plain">
         {upgrades.map(({ subject, prior }) => (
-          <li key={subject.subject}>
-            <Link {...paths.upgrade(subject.library, prior.subject, subject.subject)}>
+          <li key={subject.name}>
+            <Link {...paths.upgrade(subject.library, prior.name, subject.name)}>
               {libraryTitle(subject.library)} {versionText(prior)} → {versionText(subject)}
             </Link>
           </li>

@@ -1,7 +1,7 @@
 // A verdict in a word, with its colour and caveats.
 import type { Change, Metric } from "@/api/generated";
+import { isMoved, verdictText } from "@/charts/change-words";
 import { unitOf } from "@/format";
-import { verdictText } from "./upgrade-model";
 
 interface Props {
   verdict: Change["verdict"];
@@ -12,7 +12,7 @@ interface Props {
 }
 
 export function VerdictText({ verdict, resolves = null, metric, cautions }: Props) {
-  const counts = unitOf(metric) !== "ns" && (verdict === "more" || verdict === "less");
+  const counts = unitOf(metric) !== "ns" && isMoved(verdict);
   return (
     <>
       <span className={`verdict ${verdict}`}>{counts ? verdict : verdictText({ verdict, resolves })}</span>

@@ -1,5 +1,5 @@
 // What stands above the picture of a chart: its title, what was measured, where and when. Pure.
-import type { HostKind, SubjectView } from "@/api/generated";
+import type { HostKind, Subject } from "@/api/generated";
 import { count, day } from "@/format";
 import type { Caption } from "@/picture/picture";
 import { versionText } from "@/subjects";
@@ -33,7 +33,7 @@ function datesText(measured: string[], today: Date): string {
 }
 
 /** "OpenSSL 3.0.20, 3.5.4; GnuTLS 3.6.0 to 3.8.9 (12 versions)", in the order of the subjects. */
-export function subjectsText(subjects: Pick<SubjectView, "library" | "version" | "commit">[]): string {
+export function subjectsText(subjects: Pick<Subject, "library" | "version" | "commit">[]): string {
   const libraries = [...new Set(subjects.map(({ library }) => library))];
   return libraries
     .map((library) => {

@@ -1,8 +1,8 @@
 // The steps of a run from version to version, and the dependencies that changed with the library. Pure.
-import type { Cell, SubjectView } from "@/api/generated";
+import type { Cell, Subject } from "@/api/generated";
+import { dependencyText } from "@/charts/change-words";
 import { versionText } from "@/subjects";
 import { libraryTitle } from "./libraries";
-import { dependencyText } from "./upgrade-model";
 
 export interface Step {
   /** "GnuTLS 3.7.9 → 3.8.9" */
@@ -12,11 +12,11 @@ export interface Step {
 }
 
 /** Steps with changed dependencies. `priors` maps a subject to the subject that it is compared with. */
-export function stepsOf(priors: Map<string, SubjectView>, subjects: SubjectView[], cells: Cell[]): Step[] {
+export function stepsOf(priors: Map<string, Subject>, subjects: Subject[], cells: Cell[]): Step[] {
   return subjects.flatMap((subject) => {
-    const prior = priors.get(subject.subject);
-    const changes = cells.flatMap((cell) => (cell.subject === subject.subject && cell.change) || []);
-    const dependencies = dependencyText(changes.filter(({ before }) => before.subject === prior?.subject));
+    const prior = priors.get(subject.name);
+    const changes = cells.flatMap((cell) => (cell.subject === subject.name && cell.change) || []);
+    const dependencies = dependencyText(changes.filter(({ before }) => before.subject === prior?.name));
     if (!prior || !dependencies) return [];
     const title = `${libraryTitle(subject.library)} ${versionText(prior)} → ${versionText(subject)}`;
     return [{ title, dependencies }];

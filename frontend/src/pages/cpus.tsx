@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { CpuRow, Cpus, Filters } from "@/api/generated";
 import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { cautionsOf } from "@/charts/cautions";
+import { caveatsOf } from "@/charts/change-words";
 import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
 import { FirstRun } from "@/components/FirstRun";
@@ -184,7 +184,7 @@ function Row({
         <span className="below">
           {format.cost(estimate.value, metric)} <small>{format.interval(estimate, metric)}</small>
         </span>
-        <small className="below">{format.count(estimate.invocations, "invocation")}</small>
+        <small className="below">{format.invocations(estimate)}</small>
       </td>
       <td>
         {change ? (
@@ -194,7 +194,7 @@ function Row({
               verdict={change.verdict}
               resolves={change.resolves}
               metric={metric}
-              cautions={cautionsOf(change)}
+              cautions={caveatsOf(change)}
             />
             <small className="below">from {endText(change.before)}</small>
           </>
@@ -208,8 +208,8 @@ function Row({
           <small className="below">
             <Link
               {...paths.compare(
-                { subject: subject.subject, pool: base.pool, cpu: base.cpu_model },
-                { subject: subject.subject, pool, cpu },
+                { subject: subject.name, pool: base.pool, cpu: base.cpu_model },
+                { subject: subject.name, pool, cpu },
               )}
             >
               Compare all cases

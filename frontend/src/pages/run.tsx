@@ -167,7 +167,7 @@ function RunFacts({ run }: { run: RunDetail }) {
   const { summary, measure } = run;
   const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
   const disturbances: [string, string][] = run.sibling
-    ? [["SMT sibling", `busy for ${share(run.sibling.busy_share)} of the time`]]
+    ? [["SMT sibling", `busy for ${share(run.sibling.share)} of the time`]]
     : [];
   if (run.steal) disturbances.push(["CPU steal", `${share(run.steal.share)} of the CPU time`]);
   const timed: [string, ReactNode][] = [

@@ -47,9 +47,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
     "runs": ("/runs", {}),
     "scaling": ("/scaling", {}),
     "screenings": ("/screenings", {}),
-    "series": ("/series", {"case_id": RSA}),
     "trends": ("/trends", {}),
-    "upgrade_report": ("/upgrades/report", UPGRADE),
     "upgrade_why": ("/upgrades/why", UPGRADE),
     "upgrades": ("/upgrades", {}),
     "verdict": ("/runs/measuring/verdict", {}),
@@ -59,7 +57,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
 
 EMPTY = ("alerts", "compare", "filters", "matrix", "overview", "runs", "trends", "upgrades")
 """Operations with an example of an empty store too."""
-UNKNOWN = ("upgrade_report", {**UPGRADE, "after": "9.9"})
+UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 
 
 @pytest.fixture
