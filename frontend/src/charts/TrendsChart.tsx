@@ -74,7 +74,7 @@ export function TrendsChart({ model, panel, yLabel, isLog, choice, heading, numb
                   {line.shortLabel}
                 </li>
               ))}
-              <JoinsKey lines={lines} />
+              <JoinsKey lines={lines} mark="◇ and thin dashes before it" />
             </ul>
           )
         )}
@@ -133,18 +133,14 @@ function BuildsKey({ lines }: { lines: DrawnLine[] }) {
       {builds.some(({ through_sentinel }) => through_sentinel) && (
         <li>Change points are relative to the frozen sentinel. Machine slowdowns are excluded.</li>
       )}
-      <JoinsKey lines={lines} />
+      <JoinsKey lines={lines} mark="Thin dashes" />
     </ul>
   );
 }
 
-function JoinsKey({ lines }: { lines: DrawnLine[] }) {
+function JoinsKey({ lines, mark }: { lines: DrawnLine[]; mark: string }) {
   if (lines.every(({ joins }) => joins.length === 0)) return null;
-  return (
-    <li>
-      ◇ and thin dashes before it: the build changes with the version, and may cause a part of the difference.
-    </li>
-  );
+  return <li>{mark}: the build changes with the version, and may cause a part of the difference.</li>;
 }
 
 /** The machine's whole description. */

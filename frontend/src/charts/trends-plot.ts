@@ -137,10 +137,10 @@ export function trendsPlot(settings: Settings): TrendsPlot {
       ready: [(plot) => zoomByWheel(plot, whole)],
       draw: [
         (plot) => drawCrowd?.(plot),
-        (plot) => drawJoins(plot, lines, hue),
-        (plot) => isDetailed && drawMarks(plot, lines, hue),
+        (plot) => drawJoins(plot, lines, hue, isDetailed),
         (plot) => drawMarkers(plot, markers, palette),
         (plot) => drawSteps(plot, steps, { lines: lines.length, palette, hue }),
+        (plot) => isDetailed && drawMarks(plot, lines, hue),
       ],
       setCursor: [(plot) => hover(nearest(plot, lines))],
     },
@@ -238,6 +238,7 @@ function drawJoins(
   { ctx, bbox, valToPos }: uPlot,
   lines: DrawnLine[],
   hue: (line: DrawnLine) => string,
+  isDetailed: boolean,
 ): void {
   const ratio = uPlot.pxRatio;
   const spot = (place: TrendPlace): Spot => [valToPos(place.x, "x", true), valToPos(place.y, "y", true)];
@@ -252,7 +253,7 @@ function drawJoins(
       ctx.setLineDash([3 * ratio, 4 * ratio]);
       stroke(ctx, spot(from), spot(to));
       ctx.setLineDash([]);
-      diamond(ctx, spot(to), 7 * ratio);
+      if (!isDetailed) diamond(ctx, spot(to), 7 * ratio); // else the marker says which build it is
     }
   }
   ctx.restore();

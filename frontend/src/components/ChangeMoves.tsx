@@ -13,7 +13,7 @@ import { captionOf } from "./chart-caption";
 import { HostName } from "./HostName";
 
 /** A chart of more rows would be hard to read. */
-const DRAWN = 40;
+const DRAWN = 20;
 
 interface Props {
   cells: ComparedCell[];

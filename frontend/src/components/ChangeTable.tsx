@@ -58,6 +58,7 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
                 sort={() => sortBy("change")}
                 className="number"
               />
+              <th scope="col">Verdict</th>
               {hasHistory && <th scope="col">History</th>}
               <th scope="col" className="number">
                 Client
@@ -87,7 +88,7 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
                       <small>({count(own.length, "cell")})</small>
                     </button>
                   </th>
-                  <td colSpan={4 + Number(hasHistory) + Number(hasCores)}>
+                  <td colSpan={5 + Number(hasHistory) + Number(hasCores)}>
                     {tallyText(own.map(({ cell }) => cell))}
                   </td>
                 </tr>
@@ -147,12 +148,11 @@ function Row({ row: { cell, caseView, otherCase }, comparison, several, hasHisto
           </small>
         )}
       </th>
-      <SideCell {...{ cell, comparison }} side="both" metric="cpu_ns" move={cell.move}>
-        <span className="below">
-          <VerdictText {...cell} metric="cpu_ns" cautions={caveatsOf(cell)} />
-          {dependencies && <small className="below">also changed: {dependencies}</small>}
-        </span>
-      </SideCell>
+      <SideCell {...{ cell, comparison }} side="both" metric="cpu_ns" move={cell.move} />
+      <td>
+        <VerdictText {...cell} metric="cpu_ns" cautions={caveatsOf(cell)} />
+        {dependencies && <small className="below">also changed: {dependencies}</small>}
+      </td>
       {hasHistory && (
         <td>{history.length > 0 && <Sparkline history={history} lines={comparison.lines} />}</td>
       )}
@@ -188,8 +188,8 @@ interface SideProps {
   side: "both" | "client" | "server";
   metric: Metric;
   move: Ratio | null;
-  /** the verdict */
-  children: ReactNode;
+  /** the verdict, where the row has no other column for it */
+  children?: ReactNode;
 }
 
 /** The change, its interval and verdict, and both costs, each leading to its batches. */

@@ -1,5 +1,5 @@
 // What changed between two ends: how many cells have which verdict, the changes as a chart, and every cell in a table.
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { ComparedCell, Comparison } from "@/api/generated";
 import { dependencyText, type Verdict } from "@/charts/change-words";
 import { count } from "@/format";
@@ -17,9 +17,11 @@ interface Props {
   comparison: Comparison;
   view: ChangesView;
   change: (next: ChangesView) => void;
+  /** what the changes have in common */
+  children?: ReactNode;
 }
 
-export function Changes({ title, comparison, view, change }: Props) {
+export function Changes({ title, comparison, view, change, children }: Props) {
   const rows = useMemo(() => changeRows(comparison, view), [comparison, view]);
   const cells = rows.map(({ cell }) => cell);
   const moved = movedOf(cells);
@@ -33,6 +35,7 @@ export function Changes({ title, comparison, view, change }: Props) {
         ))}
       </ul>
       <Notes cells={cells} leftOut={comparison.left_out} />
+      {children}
       {moved.length > 0 && (
         <section>
           <h2>Changed cases</h2>

@@ -134,8 +134,9 @@ function Report(report: ReportProps) {
       <p className="answer">{storyOf(upgrade)}</p>
       {!site && <UpgradeAlert comparison={comparison} />}
       <ChangeControls search={search} change={change} />
-      <CommonFactors subjects={title} factors={upgrade.factors} cells={comparison.cells} />
-      <Changes {...{ title, comparison, change }} view={search} />
+      <Changes {...{ title, comparison, change }} view={search}>
+        <CommonFactors subjects={title} factors={upgrade.factors} cells={comparison.cells} />
+      </Changes>
       <p>
         <Link {...paths.compare({ subject: ends[0], pool, cpu }, { subject: ends[1], pool, cpu })}>
           Compare other versions

@@ -341,8 +341,9 @@ def _shown(
     unalike: Sequence[Unalike],
     levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]],
 ) -> ComparedCell:
+    of_base = {"case_id": pair.cases[0].case_id, "title": pair.cases[0].label}  # two cases are judged as the second
     return ComparedCell(
-        **vars(cell),
+        **vars(cell) | of_base,
         other_case_id=pair.cases[1].case_id,
         other_host_kind=pair.kinds[1],
         unalike=tuple(unalike),
