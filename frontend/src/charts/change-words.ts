@@ -1,6 +1,6 @@
 // A change of a cost in words: its verdict, its size, its sides, and what weakens it. Pure.
-import type { Change, ChangePoint, ComparedCell, Difference, Metric, Ratio, SideMove } from "@/api/generated";
-import { changeInWords, count, percent, percentInterval, share, significant } from "@/format";
+import type { Change, ChangePoint, ComparedCell, Difference, Metric, SideMove } from "@/api/generated";
+import { changeInWords, count, moveText, share, significant } from "@/format";
 import { componentText } from "@/subjects";
 
 const CONNECTIONS_PER_S = 10_000;
@@ -31,11 +31,6 @@ export function isJudged(verdict: Verdict): boolean {
 export function verdictText({ verdict, resolves }: Pick<Change, "verdict" | "resolves">): string {
   const word = VERDICT_WORDS[verdict];
   return verdict === "unresolved" && resolves !== null ? `${word} (resolution ${share(resolves)})` : word;
-}
-
-/** "+2.0% [+1.8%, +2.2%]" */
-export function moveText({ ratio, low, high }: Ratio): string {
-  return `${percent(ratio)} ${percentInterval(low, high)}`;
 }
 
 /** "client +0.2% [−0.1%, +0.5%], no change" */

@@ -203,8 +203,7 @@ export function choiceText(negotiated: Negotiated): string {
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
 export function changeSentence(change: Change, metric: Metric): string {
   const against = endText(change.before);
-  const range = format.percentInterval(change.low, change.high);
-  const numbers = `${format.percent(change.ratio)} ${range}`;
+  const numbers = format.moveText(change);
   switch (change.verdict) {
     case "same":
       return `no change from ${against}: ${numbers}`;
@@ -215,14 +214,13 @@ export function changeSentence(change: Change, metric: Metric): string {
     case "unlike":
       return `not comparable with ${against}, the handshakes differ: ${numbers}`;
     default:
-      return `${format.changeInWords(change.ratio, metric)} ${range} than ${against}`;
+      return `${format.changeInWords(change.ratio, metric)} ${format.percentInterval(change)} than ${against}`;
   }
 }
 
 /** A change whose interval excludes 0 may still be unresolved, for example if it is too small to be relevant. */
 function unresolvedText({ low, high }: Change): string {
-  const isOneSided = low !== null && high !== null && (low > 1 || high < 1);
-  return isOneSided ? "unresolved change" : "no significant change";
+  return low > 1 || high < 1 ? "unresolved change" : "no significant change";
 }
 
 function groupedByLibrary(subjects: Subject[]): HeatModel["groups"] {

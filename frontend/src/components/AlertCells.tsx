@@ -33,8 +33,7 @@ export function AlertCells({ cells, subjects }: Props) {
           marks: [{ ink: "more", move }],
           words: (
             <>
-              <b className="verdict more">{changeInWords(move.ratio, "cpu_ns")}</b>{" "}
-              {percentInterval(move.low, move.high)}
+              <b className="verdict more">{changeInWords(move.ratio, "cpu_ns")}</b> {percentInterval(move)}
               <small className="below">{sideText(side)}</small>
             </>
           ),

@@ -34,7 +34,7 @@ export function ChangeMoves({ cells, subjects }: Props) {
           words: cell.move && (
             <>
               <b className={`verdict ${cell.verdict}`}>{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
-              {percentInterval(cell.move.low, cell.move.high)}
+              {percentInterval(cell.move)}
               <small className="below">{sidesText(cell)}</small>
             </>
           ),

@@ -6,13 +6,14 @@ import type { ComparedCell, Comparison, Metric, Ratio, SideMove } from "@/api/ge
 import { absentSide, caveatsOf, coresText, dependencyText, isJudged } from "@/charts/change-words";
 import { flipped } from "@/charts/matrix-view";
 import { Sparkline } from "@/charts/Sparkline";
-import { count, percent, percentInterval, significant } from "@/format";
+import { count, significant } from "@/format";
 import { paths } from "@/paths";
 import { type ChangesView, NO_GROUP } from "@/search";
-import { Frame } from "@/ui/Frame";
+import { Frame, SortHeader } from "@/ui/Frame";
 import { BatchesLink } from "./BatchesLink";
 import { type ChangeRow, changeGroups, changesCsv, isOnSeveral, LONG, tallyText } from "./change-model";
 import { HostName } from "./HostName";
+import { MoveText } from "./MoveText";
 import { RunLink } from "./RunLink";
 import { VerdictText } from "./VerdictText";
 
@@ -33,7 +34,6 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
   const several = isOnSeveral(rows.map(({ cell }) => cell));
   const hasHistory = rows.some(({ cell }) => cell.history?.length);
   const hasCores = rows.some(({ cell }) => coresText(cell));
-  const sortBy = (sort: ChangesView["sort"]) => change({ sort });
   return (
     <>
       {rows.length > LONG && (
@@ -50,12 +50,15 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
         <table className="numbers history tight compare">
           <thead>
             <tr>
-              <SortHeader title="Case" active={!view.sort} order="ascending" sort={() => sortBy(undefined)} />
+              <SortHeader
+                title="Case"
+                order={view.sort ? undefined : "ascending"}
+                sort={() => change({ sort: undefined })}
+              />
               <SortHeader
                 title="Change in CPU time"
-                active={view.sort === "change"}
-                order="descending"
-                sort={() => sortBy("change")}
+                order={view.sort && "descending"}
+                sort={() => change({ sort: "change" })}
                 className="number"
               />
               <th scope="col">Verdict</th>
@@ -102,24 +105,6 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
         </table>
       </Frame>
     </>
-  );
-}
-
-interface SortProps {
-  title: string;
-  active: boolean;
-  order: "ascending" | "descending";
-  sort: () => void;
-  className?: string;
-}
-
-function SortHeader({ title, active, order, sort, className }: SortProps) {
-  return (
-    <th scope="col" className={className} aria-sort={active ? order : undefined}>
-      <button type="button" onClick={sort}>
-        {title} <span aria-hidden>{active ? (order === "descending" ? "▼" : "▲") : "↕"}</span>
-      </button>
-    </th>
   );
 }
 
@@ -177,7 +162,7 @@ function SideVerdict({ move, metric }: { move: SideMove | null; metric: Metric }
   if (!move || !isJudged(move.verdict)) return null;
   return (
     <small className="below">
-      <VerdictText verdict={move.verdict} metric={metric} cautions={[]} />
+      <VerdictText verdict={move.verdict} metric={metric} />
     </small>
   );
 }
@@ -217,13 +202,7 @@ function SideCell({ cell, comparison, side, metric, move, children }: SideProps)
   ));
   return (
     <td className="number">
-      {move ? (
-        <>
-          {percent(move.ratio)} <small>{percentInterval(move.low, move.high)}</small>
-        </>
-      ) : (
-        <small>too few invocations</small>
-      )}
+      {move ? <MoveText move={move} /> : <small>too few invocations</small>}
       {children}
       <small className="below">
         {base} → {other} µs

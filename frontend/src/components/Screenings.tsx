@@ -90,8 +90,8 @@ function MachineChange({ host }: { host: HostMoved }) {
   const { move, cases, since_run, since } = host;
   return (
     <p>
-      <HostName kind={host} /> is <b>{machineChange(move.ratio)}</b> {percentInterval(move.low, move.high)}{" "}
-      than on <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
+      <HostName kind={host} /> is <b>{machineChange(move.ratio)}</b> {percentInterval(move)} than on{" "}
+      <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
       {count(cases, "case")}. The machine changed, not a library.
     </p>
   );

@@ -7,6 +7,7 @@ import * as format from "@/format";
 import { commitText, endText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { BatchesLink } from "./BatchesLink";
+import { MoveText } from "./MoveText";
 import { RunLink } from "./RunLink";
 import { VerdictText } from "./VerdictText";
 
@@ -109,8 +110,7 @@ function Row({ line, shown: { point, subject }, time, cell }: RowProps) {
       <td className="number">
         {change ? (
           <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
-            <small className="below">from {endText(change.before)}</small>
+            <MoveText move={change} /> <small className="below">from {endText(change.before)}</small>
           </>
         ) : (
           "–"

@@ -114,7 +114,7 @@ function Steps({ line }: { line: DrawnLine }) {
     return (
       <span key={change.after.subject} className="below">
         {change.after.version}: {changePointText(change, line.place.metric)}{" "}
-        {change.move && <small>{format.percentInterval(change.move.low, change.move.high)}</small>}
+        {change.move && <small>{format.percentInterval(change.move)}</small>}
       </span>
     );
   });

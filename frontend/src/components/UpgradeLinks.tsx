@@ -3,8 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { RunDetail } from "@/api/generated";
 import { priorsOf } from "@/charts/heatmap-model";
 import { paths } from "@/paths";
-import { versionText } from "@/subjects";
-import { libraryTitle } from "./libraries";
+import { stepTitle } from "./change-model";
 
 export function UpgradeLinks({ run }: { run: RunDetail }) {
   const priors = priorsOf(run);
@@ -20,7 +19,7 @@ export function UpgradeLinks({ run }: { run: RunDetail }) {
         {upgrades.map(({ subject, prior }) => (
           <li key={subject.name}>
             <Link {...paths.upgrade(subject.library, prior.name, subject.name)}>
-              {libraryTitle(subject.library)} {versionText(prior)} → {versionText(subject)}
+              {stepTitle(prior, subject)}
             </Link>
           </li>
         ))}

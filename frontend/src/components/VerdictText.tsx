@@ -8,10 +8,10 @@ interface Props {
   /** the resolution */
   resolves?: number | null;
   metric: Metric;
-  cautions: string[];
+  cautions?: string[];
 }
 
-export function VerdictText({ verdict, resolves = null, metric, cautions }: Props) {
+export function VerdictText({ verdict, resolves = null, metric, cautions = [] }: Props) {
   const counts = unitOf(metric) !== "ns" && isMoved(verdict);
   return (
     <>

@@ -2,6 +2,7 @@
 import type {
   AlertSummary,
   CaseView,
+  Cell,
   ComparedCell,
   ComparedEnd,
   Comparison,
@@ -11,11 +12,11 @@ import type {
   Subject,
   UpgradeEnd,
 } from "@/api/generated";
-import { isJudged, isMoved, moveText, VERDICT_WORDS, type Verdict } from "@/charts/change-words";
+import { dependencyText, isJudged, isMoved, VERDICT_WORDS, type Verdict } from "@/charts/change-words";
 import { matches } from "@/charts/heatmap-model";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
 import { groupOf } from "@/charts/matrix-view";
-import { count, percent, share } from "@/format";
+import { count, moveText, percent, share } from "@/format";
 import type { ComparedPairs } from "@/published-joins";
 import type { ChangesView, CompareSearch, EndChoice, VerdictFilter } from "@/search";
 import { versionText } from "@/subjects";
@@ -266,6 +267,21 @@ export function titleOf({ library, before, after }: Upgraded): string {
   return `${libraryTitle(library)} ${namesOf(before, after).join(" → ")}`;
 }
 
+export function stepTitle(prior: Subject, subject: Subject): string {
+  return titleOf({ library: subject.library, before: endOf(prior), after: endOf(subject) });
+}
+
+/** The steps of a run in which dependencies changed: "GnuTLS 3.7.9 → 3.8.9", "nettle 3.8.1 → 3.10.1". `priors` maps a
+ * subject to the subject that it is compared with. */
+export function stepsOf(priors: Map<string, Subject>, subjects: Subject[], cells: Cell[]) {
+  return subjects.flatMap((subject) => {
+    const prior = priors.get(subject.name);
+    const changes = cells.flatMap((cell) => (cell.subject === subject.name && cell.change) || []);
+    const dependencies = dependencyText(changes.filter(({ before }) => before.subject === prior?.name));
+    return prior && dependencies ? [{ title: stepTitle(prior, subject), dependencies }] : [];
+  });
+}
+
 /** As alerts name the versions: "3.0.19", or "3.0.19 (debian/bookworm)" if both versions are the same. */
 function namesOf(before: NamedEnd, after: NamedEnd): [string, string] {
   if (before.version !== after.version) return [before.version, after.version];
@@ -300,9 +316,8 @@ export function compareTitle({ base, other }: Ends): string {
       base.case_id !== other.case_id ? "cases" : base.run_id === other.run_id ? "machines" : "runs";
     return `${endName(base)}: two ${what}`;
   }
-  const { library } = base.subject;
-  if (library !== other.subject.library) return `${endName(base)} → ${endName(other)}`;
-  return titleOf({ library, before: endOf(base.subject), after: endOf(other.subject) });
+  if (base.subject.library !== other.subject.library) return `${endName(base)} → ${endName(other)}`;
+  return stepTitle(base.subject, other.subject);
 }
 
 function endOf(subject: Subject): NamedEnd {

@@ -1,5 +1,6 @@
 // What stands above the picture of a chart: its title, what was measured, where and when. Pure.
 import type { HostKind, Subject } from "@/api/generated";
+import type { DrawnLine } from "@/charts/trends-model";
 import { count, day } from "@/format";
 import type { Caption } from "@/picture/picture";
 import { versionText } from "@/subjects";
@@ -23,6 +24,17 @@ export function captionOf({ title, subjects, hosts, measured = [] }: About, toda
   const where = kinds.length > NAMED ? [`${count(kinds.length, "host kind")}`] : kinds;
   const facts = [subjects, where.join("; "), datesText(measured, today)];
   return { title, facts: facts.filter(Boolean) };
+}
+
+/** Of the chart of some trends. */
+export function captionOfLines(lines: DrawnLine[], title: string): Caption {
+  const places = lines.flatMap(({ points }) => points);
+  return captionOf({
+    title,
+    subjects: subjectsText(places.map(({ subject }) => subject)),
+    hosts: lines.map(({ place }) => place.host_kind),
+    measured: places.map(({ point }) => point.measured_at),
+  });
 }
 
 function datesText(measured: string[], today: Date): string {

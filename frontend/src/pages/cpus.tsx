@@ -11,6 +11,7 @@ import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
+import { MoveText } from "@/components/MoveText";
 import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
 import { VerdictText } from "@/components/VerdictText";
@@ -189,13 +190,8 @@ function Row({
       <td>
         {change ? (
           <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
-            <VerdictText
-              verdict={change.verdict}
-              resolves={change.resolves}
-              metric={metric}
-              cautions={caveatsOf(change)}
-            />
+            <MoveText move={change} />{" "}
+            <VerdictText {...change} metric={metric} cautions={caveatsOf(change)} />
             <small className="below">from {endText(change.before)}</small>
           </>
         ) : (

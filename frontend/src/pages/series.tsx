@@ -10,7 +10,7 @@ import { splitsOf, withoutSplit } from "@/charts/splits";
 import { TrendsChart } from "@/charts/TrendsChart";
 import { type TrendsModel, trendsModel } from "@/charts/trends-model";
 import { MetricSelect } from "@/components/CellChoice";
-import { captionOf, subjectsText } from "@/components/chart-caption";
+import { captionOfLines } from "@/components/chart-caption";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
@@ -188,16 +188,6 @@ function onMachine(trends: Trends, { pool, cpu_model }: HostKind): Trends {
 /** Versions of two libraries have no common axis. */
 function libraryOf({ lines }: Pick<TrendsModel, "lines">): string {
   return lines[0]?.place.library ?? "";
-}
-
-function captionOfLines(lines: TrendsModel["lines"], title: string) {
-  const places = lines.flatMap(({ points }) => points);
-  return captionOf({
-    title,
-    subjects: subjectsText(places.map(({ subject }) => subject)),
-    hosts: lines.map(({ place }) => place.host_kind),
-    measured: places.map(({ point }) => point.measured_at),
-  });
 }
 
 interface SidesProps extends Omit<ResultsProps, "trends"> {
