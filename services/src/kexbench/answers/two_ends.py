@@ -257,7 +257,7 @@ def _shown(
     unalike: Sequence[Unalike],
     levels: Mapping[Side, tuple[Sequence[float], Sequence[float]]],
 ) -> ComparedCell:
-    base, other = pair.cases
+    base, other = pair.cases  # two cases are judged as the second
     return ComparedCell(
         **vars(cell) | {"case_id": base.case_id, "title": base.label},
         other_case_id=other.case_id,
