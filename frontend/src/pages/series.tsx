@@ -3,8 +3,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { Filters, HostKind, Trends } from "@/api/generated";
+import type { Filters, HostKind, Trend, Trends } from "@/api/generated";
 import { filtersOptions, matrixOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { eachTrendOptions, joinedTrends } from "@/api/trends";
 import { SplitBars } from "@/charts/SplitBars";
 import { splitsOf, withoutSplit } from "@/charts/splits";
 import { TrendsChart } from "@/charts/TrendsChart";
@@ -30,14 +31,14 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
-export const firstAnswer = ({ case: caseId, metric, pool, cpu, library }: SeriesSearch) => ({
+/** Of all libraries: a published site has one file for them. */
+export const firstAnswer = ({ case: caseId, metric, pool, cpu }: SeriesSearch) => ({
   ...trendsOptions({
     query: {
       case_id: [caseId],
       metric: metric && [metric],
       pool: pool === undefined ? undefined : [pool],
       cpu_model: cpu === undefined ? undefined : [cpu],
-      library,
       levels: true,
     },
   }),
@@ -146,9 +147,12 @@ interface ResultsProps {
 
 function Results({ search, title, kind, trends }: ResultsProps) {
   const { pool, cpu_model } = kind;
-  const { case: case_id, metric = DEFAULT_METRIC, show } = search;
+  const { case: case_id, metric = DEFAULT_METRIC, show, library } = search;
   const matrix = useMatrix(kind, metric);
-  const model = useMemo(() => trendsModel(onMachine(trends, kind), { show }), [trends, kind, show]);
+  const model = useMemo(
+    () => trendsModel({ ...trends, lines: trends.lines.filter(isShown(kind, library)) }, { show }),
+    [trends, kind, library, show],
+  );
   const yLabel = axisTitle(search);
   return (
     <>
@@ -179,10 +183,9 @@ function Results({ search, title, kind, trends }: ResultsProps) {
   );
 }
 
-function onMachine(trends: Trends, { pool, cpu_model }: HostKind): Trends {
-  const isOn = ({ host_kind: kind }: Trends["lines"][number]) =>
-    kind.pool === pool && kind.cpu_model === cpu_model;
-  return { ...trends, lines: trends.lines.filter(isOn) };
+function isShown({ pool, cpu_model }: HostKind, libraries: string[] | undefined) {
+  return ({ host_kind: kind, library }: Trend) =>
+    kind.pool === pool && kind.cpu_model === cpu_model && (!libraries || libraries.includes(library));
 }
 
 /** Versions of two libraries have no common axis. */
@@ -195,19 +198,9 @@ interface SidesProps extends Omit<ResultsProps, "trends"> {
 }
 
 function ClientAndServer({ search, title, kind, lines }: SidesProps) {
-  const { pool, cpu_model } = kind;
   const { case: case_id, library } = search;
-  const sides = useQuery(
-    trendsOptions({
-      query: {
-        case_id: [case_id],
-        metric: ["client_cpu_ns", "server_cpu_ns"],
-        pool: [pool],
-        cpu_model: [cpu_model],
-        library,
-      },
-    }),
-  ).data;
+  const answers = useQuery(eachTrendOptions([case_id], ["client_cpu_ns", "server_cpu_ns"])).data;
+  const sides = answers && joinedTrends(answers, isShown(kind, library));
   const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), case_id);
   const splits = sides && splitsOf(sides);
   if (!splits?.length && absent.length === 0) return null;
