@@ -10,11 +10,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kexbench.domain.alerts import Alert, AlertAction, AlertEvent, AlertKind, Cause, alert_of
-from kexbench.domain.notifications import AT_ONCE, BY_DAY, ChannelRule, Happening, Notification
+from kexbench.domain.notifications import AT_ONCE, BY_DAY, ChannelRule, Happening, Notification, Wording
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.screenings import Screening
 from kexbench.notify.letters import SHOWN_MAX, letter_of, trial_letter
-from kexbench.notify.words import ROWS_MAX, Wording, improvement_wording, wording_of
+from kexbench.notify.words import ROWS_MAX, improvement_wording, wording_of
 from kexbench.notify.writing import improvements_of, notifications_of
 from tests.builders import NOON, a_cause, a_finding, a_notification, a_screening, an_alert_event
 from tests.golden import GOLDEN, assert_texts

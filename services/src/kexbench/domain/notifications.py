@@ -70,7 +70,16 @@ class Link(Frozen):
     path: str = Field(description="path of a page, from the root")
 
 
-class Notification(Frozen):
+class Wording(Frozen):
+    """An event in words, for a channel with markup and for one without."""
+
+    title: str
+    text: str = Field(description="without any markup")
+    markdown: str
+    links: tuple[Link, ...]
+
+
+class Notification(Wording):
     """One event for one channel. The id follows from both, so that each notification is stored once."""
 
     notification_id: str
@@ -79,10 +88,6 @@ class Notification(Frozen):
     alert_id: str = Field(description="empty where there is no alert")
     number: int = Field(description="of the alert's event")
     created_at: Moment = Field(description="when it happened")
-    title: str
-    text: str = Field(description="without any markup")
-    markdown: str
-    links: tuple[Link, ...]
 
     @staticmethod
     def id_of(alert_id: str, number: int, channel: str) -> str:

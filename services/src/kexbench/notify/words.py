@@ -4,14 +4,13 @@ Text that others wrote (notes, names, reasons) is in code spans in the Markdown,
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.libraries import LIBRARIES
-from kexbench.domain.notifications import Link
+from kexbench.domain.notifications import Link, Wording
 from kexbench.domain.numbers import counted, percent
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.forges.markdown import code, one_line
@@ -34,14 +33,6 @@ _BY_PEOPLE = {
 }
 Foreign = Callable[[str], str]
 """How text that others wrote is shown."""
-
-
-@dataclass(frozen=True)
-class Wording:
-    title: str
-    text: str
-    markdown: str
-    links: tuple[Link, ...]
 
 
 def line(text: str, most: int = _LONGEST) -> str:
@@ -68,7 +59,7 @@ def improvement_wording(upgrade: ScreenedUpgrade) -> Wording:
 def _wording(title: str, paragraphs: Callable[[Foreign], Sequence[str]], links: tuple[Link, ...]) -> Wording:
     """The paragraphs as plain text and as Markdown, where text of others is code."""
     text, markdown = ("\n\n".join(paragraphs(foreign)) for foreign in (line, code))
-    return Wording(line(title, 200), text, markdown, links)
+    return Wording(title=line(title, 200), text=text, markdown=markdown, links=links)
 
 
 def subject_of(alert: Alert) -> str:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from kexbench.domain.alerts import Alert, AlertEvent
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.notifications import AT_ONCE, ChannelRule, Happening, Notification, happening_of
+from kexbench.domain.notifications import AT_ONCE, ChannelRule, Happening, Notification, Wording, happening_of
 from kexbench.domain.screenings import Screening
-from kexbench.notify.words import Wording, improvement_wording, wording_of
+from kexbench.notify.words import improvement_wording, wording_of
 
 
 def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelRule]) -> list[Notification]:
