@@ -59,7 +59,7 @@ export const LABELS = {
   saveTable: "Save table as CSV",
   downloadSamples: "Download samples as CSV",
   downloadPicture: (format: string) => new RegExp(`: Download ${format}$`),
-  compareCases: "Compare case by case",
+  compareOthers: "Compare other versions",
   onAllCpus: "On all CPUs",
   withOthers: "With other series",
   trends: "Trends",

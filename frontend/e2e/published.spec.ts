@@ -167,7 +167,7 @@ test("comparisons are those of the published upgrades", async ({ page }) => {
   expect(head).toContain("ratio");
   expect(lines).toHaveLength(2);
   await page.getByRole("link", { name: LABELS.commonFactors }).click();
-  await page.getByRole("link", { name: LABELS.compareCases }).click();
+  await page.getByRole("link", { name: LABELS.compareOthers }).click();
   await expect(rows).toHaveCount(2);
 });
 

@@ -63,8 +63,7 @@ describe("changes", () => {
   });
 
   it("have an interval of signed percents", () => {
-    expect(format.percentInterval(0.99, 1.02)).toBe("[−1.0%, +2.0%]");
-    expect(format.percentInterval(null, null)).toBe("no interval");
+    expect(format.percentInterval({ low: 0.99, high: 1.02 })).toBe("[−1.0%, +2.0%]");
   });
 });
 
@@ -91,6 +90,6 @@ it("changes and metrics in words", async () => {
     "a change that rounds to nothing": format.changeInWords(0.9996, "cpu_ns"),
     "a machine became slower, or faster": [1.018, 0.94].map(format.machineChange),
     durations: [45, 600, 10_800].map(format.duration),
-    "without an interval": format.percentInterval(null, null),
+    "without an interval": format.interval({ low: null, high: null }, "cpu_ns"),
   });
 });

@@ -1,5 +1,5 @@
 // How numbers are written. Values come in the metric's unit (ns, bytes or a count) per handshake.
-import type { Estimate, Metric, MetricView } from "@/api/generated";
+import type { Estimate, Metric, MetricView, Ratio } from "@/api/generated";
 
 const NS_PER_S = 1e9;
 const NS_PER_US = 1e3;
@@ -115,8 +115,14 @@ export function shortChange(change: number): string {
   return `${change < 0 ? MINUS : "+"}${compact.format(Math.abs(change))}`;
 }
 
-export function percentInterval(low: number | null, high: number | null): string {
-  return low === null || high === null ? "no interval" : `[${percent(low)}, ${percent(high)}]`;
+/** "[+1.8%, +2.2%]" */
+export function percentInterval({ low, high }: Pick<Ratio, "low" | "high">): string {
+  return `[${percent(low)}, ${percent(high)}]`;
+}
+
+/** "+2.0% [+1.8%, +2.2%]" */
+export function moveText(move: Ratio): string {
+  return `${percent(move.ratio)} ${percentInterval(move)}`;
 }
 
 /** The interval of a rate or a factor: "[1,230, 1,260]", "[3.10, 3.18]". */
@@ -201,6 +207,11 @@ export function byLibrary(names: string[]): string {
     versions.set(library, [...(versions.get(library) ?? []), version]);
   }
   return [...versions].map(([library, ofLibrary]) => `${library} ${ofLibrary.join(", ")}`).join("; ");
+}
+
+/** "10 invocations" of a cell. */
+export function invocations({ invocations }: Pick<Estimate, "invocations">): string {
+  return count(invocations ?? 0, "invocation");
 }
 
 export function count(amount: number, singular: string, many = `${singular}s`): string {

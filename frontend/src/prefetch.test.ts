@@ -61,11 +61,11 @@ async function askedAtLast(): Promise<string[]> {
 it.each([
   [
     paths.upgrade("fake", "1.0", "1.1", { cpu: "a CPU" }),
-    "/upgrades/report?library=fake&before=1.0&after=1.1&cpu_model=a%20CPU",
+    "/compare?base=fake%401.0&base_cpu_model=a%20CPU&other=fake%401.1&other_cpu_model=a%20CPU",
   ],
   [paths.run("20260101-000000-aaaaaaaa"), "/runs/20260101-000000-aaaaaaaa"],
   [paths.alert("one"), "/alerts/one"],
-  [paths.series({ case: "rsa", library: ["fake"] }), "/series?case_id=rsa&library=fake"],
+  [paths.series({ case: "rsa", library: ["fake"] }), "/trends?case_id=rsa&levels=true"],
   [paths.trends(), "/trends?metric=cpu_ns"],
   [paths.cpus(), "/cpus"],
 ])(

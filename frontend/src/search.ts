@@ -143,6 +143,18 @@ export const cpusSearch = v.object({
   metric,
 });
 
+/** Which compared cells are shown. */
+const changes = {
+  /** words that a case's title must contain */
+  q: text,
+  /** absent: all cells */
+  verdict: oneOf(VERDICT_FILTERS),
+  /** absent: by case */
+  sort: oneOf(["change"]),
+  /** the groups whose cases are shown; absent: all of a small table, none of a large one */
+  open: texts,
+};
+
 /** As `EndChoice` for each end. */
 export const compareSearch = v.object({
   base: text,
@@ -155,14 +167,7 @@ export const compareSearch = v.object({
   otherCpu: text,
   otherRun: text,
   otherCase: text,
-  /** words that a case's title must contain */
-  q: text,
-  /** absent: all cells */
-  verdict: oneOf(VERDICT_FILTERS),
-  /** absent: by case */
-  sort: oneOf(["change"]),
-  /** the groups whose cases are shown; absent: all of a small table, none of a large one */
-  open: texts,
+  ...changes,
 });
 
 export const distributionSearch = v.object({
@@ -216,7 +221,7 @@ export const upgradesSearch = v.object({ library: text, before: text });
 
 /** `case`: id of the one whose functions are shown; absent: the case with the largest change */
 export const alertSearch = v.object({ case: text });
-export const upgradeSearch = v.object({ ...host, case: text });
+export const upgradeSearch = v.object({ ...host, case: text, ...changes });
 
 export const alertsSearch = v.object({
   /** absent: all active alerts */
@@ -235,6 +240,7 @@ export const runSearch = v.object({ ...host, ...cells, metric: oneOf(METRIC_NAME
 type Choices<T extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<T, undefined>>;
 export type HostChoice = Choices<typeof host>;
 export type CellView = Choices<typeof cells>;
+export type ChangesView = Choices<typeof changes>;
 export type TrendsChoice = Choices<typeof trendsChoice>;
 export type HomeSearch = v.InferOutput<typeof homeSearch>;
 export type SeriesSearch = v.InferOutput<typeof seriesSearch>;

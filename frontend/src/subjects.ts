@@ -1,11 +1,11 @@
 // How subjects are named: a version of a library, or one of its commits.
-import type { ComponentChange, SubjectView, UpgradeEnd } from "@/api/generated";
+import type { Difference, Subject, UpgradeEnd } from "@/api/generated";
 import type { Choice } from "@/ui/Fields";
 
 const SHORT_HASH = 7;
 
-type Versioned = Pick<SubjectView, "version" | "commit">;
-type Sourced = Pick<SubjectView, "source" | "commit">;
+type Versioned = Pick<Subject, "version" | "commit">;
+type Sourced = Pick<Subject, "source" | "commit">;
 
 /** "3.5.7", of a commit "3.6.0-dev 0123abc". */
 export function versionText({ version, commit }: Versioned): string {
@@ -23,27 +23,27 @@ export function shortOrigin({ source, commit }: Sourced): string {
 }
 
 /** "2026-11-21, Fix a leak" */
-export function commitText(commit: NonNullable<SubjectView["commit"]>): string {
+export function commitText(commit: NonNullable<Subject["commit"]>): string {
   return [dayOf(commit), commit.subject].filter(Boolean).join(", ");
 }
 
 /** Two points of a history are one place on an axis where this is equal. */
-export function placeOf({ version_key, commit }: Pick<SubjectView, "version_key" | "commit">): string {
+export function placeOf({ version_key, commit }: Pick<Subject, "version_key" | "commit">): string {
   return `${version_key} ${commit?.hash ?? ""}`;
 }
 
-function dayOf(commit: NonNullable<SubjectView["commit"]>): string {
+function dayOf(commit: NonNullable<Subject["commit"]>): string {
   return commit.committed_at.slice(0, 10);
 }
 
 /** By library: "3.5.7 (debian/trixie)", with the build where several have that name. */
-export function subjectChoices(subjects: readonly SubjectView[]): Choice<string>[] {
-  const nameOf = (subject: SubjectView) => `${versionText(subject)} (${originText(subject)})`;
-  const isOnly = (subject: SubjectView) =>
+export function subjectChoices(subjects: readonly Subject[]): Choice<string>[] {
+  const nameOf = (subject: Subject) => `${versionText(subject)} (${originText(subject)})`;
+  const isOnly = (subject: Subject) =>
     subjects.filter((other) => other.library === subject.library && nameOf(other) === nameOf(subject))
       .length === 1;
   return subjects.map((subject) => ({
-    value: subject.subject,
+    value: subject.name,
     label: isOnly(subject) ? nameOf(subject) : `${nameOf(subject)}, ${subject.build_profile_label}`,
     group: subject.library,
   }));
@@ -56,6 +56,6 @@ export function endText({ version, source }: Pick<UpgradeEnd, "version" | "sourc
 }
 
 /** "nettle 3.8.1 → 3.10.1" */
-export function componentText({ component, before, after }: ComponentChange): string {
-  return `${component} ${before} → ${after}`;
+export function componentText({ what, before, after }: Difference): string {
+  return `${what} ${before} → ${after}`;
 }

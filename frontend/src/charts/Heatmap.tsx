@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { Metric, SubjectView } from "@/api/generated";
+import type { Metric, Subject } from "@/api/generated";
 import { count } from "@/format";
 import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
@@ -121,16 +121,16 @@ function Head({ model, host }: { model: HeatModel; host: HostChoice }) {
       <tr>
         {model.subjects.map((subject, column) => (
           <th
-            key={subject.subject}
+            key={subject.name}
             scope="col"
             className={starts(model.subjects, column)}
             title={[subject.build_profile_label, subject.commit && commitText(subject.commit)]
               .filter(Boolean)
               .join("; ")}
           >
-            <Version subject={subject} prior={model.priors.get(subject.subject)} host={host} />{" "}
+            <Version subject={subject} prior={model.priors.get(subject.name)} host={host} />{" "}
             <small>{shortOrigin(subject)}</small>
-            {!model.versus && from(model.priors.get(subject.subject))}
+            {!model.versus && from(model.priors.get(subject.name))}
           </th>
         ))}
       </tr>
@@ -139,13 +139,13 @@ function Head({ model, host }: { model: HeatModel; host: HostChoice }) {
 }
 
 /** The other end of the column's changes. */
-function from(prior: SubjectView | undefined) {
+function from(prior: Subject | undefined) {
   return prior && <small className="below">from {versionText(prior)}</small>;
 }
 
 interface VersionProps {
-  subject: SubjectView;
-  prior: SubjectView | undefined;
+  subject: Subject;
+  prior: Subject | undefined;
   host: HostChoice;
 }
 
@@ -155,7 +155,7 @@ function Version({ subject, prior, host }: VersionProps) {
   if (!prior) return name;
   return (
     <Link
-      {...paths.upgrade(subject.library, prior.subject, subject.subject, host)}
+      {...paths.upgrade(subject.library, prior.name, subject.name, host)}
       title={`Upgrade report: ${versionText(prior)} → ${name}`}
     >
       {name}
@@ -197,7 +197,7 @@ function GroupRow({ line, index, stop, model, host, isDense, flip }: GroupRowPro
       ) : (
         cells.map((cell, column) => (
           <td
-            key={cell.subject.subject}
+            key={cell.subject.name}
             className={`${cell.tone} ${starts(model.subjects, column)}`}
             style={shade(cell)}
           >
@@ -219,9 +219,9 @@ function GroupRow({ line, index, stop, model, host, isDense, flip }: GroupRowPro
 
 /** A group's cell opens the report of the upgrade; the first version of a library has none. */
 function upgradeOrOverview({ subject }: GroupCell, { priors }: HeatModel, host: HostChoice) {
-  const prior = priors.get(subject.subject);
+  const prior = priors.get(subject.name);
   return prior
-    ? paths.upgrade(subject.library, prior.subject, subject.subject, host)
+    ? paths.upgrade(subject.library, prior.name, subject.name, host)
     : paths.upgrades({ library: subject.library });
 }
 
@@ -245,14 +245,14 @@ const Row = memo(function Row({ row, index, metric, isDense, title, pool, cpu, s
       </th>
       {row.cells.map((cell, column) => (
         <td
-          key={cell.subject.subject}
+          key={cell.subject.name}
           className={`${cell.tone} ${starts(subjects, column)}`}
           style={shade(cell)}
         >
           <Link
             {...paths.series({ case: cell.caseView.id, metric, pool, cpu })}
             data-place={`${index} ${column}`}
-            data-cell={`${cell.caseView.id} ${cell.subject.subject}`}
+            data-cell={`${cell.caseView.id} ${cell.subject.name}`}
             tabIndex={stop === column ? 0 : -1}
             aria-label={cell.sentence}
           >
@@ -295,7 +295,7 @@ function step(
 }
 
 /** The first column of a library has a rule before it. */
-function starts(subjects: SubjectView[], column: number): string {
+function starts(subjects: Subject[], column: number): string {
   return subjects[column - 1]?.library === subjects[column]?.library ? "" : "starts";
 }
 

@@ -53,15 +53,13 @@ export function ScalingChart({ title, model }: Props) {
         </text>
         {curves.map((curve, index) => {
           const dodge = (index - (curves.length - 1) / 2) * DODGE;
-          return (
-            <Drawn key={curve.subject.subject} {...{ curve, y }} at={words.at} x={(at) => x(at) + dodge} />
-          );
+          return <Drawn key={curve.subject.name} {...{ curve, y }} at={words.at} x={(at) => x(at) + dodge} />;
         })}
       </svg>
       <figcaption className="key">
         <ul>
           {curves.map(({ subject, hue, shape }) => (
-            <li key={subject.subject}>
+            <li key={subject.name}>
               <span style={{ color: `var(--hue-${hue % 4})` }} aria-hidden>
                 {SHAPES[shape % SHAPES.length]}
               </span>{" "}

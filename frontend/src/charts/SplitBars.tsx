@@ -1,15 +1,8 @@
 // The client's and the server's share of a handshake's CPU time, per version.
-import type { Series } from "@/api/generated";
 import * as format from "@/format";
-import { splitsOf } from "./splits";
+import type { Split } from "./splits";
 
-interface Props {
-  client: Series;
-  server: Series;
-}
-
-export function SplitBars({ client, server }: Props) {
-  const splits = splitsOf(client, server);
+export function SplitBars({ splits }: { splits: Split[] }) {
   const longest = Math.max(...splits.map((split) => split.clientNs + split.serverNs));
   return (
     <div className="splits">

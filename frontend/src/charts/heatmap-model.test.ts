@@ -41,13 +41,13 @@ describe("the heatmap's model", () => {
     const oldest = aSubject("openssl", "0");
     const change = (subject: string) => ({ change: aChange({ before: { ...anEndOf(older), subject } }) });
     const cells = [
-      aCell("a", newer, change(oldest.subject)),
-      aCell("b", newer, change(older.subject)),
-      aCell("c", newer, change(older.subject)),
+      aCell("a", newer, change(oldest.name)),
+      aCell("b", newer, change(older.name)),
+      aCell("c", newer, change(older.name)),
       aCell("a", older, change("openssl@gone")),
     ];
     const { priors } = heatModel({ ...input, subjects: [oldest, older, newer], cells });
-    expect([...priors]).toEqual([[newer.subject, older]]);
+    expect([...priors]).toEqual([[newer.name, older]]);
   });
 
   it("groups neighbouring columns by library and has a cell in every place", () => {
@@ -147,7 +147,7 @@ it("cells in words", async () => {
   };
   const changed = (change: Parameters<typeof aChange>[0], cell = {}) =>
     words({ estimate: measured, change: aChange(change), ...cell });
-  const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
+  const nettle = { what: "nettle", before: "3.8.1", after: "3.10.1" };
   const versus = heatModel(input, { versus: "rsa" }).rows;
   await expectGolden("heatmap-model", {
     slower: changed({ ratio: 1.1, low: 1.09, high: 1.11, verdict: "more" }),

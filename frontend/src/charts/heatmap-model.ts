@@ -1,16 +1,16 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
-import type { CaseView, Cell, Change, Metric, Negotiated, OutcomeView, SubjectView } from "@/api/generated";
+import type { CaseView, Cell, Change, Metric, Negotiated, OutcomeView, Subject } from "@/api/generated";
 import * as format from "@/format";
 import { componentText, endText, originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
-import { cautionsOf } from "./cautions";
+import { caveatsOf, isMoved, VERDICT_WORDS } from "./change-words";
 import { FULL_AT_CASE, strength } from "./scale";
 
 export type Tone = Change["verdict"] | "neutral" | "outcome" | "missing";
 
 export interface HeatCell {
   caseView: CaseView;
-  subject: SubjectView;
+  subject: Subject;
   cell: Cell | undefined;
   tone: Tone;
   /** 0 to 1: how strong the tone's colour is */
@@ -29,10 +29,10 @@ export interface HeatRow {
 }
 
 export interface HeatModel {
-  groups: { library: string; subjects: SubjectView[] }[];
-  subjects: SubjectView[];
+  groups: { library: string; subjects: Subject[] }[];
+  subjects: Subject[];
   /** maps a subject to the subject that most of its cells are compared with */
-  priors: Map<string, SubjectView>;
+  priors: Map<string, Subject>;
   /** the case that all cells are compared with, instead of with lower versions */
   versus: CaseView | undefined;
   rows: HeatRow[];
@@ -40,7 +40,7 @@ export interface HeatModel {
 
 export interface HeatInput {
   cases: CaseView[];
-  subjects: SubjectView[];
+  subjects: Subject[];
   cells: Cell[];
   metric: Metric;
 }
@@ -60,7 +60,7 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
   const row = (caseView: CaseView): HeatRow => ({
     caseView,
     cells: input.subjects.map((subject) => {
-      const cell = byPlace.get(place(caseView.id, subject.subject));
+      const cell = byPlace.get(place(caseView.id, subject.name));
       const base = { caseView, subject, cell, strength: 0, cautions: [], headline: "", note: "" };
       if (!cell) return described({ ...base, tone: "missing", headline: "–", note: "not measured" });
       if (!cell.estimate) {
@@ -73,11 +73,11 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
         headline: format.headline(cell.estimate.value, input.metric),
       };
       if (reference) {
-        const against = byPlace.get(place(reference.id, subject.subject))?.estimate?.value;
+        const against = byPlace.get(place(reference.id, subject.name))?.estimate?.value;
         const ratio = against && caseView.id !== reference.id ? cell.estimate.value / against : undefined;
         return described(versusCase(shown, ratio, reference), ratio);
       }
-      return described(versusVersion(shown, input.metric, priors.get(subject.subject)));
+      return described(versusVersion(shown, input.metric, priors.get(subject.name)));
     }),
   });
   return {
@@ -97,18 +97,15 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
 }
 
 /** For each subject, the subject that most of its cells are compared with: the two form an upgrade. */
-export function priorsOf({
-  subjects,
-  cells,
-}: Pick<HeatInput, "subjects" | "cells">): Map<string, SubjectView> {
-  const priors = new Map<string, SubjectView>();
-  for (const { subject } of subjects) {
+export function priorsOf({ subjects, cells }: Pick<HeatInput, "subjects" | "cells">): Map<string, Subject> {
+  const priors = new Map<string, Subject>();
+  for (const { name: subject } of subjects) {
     const against = cells.flatMap((cell) =>
       cell.subject === subject ? (cell.change?.before.subject ?? []) : [],
     );
     const amount = (name: string) => against.filter((other) => other === name).length;
     const [most] = [...new Set(against)].sort((a, b) => amount(b) - amount(a));
-    const prior = subjects.find((candidate) => candidate.subject === most);
+    const prior = subjects.find((candidate) => candidate.name === most);
     if (prior) priors.set(subject, prior);
   }
   return priors;
@@ -127,26 +124,18 @@ function inWords({ invocations, kind, reason }: OutcomeView): string {
 type Drawn = Omit<HeatCell, "sentence" | "tone">;
 
 /** A note names the other end where it is not the one that the column names. */
-function versusVersion(shown: Drawn, metric: Metric, prior: SubjectView | undefined): Drawn & { tone: Tone } {
+function versusVersion(shown: Drawn, metric: Metric, prior: Subject | undefined): Drawn & { tone: Tone } {
   const change = shown.cell?.change;
   if (!change) return { ...shown, tone: "neutral", note: shown.cell?.apart_from ? "not compared" : "" };
   const drawn = againstVersion(shown, change, metric);
-  const isOther = change.before.subject !== prior?.subject;
+  const isOther = change.before.subject !== prior?.name;
   return isOther ? { ...drawn, note: `${drawn.note}, from ${endText(change.before)}` } : drawn;
 }
 
 function againstVersion(shown: Drawn, change: Change, metric: Metric): Drawn & { tone: Tone } {
-  const drawn = { ...shown, cautions: [...shown.cautions, ...cautionsOf(change)], tone: change.verdict };
-  switch (change.verdict) {
-    case "same":
-      return { ...drawn, note: "no change" };
-    case "unresolved":
-      return { ...drawn, note: "unresolved" };
-    case "unlike":
-      return { ...drawn, note: "not comparable" };
-    default:
-      return { ...drawn, strength: strength(change.ratio), note: format.changeInWords(change.ratio, metric) };
-  }
+  const drawn = { ...shown, cautions: [...shown.cautions, ...caveatsOf(change)], tone: change.verdict };
+  if (!isMoved(change.verdict)) return { ...drawn, note: VERDICT_WORDS[change.verdict] };
+  return { ...drawn, strength: strength(change.ratio), note: format.changeInWords(change.ratio, metric) };
 }
 
 function versusCase(shown: Drawn, ratio: number | undefined, reference: CaseView): Drawn & { tone: Tone } {
@@ -172,7 +161,7 @@ function sentence(shown: Omit<HeatCell, "sentence">, metric: Metric, ratio: numb
   const cost = `${format.cost(estimate.value, metric)} ${format.interval(estimate, metric)}`;
   const parts = [
     format.unitOf(metric) === "ns" ? `${shown.headline}, ${cost}` : cost,
-    format.count(estimate.invocations, "invocation"),
+    format.invocations(estimate),
   ];
   if (cell.apart_from) {
     parts.push(`not compared with ${endText(cell.apart_from)}: the two runs share no subject`);
@@ -214,8 +203,7 @@ export function choiceText(negotiated: Negotiated): string {
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
 export function changeSentence(change: Change, metric: Metric): string {
   const against = endText(change.before);
-  const range = format.percentInterval(change.low, change.high);
-  const numbers = `${format.percent(change.ratio)} ${range}`;
+  const numbers = format.moveText(change);
   switch (change.verdict) {
     case "same":
       return `no change from ${against}: ${numbers}`;
@@ -226,17 +214,16 @@ export function changeSentence(change: Change, metric: Metric): string {
     case "unlike":
       return `not comparable with ${against}, the handshakes differ: ${numbers}`;
     default:
-      return `${format.changeInWords(change.ratio, metric)} ${range} than ${against}`;
+      return `${format.changeInWords(change.ratio, metric)} ${format.percentInterval(change)} than ${against}`;
   }
 }
 
 /** A change whose interval excludes 0 may still be unresolved, for example if it is too small to be relevant. */
 function unresolvedText({ low, high }: Change): string {
-  const isOneSided = low !== null && high !== null && (low > 1 || high < 1);
-  return isOneSided ? "unresolved change" : "no significant change";
+  return low > 1 || high < 1 ? "unresolved change" : "no significant change";
 }
 
-function groupedByLibrary(subjects: SubjectView[]): HeatModel["groups"] {
+function groupedByLibrary(subjects: Subject[]): HeatModel["groups"] {
   const groups: HeatModel["groups"] = [];
   for (const subject of subjects) {
     const last = groups.at(-1);

@@ -1,5 +1,5 @@
 // Which rows and columns of a matrix are shown: groups of cases, open or as one line each; nothing without numbers. Pure.
-import type { CaseView, Metric, SubjectView } from "@/api/generated";
+import type { CaseView, Metric, Subject } from "@/api/generated";
 import * as format from "@/format";
 import { NO_GROUP } from "@/search";
 import { endText, versionText } from "@/subjects";
@@ -7,7 +7,7 @@ import type { HeatCell, HeatModel, HeatRow, Tone } from "./heatmap-model";
 import { strength } from "./scale";
 
 export interface GroupCell {
-  subject: SubjectView;
+  subject: Subject;
   tone: Tone;
   strength: number;
   headline: string;
@@ -105,7 +105,7 @@ export function flipped(
 }
 
 /** The newest versions of each library, where all together are many. */
-function newest(subjects: SubjectView[]): SubjectView[] {
+function newest(subjects: Subject[]): Subject[] {
   if (subjects.length <= WIDE) return subjects;
   const libraries = [...new Set(subjects.map((subject) => subject.library))];
   const each = Math.max(2, Math.floor(WIDE / libraries.length));
@@ -114,15 +114,15 @@ function newest(subjects: SubjectView[]): SubjectView[] {
   );
 }
 
-function narrowed(model: HeatModel, rows: HeatRow[], subjects: SubjectView[]): HeatModel {
-  const kept = new Set(subjects.map((subject) => subject.subject));
+function narrowed(model: HeatModel, rows: HeatRow[], subjects: Subject[]): HeatModel {
+  const kept = new Set(subjects.map((subject) => subject.name));
   return {
     ...model,
     subjects,
     groups: model.groups
-      .map((group) => ({ ...group, subjects: group.subjects.filter(({ subject }) => kept.has(subject)) }))
+      .map((group) => ({ ...group, subjects: group.subjects.filter(({ name }) => kept.has(name)) }))
       .filter((group) => group.subjects.length > 0),
-    rows: rows.map((row) => ({ ...row, cells: row.cells.filter((cell) => kept.has(cell.subject.subject)) })),
+    rows: rows.map((row) => ({ ...row, cells: row.cells.filter((cell) => kept.has(cell.subject.name)) })),
   };
 }
 
@@ -183,7 +183,7 @@ const ORDER: Tone[] = [
 ];
 
 /** The cells of a group and a version as one, with the number of its cases by verdict. */
-export function groupCell(group: string, subject: SubjectView, cells: HeatCell[], metric: Metric): GroupCell {
+export function groupCell(group: string, subject: Subject, cells: HeatCell[], metric: Metric): GroupCell {
   const counts = new Map<string, number>();
   const ordered = [...cells].sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
   for (const cell of ordered) {
@@ -256,6 +256,7 @@ export const SIGNS: Record<Tone, string> = {
   unresolved: "?",
   unlike: "≠",
   apart: "·",
+  unjudged: "·",
   neutral: "·",
   outcome: "×",
   missing: "–",

@@ -1,5 +1,5 @@
 // The logarithmic scale of cost changes, and its named ticks. Pure.
-import type { Move } from "@/api/generated";
+import type { Ratio } from "@/api/generated";
 
 export interface MoveScale {
   /** 0 to 1, from the left */
@@ -17,7 +17,7 @@ const LEAST = 0.01;
 const PERCENTS = [0, 100, 50, 20, 10, 5, 2, 1, 0.5, 200, 500, 1000, 2000, 5000];
 
 /** Logarithmic: a halved cost is as far from an unchanged one as a doubled one. */
-export function moveScale(moves: Move[]): MoveScale {
+export function moveScale(moves: Ratio[]): MoveScale {
   const ends = moves.flatMap(({ ratio, low, high }) => [ratio, low, high]).filter((bound) => bound > 0);
   const first = Math.log(Math.min(1 - LEAST, ...ends));
   const last = Math.log(Math.max(1 + LEAST, ...ends));

@@ -24,7 +24,7 @@ const aScalingLine = (subject: string, rates: [threads: number, rate: number][])
 
 describe("the model of scaling curves", () => {
   it("has one curve a subject that was measured, coloured by library and marked by version", () => {
-    const lines = [aScalingLine(newer.subject, [[1, 100]]), aScalingLine(gnutls.subject, [[1, 50]])];
+    const lines = [aScalingLine(newer.name, [[1, 100]]), aScalingLine(gnutls.name, [[1, 50]])];
     const model = scalingModel({ lines }, subjects);
     expect(model.curves.map(({ subject, hue, shape }) => [subject.library, hue, shape])).toEqual([
       ["gnutls", 0, 0],
@@ -34,7 +34,7 @@ describe("the model of scaling curves", () => {
 
   it("draws the ideal of the threads alone, from one to the most", () => {
     const lines = [
-      aScalingLine(older.subject, [
+      aScalingLine(older.name, [
         [1, 100],
         [2, 180],
         [4, 300],
@@ -47,7 +47,7 @@ describe("the model of scaling curves", () => {
   });
 
   it("draws no ideal where earlier releases measured no thread alone", () => {
-    const line = aScalingLine(older.subject, [
+    const line = aScalingLine(older.name, [
       [1, 100],
       [4, 300],
     ]);
@@ -57,7 +57,7 @@ describe("the model of scaling curves", () => {
 
   it("starts the axis at 0 and ends it above every interval and ideal, in round steps", () => {
     const lines = [
-      aScalingLine(older.subject, [
+      aScalingLine(older.name, [
         [1, 1000],
         [2, 1700],
       ]),
@@ -79,7 +79,7 @@ describe("the model of a web server's rates", () => {
     }));
     const greatest = points[2];
     if (!greatest) throw new Error("there are three points");
-    const line = { subject: older.subject, points, greatest, remark: null };
+    const line = { subject: older.name, points, greatest, remark: null };
     const model = loadModel({ lines: [line] }, subjects);
     expect(model.places).toEqual([1, 8, 32]);
     expect(model.top).toBe(4000);

@@ -1,6 +1,6 @@
 // From a case's scaling curves to what the chart draws: axes, lines, ideals. Pure.
 import { nice, ticks } from "d3-array";
-import type { Estimate, LoadCase, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
+import type { Estimate, LoadCase, ScalingCase, ScalingLine, Subject } from "@/api/generated";
 
 export interface CurvePoint {
   /** threads, or connections at once */
@@ -13,7 +13,7 @@ export interface CurvePoint {
 }
 
 export interface Curve {
-  subject: SubjectView;
+  subject: Subject;
   /** the library's place among all libraries: decides the colour */
   hue: number;
   /** the subject's place among its library's: decides the marker */
@@ -38,7 +38,7 @@ export interface ScalingModel {
 
 const TICKS = 4;
 
-export function scalingModel({ lines }: Pick<ScalingCase, "lines">, subjects: SubjectView[]): ScalingModel {
+export function scalingModel({ lines }: Pick<ScalingCase, "lines">, subjects: Subject[]): ScalingModel {
   const measured = lines.map(({ subject, points }) => ({
     subject,
     points: points.map(({ threads, rate, alone }) => curvePoint(threads, rate, alone)),
@@ -47,7 +47,7 @@ export function scalingModel({ lines }: Pick<ScalingCase, "lines">, subjects: Su
   return { words, doubling: false, ...drawn(measured, subjects, idealOf) };
 }
 
-export function loadModel({ lines }: Pick<LoadCase, "lines">, subjects: SubjectView[]): ScalingModel {
+export function loadModel({ lines }: Pick<LoadCase, "lines">, subjects: Subject[]): ScalingModel {
   const measured = lines.map(({ subject, points }) => ({
     subject,
     points: points.map(({ concurrency, rate }) => curvePoint(concurrency, rate)),
@@ -58,13 +58,13 @@ export function loadModel({ lines }: Pick<LoadCase, "lines">, subjects: SubjectV
 
 function drawn(
   lines: { subject: string; points: CurvePoint[] }[],
-  subjects: SubjectView[],
+  subjects: Subject[],
   ideal: (points: CurvePoint[]) => Curve["ideal"],
 ) {
   const libraries = [...new Set(subjects.map((candidate) => candidate.library))];
   const places = [...new Set(lines.flatMap((line) => line.points.map(({ at }) => at)))].sort((a, b) => a - b);
   const curves = subjects.flatMap((subject): Curve[] => {
-    const line = lines.find((candidate) => candidate.subject === subject.subject);
+    const line = lines.find((candidate) => candidate.subject === subject.name);
     if (!line) return [];
     const sameLibrary = subjects.filter((candidate) => candidate.library === subject.library);
     return [

@@ -1,5 +1,5 @@
 // The positions of version names below a trend, without overlaps. Pure.
-import type { SeriesModel } from "./series-model";
+import type { Slot } from "./trends-model";
 import type { Range } from "./zoom";
 
 const LETTER_WIDTH = 7;
@@ -18,7 +18,7 @@ export interface TrendLabels {
   size: number;
 }
 
-type Named = Pick<SeriesModel["slots"][number], "version" | "x">;
+type Named = Pick<Slot, "version" | "x">;
 
 /** `width`: of the plot without its other axis, in pixels. */
 export function trendLabels(slots: readonly Named[], width: number): TrendLabels {

@@ -1,32 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { SubjectView, Trend, Trends } from "@/api/generated";
-import { aCase, aChangePoint, aSubject } from "@/testing/build";
-import { changePointText } from "./change-points";
-import { type TrendPlace, trendsModel } from "./trends-model";
+import type { Subject, Trend, Trends } from "@/api/generated";
+import { aCase, aSubject, aTrend } from "@/testing/build";
+import { hasLevels, type TrendPlace, trendsModel } from "./trends-model";
 
 const subjects = [aSubject("gnutls", "3.8"), aSubject("openssl", "3.0"), aSubject("openssl", "3.5")];
-
-function aTrend(trend: Partial<Trend>, costs: [place: number, ns: number][]): Trend {
-  return {
-    case_id: "rsa",
-    host_kind: { pool: "local", cpu_model: "CPU A" },
-    metric: "cpu_ns",
-    library: "openssl",
-    build_profile_label: "shared",
-    points: costs.map(([subject, value]) => ({
-      subject,
-      run_id: "r",
-      measured_at: `2026-01-0${subject + 1}T00:00:00Z`,
-      value,
-      low: value * 0.9,
-      high: value * 1.1,
-      invocations: 10,
-    })),
-    change_points: [],
-    through_sentinel: false,
-    ...trend,
-  };
-}
 
 const openssl = aTrend({}, [
   [1, 1_000_000],
@@ -91,7 +68,7 @@ describe("the model of trends", () => {
     const [old, near, newest] = ["1.1.1w", "3.0.19", "3.5.9"].map((version) => ({
       ...aSubject("openssl", version),
       build_profile: version === "3.0.19" ? "debian" : "source",
-    })) as [SubjectView, SubjectView, SubjectView];
+    })) as [Subject, Subject, Subject];
     const lines = [
       aTrend({ build_profile_label: "source" }, [
         [0, 1_000_000],
@@ -109,6 +86,40 @@ describe("the model of trends", () => {
       ["1.1.1w", "3.0.19"],
       ["3.0.19", "3.5.9"],
     ]);
+  });
+
+  it("sets builds of one version beside each other, and one alone straight above its name", () => {
+    const builds = ["a", "b"].map((build_profile) => ({ ...aSubject("openssl", "2"), build_profile }));
+    const lines = [
+      aTrend({ build_profile_label: "a" }, [
+        [0, 1_000_000],
+        [1, 1_000_000],
+      ]),
+      aTrend({ build_profile_label: "b" }, [[2, 1_000_000]]),
+    ];
+    const [line] = trendsModel(
+      { ...trends, subjects: [aSubject("openssl", "1"), ...builds], lines },
+      {},
+    ).lines;
+    expect(line?.points.map(({ x, slot, shape }) => [x, slot, shape])).toEqual([
+      [0, 0, 0],
+      [1 - 0.06, 1, 0],
+      [1 + 0.06, 1, 1],
+    ]);
+  });
+
+  it("has the costs of invocations where they were asked for", () => {
+    const [point] = openssl.points;
+    const lines = [{ ...openssl, points: point ? [{ ...point, levels: [500_000, 2_000_000] }] : [] }];
+    const [line] = trendsModel({ ...trends, lines }, {}).lines;
+    expect(line?.points[0]?.levels).toEqual([2000, 500]);
+    expect(hasLevels(line ? [line] : [])).toBe(true);
+    expect(hasLevels(trendsModel(trends, {}).lines)).toBe(false);
+  });
+
+  it("draws bytes as they are, whatever the axis was set to", () => {
+    const lines = [aTrend({ metric: "server_bytes" }, [[1, 1220]])];
+    expect(trendsModel({ ...trends, lines }, { show: "cost" }).lines[0]?.points[0]?.y).toBe(1220);
   });
 
   it("shows rates, with the ends of an interval in order", () => {
@@ -155,20 +166,5 @@ describe("the model of trends", () => {
       ["CPU A", ["gnutls", "openssl"]],
       ["CPU B", ["openssl"]],
     ]);
-  });
-});
-
-describe("a change point", () => {
-  it("has one number in the chart and in the table, or says why it has none", () => {
-    expect(changePointText(aChangePoint({ ratio: 2.15 }), "cpu_ns")).toBe("115% more time than 1");
-    expect(changePointText(aChangePoint({ ratio: 1.01, verdict: "unresolved" }), "cpu_ns")).toBe(
-      "1.0% more time than 1, unresolved",
-    );
-    expect(changePointText(aChangePoint({ ratio: null, verdict: "apart" }), "cpu_ns")).toBe(
-      "not compared with 1",
-    );
-    expect(changePointText(aChangePoint({ ratio: null, verdict: "unlike" }), "cpu_ns")).toBe(
-      "not comparable with 1",
-    );
   });
 });

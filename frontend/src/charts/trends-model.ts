@@ -1,5 +1,5 @@
 // From the API's trends to what charts draw: lines on one axis, their names, and what is marked. Pure.
-import type { ChangePoint, Release, SubjectView, Trend, TrendPoint, Trends } from "@/api/generated";
+import type { ChangePoint, Release, Subject, Trend, TrendPoint, Trends } from "@/api/generated";
 import { cpuName } from "@/cpu-name";
 import { unitOf } from "@/format";
 import type { Split, TrendsChoice } from "@/search";
@@ -11,9 +11,15 @@ export interface TrendPlace {
   y: number;
   low: number | null;
   high: number | null;
+  /** of each invocation, if asked for */
+  levels: number[];
   point: TrendPoint;
-  subject: SubjectView;
+  subject: Subject;
   build: string;
+  /** the place of its build among those of the line: decides the marker */
+  shape: number;
+  /** the place of its version, which builds of it share */
+  slot: number;
 }
 
 /** A case, a side and a library on a machine, whatever its builds. */
@@ -69,6 +75,10 @@ export function titleOf(panel: TrendsPanel, model: TrendsModel): string {
   return [model.title, panel.title].filter(Boolean).join(", ") || "Trends";
 }
 
+export function hasLevels(lines: readonly DrawnLine[]): boolean {
+  return lines.some(({ points }) => points.some(({ levels }) => levels.length > 0));
+}
+
 /** On an axis of versions, only those of the chart's library. */
 export function markersOf({ markers }: TrendsModel, { slots }: TrendsPanel): Marker[] {
   return slots ? markers.filter(({ library }) => library === slots[0]?.library) : markers;
@@ -86,7 +96,7 @@ export function trendsModel(trends: Trends, choice: TrendsChoice): TrendsModel {
   const releases = new Map(
     trends.releases.map((release) => [`${release.library} ${release.version}`, release]),
   );
-  const xOf = (point: TrendPoint, subject: SubjectView): number | undefined => {
+  const xOf = (point: TrendPoint, subject: Subject): number | undefined => {
     if (choice.x === "measured") return seconds(point.measured_at);
     if (choice.x !== "released") return slots.get(slotKey(subject))?.x;
     const date =
@@ -123,7 +133,7 @@ export function trendsModel(trends: Trends, choice: TrendsChoice): TrendsModel {
       hue: place(first),
       dash: place(second),
       points,
-      ...joinedBuilds(points),
+      ...joinedBuilds(points, ({ slot }) => slot),
       place: { case_id, host_kind, library, metric },
       builds,
     };
@@ -173,20 +183,20 @@ function chartParts({ split, x }: TrendsChoice, varying: number[]): number[] {
 
 function pointsOf(
   builds: Builds,
-  subjects: SubjectView[],
-  xOf: (point: TrendPoint, subject: SubjectView) => number | undefined,
+  subjects: Subject[],
+  xOf: (point: TrendPoint, subject: Subject) => number | undefined,
   choice: TrendsChoice,
 ): TrendPlace[] {
   const named = builds
-    .flatMap(({ points }) => points)
-    .sort((a, b) => a.subject - b.subject) // in version order
-    .flatMap((point) => {
+    .flatMap(({ points }, shape) => points.map((point) => ({ point, shape })))
+    .sort((a, b) => a.point.subject - b.point.subject) // in version order
+    .flatMap(({ point, shape }) => {
       const subject = subjects[point.subject];
-      return subject ? [{ point, subject }] : [];
+      return subject ? [{ point, shape, subject }] : [];
     });
   const scale = scaleOf(builds[0], named, choice);
   if (!scale) return [];
-  const places = named.flatMap(({ point, subject }): TrendPlace[] => {
+  const places = named.flatMap(({ point, shape, subject }): TrendPlace[] => {
     const x = xOf(point, subject);
     if (x === undefined) return [];
     const ends = point.low === null || point.high === null ? null : [scale(point.low), scale(point.high)];
@@ -196,19 +206,34 @@ function pointsOf(
         y: scale(point.value),
         low: ends && Math.min(...ends),
         high: ends && Math.max(...ends),
+        levels: (point.levels ?? []).map(scale),
         point,
         subject,
         build: subject.build_profile,
+        shape,
+        slot: x,
       },
     ];
   });
-  return places.sort((a, b) => a.x - b.x);
+  return (choice.x ? places : besideEachOther(places)).sort((a, b) => a.x - b.x);
+}
+
+/** The distance between builds of the same version. */
+const DODGE = 0.12;
+
+function besideEachOther(places: TrendPlace[]): TrendPlace[] {
+  const shapes = new Map<number, number[]>();
+  for (const { slot, shape } of places) shapes.set(slot, [...(shapes.get(slot) ?? []), shape].sort());
+  return places.map((place) => {
+    const sharing = shapes.get(place.slot) ?? [];
+    return { ...place, x: place.slot + (sharing.indexOf(place.shape) - (sharing.length - 1) / 2) * DODGE };
+  });
 }
 
 /** Undefined without the baseline, or if it costs nothing. */
 function scaleOf(
   { metric }: Trend,
-  named: { point: TrendPoint; subject: SubjectView }[],
+  named: { point: TrendPoint; subject: Subject }[],
   { show, base }: TrendsChoice,
 ): ((value: number) => number) | undefined {
   if (show === "relative") {
@@ -235,7 +260,7 @@ function slotsOf({ subjects }: Trends): Map<string, Slot> {
   return slots;
 }
 
-function slotKey(subject: SubjectView): string {
+function slotKey(subject: Subject): string {
   return `${subject.library} ${placeOf(subject)}`;
 }
 

@@ -1,12 +1,18 @@
 // The uPlot options of a chart with many trends, all on one canvas, which thousands of points need.
 import uPlot from "uplot";
 import { dateTime, day } from "@/format";
-import { changePointText } from "./change-points";
+import { changePointText } from "./change-words";
 import { crowdPainter, firstFrom } from "./crowd";
-import type { Palette } from "./palette";
+import { type Palette, SHAPES } from "./palette";
 import { labelsInSight, trendLabels } from "./trend-labels";
-import { FONT, type Spot, stroke } from "./trend-plot";
-import { changesOf, type DrawnLine, type Marker, type TrendPlace, type TrendsPanel } from "./trends-model";
+import {
+  changesOf,
+  type DrawnLine,
+  hasLevels,
+  type Marker,
+  type TrendPlace,
+  type TrendsPanel,
+} from "./trends-model";
 import { type Range, zoomByWheel } from "./zoom";
 
 export type TrendsHover = { line: DrawnLine; place: TrendPlace; left: number; top: number } | null;
@@ -29,6 +35,7 @@ interface Settings {
 }
 
 const HEIGHT = 340;
+const FONT = "12px system-ui, sans-serif";
 const REACH_PX = 30;
 const DAY_S = 24 * 60 * 60;
 /** More bands or words than those of so many lines hide each other. The table has all numbers. */
@@ -58,6 +65,7 @@ export function trendsPlot(settings: Settings): TrendsPlot {
     ? undefined
     : crowdPainter(runs, isLog, ({ line }) => ({ stroke: hue(line), dash: dash(line) }));
   const [steps, ends] = [stepsOf(lines), extent(lines, hasBands)];
+  const isDetailed = hasLevels(lines);
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
     width,
@@ -109,7 +117,7 @@ export function trendsPlot(settings: Settings): TrendsPlot {
           width: 2,
           dash: dash(line),
           ...(drawCrowd && { paths: () => null }),
-          points: { show: hasBands || points.length === 1, size: 6, fill: hue(line) },
+          points: { show: !isDetailed && (hasBands || points.length === 1), size: 6, fill: hue(line) },
         },
         ...(hasBands
           ? [
@@ -129,9 +137,10 @@ export function trendsPlot(settings: Settings): TrendsPlot {
       ready: [(plot) => zoomByWheel(plot, whole)],
       draw: [
         (plot) => drawCrowd?.(plot),
-        (plot) => drawJoins(plot, lines, hue),
+        (plot) => drawJoins(plot, lines, hue, isDetailed),
         (plot) => drawMarkers(plot, markers, palette),
         (plot) => drawSteps(plot, steps, { lines: lines.length, palette, hue }),
+        (plot) => isDetailed && drawMarks(plot, lines, hue),
       ],
       setCursor: [(plot) => hover(nearest(plot, lines))],
     },
@@ -154,12 +163,74 @@ function extent(lines: DrawnLine[], hasBands: boolean): [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { points } of lines) {
     for (const place of points) {
-      low = Math.min(low, (hasBands ? place.low : null) ?? place.y);
-      high = Math.max(high, (hasBands ? place.high : null) ?? place.y);
+      low = Math.min(low, (hasBands ? place.low : null) ?? place.y, ...place.levels);
+      high = Math.max(high, (hasBands ? place.high : null) ?? place.y, ...place.levels);
     }
   }
   const room = Math.max((high - low) * 0.1, high * 0.02);
   return [Math.max(0, low - room), high + room];
+}
+
+type Spot = [number, number];
+
+function stroke(ctx: CanvasRenderingContext2D, from: Spot, to: Spot): void {
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+}
+
+/** Of each version: its build's marker, its interval, and beside it every invocation. */
+function drawMarks(
+  { ctx, bbox, valToPos }: uPlot,
+  lines: DrawnLine[],
+  hue: (line: DrawnLine) => string,
+): void {
+  const ratio = uPlot.pxRatio;
+  const half = 4 * ratio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 1.5 * ratio;
+  for (const line of lines) {
+    ctx.strokeStyle = ctx.fillStyle = hue(line);
+    for (const { x: at, y, low, high, levels, shape } of line.points) {
+      const x = valToPos(at, "x", true);
+      ctx.globalAlpha = 0.35;
+      for (const level of levels) {
+        ctx.beginPath();
+        ctx.arc(x + 7 * ratio, valToPos(level, "y", true), 1.8 * ratio, 0, 2 * Math.PI);
+        ctx.fill();
+      }
+      ctx.globalAlpha = 1;
+      if (low !== null && high !== null) {
+        const [bottom, top] = [low, high].map((end) => valToPos(end, "y", true)) as Spot;
+        stroke(ctx, [x, bottom], [x, top]);
+        for (const end of [bottom, top]) stroke(ctx, [x - half, end], [x + half, end]);
+      }
+      marker(ctx, shape, x, valToPos(y, "y", true), 4.5 * ratio);
+    }
+  }
+  ctx.restore();
+}
+
+/** A build's marker: the same shapes, in the same order, stand in the legend. */
+function marker(ctx: CanvasRenderingContext2D, shape: number, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  switch (shape % SHAPES.length) {
+    case 0:
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      break;
+    case 1:
+      ctx.rect(x - size, y - size, 2 * size, 2 * size);
+      break;
+    default:
+      ctx.moveTo(x, y - 1.3 * size);
+      ctx.lineTo(x + 1.2 * size, y + size);
+      ctx.lineTo(x - 1.2 * size, y + size);
+  }
+  ctx.fill();
 }
 
 /** The dashed parts between different builds, each with an open mark at its end. */
@@ -167,6 +238,7 @@ function drawJoins(
   { ctx, bbox, valToPos }: uPlot,
   lines: DrawnLine[],
   hue: (line: DrawnLine) => string,
+  isDetailed: boolean,
 ): void {
   const ratio = uPlot.pxRatio;
   const spot = (place: TrendPlace): Spot => [valToPos(place.x, "x", true), valToPos(place.y, "y", true)];
@@ -181,7 +253,7 @@ function drawJoins(
       ctx.setLineDash([3 * ratio, 4 * ratio]);
       stroke(ctx, spot(from), spot(to));
       ctx.setLineDash([]);
-      diamond(ctx, spot(to), 7 * ratio);
+      if (!isDetailed) diamond(ctx, spot(to), 7 * ratio); // else the marker says which build it is
     }
   }
   ctx.restore();

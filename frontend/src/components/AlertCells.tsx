@@ -1,15 +1,10 @@
 // The cells of an alert: how much slower each is, and on which side.
-
-import { Link } from "@tanstack/react-router";
 import type { AlertCell } from "@/api/generated";
-import { MoveChart } from "@/charts/MoveChart";
 import { changeInWords, percentInterval } from "@/format";
-import { paths } from "@/paths";
-import { ChartFrame } from "@/ui/ChartFrame";
 import { sideText } from "./alert-model";
-import { captionOf } from "./chart-caption";
+import { CaseMoves } from "./ChangeMoves";
+import { bySize, isOnSeveral } from "./change-model";
 import { HostName } from "./HostName";
-import { bySize, isOnSeveral, keyOf } from "./upgrade-model";
 
 interface Props {
   cells: AlertCell[];
@@ -18,47 +13,32 @@ interface Props {
 }
 
 export function AlertCells({ cells, subjects }: Props) {
-  const several = isOnSeveral(cells);
   const [first] = cells;
   return (
     <>
       <p>
         CPU time per handshake, client and server together, with 95% confidence intervals
-        {!several && first && (
+        {!isOnSeveral(cells) && first && (
           <>
             , on <HostName kind={first} />
           </>
         )}
         .
       </p>
-      <ChartFrame caption={captionOf({ title: "Slower cases", subjects, hosts: cells })}>
-        <MoveChart
-          label="Slower cases"
-          lines={bySize(cells).map((cell) => ({
-            key: keyOf(cell),
-            name: (
-              <>
-                <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
-                  {cell.title}
-                </Link>
-                {several && (
-                  <small className="below">
-                    <HostName kind={cell} />
-                  </small>
-                )}
-              </>
-            ),
-            marks: [{ ink: "more", move: cell.move }],
-            words: (
-              <>
-                <b className="verdict more">{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
-                {percentInterval(cell.move.low, cell.move.high)}
-                <small className="below">{sideText(cell.side)}</small>
-              </>
-            ),
-          }))}
-        />
-      </ChartFrame>
+      <CaseMoves
+        title="Slower cases"
+        subjects={subjects}
+        cells={bySize(cells)}
+        drawn={({ move, side }) => ({
+          marks: [{ ink: "more", move }],
+          words: (
+            <>
+              <b className="verdict more">{changeInWords(move.ratio, "cpu_ns")}</b> {percentInterval(move)}
+              <small className="below">{sideText(side)}</small>
+            </>
+          ),
+        })}
+      />
     </>
   );
 }

@@ -6,11 +6,11 @@ import { CONTENTS, type PartRow, partRows } from "@/components/capacity-model";
 import { HostName } from "@/components/HostName";
 import { hostLabel } from "@/components/HostSelect";
 import { VerdictText } from "@/components/VerdictText";
-import { percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { Code } from "@/ui/Code";
 import { Frame } from "@/ui/Frame";
 import { Empty } from "@/ui/Notes";
+import { MoveText } from "./MoveText";
 
 export function CapacityAnswer({ report }: { report: MixReport }) {
   const { name, contains } = CONTENTS[report.cost];
@@ -96,11 +96,7 @@ function Row({ row, cpu }: { row: PartRow; cpu: CpuNeed }) {
 function Changed({ change: { move, verdict, resolves, warnings } }: { change: PartChange }) {
   return (
     <>
-      {move && (
-        <>
-          {percent(move.ratio)} <small className="below">{percentInterval(move.low, move.high)}</small>
-        </>
-      )}
+      {move && <MoveText move={move} isNarrow />}
       <span className="below">
         <VerdictText verdict={verdict} resolves={resolves} metric="server_cpu_ns" cautions={warnings} />
       </span>

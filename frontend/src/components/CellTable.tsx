@@ -6,8 +6,9 @@ import * as format from "@/format";
 import { paths } from "@/paths";
 import type { CellView, HostChoice, Sort } from "@/search";
 import { componentText, endText, originText, versionText } from "@/subjects";
-import { Frame } from "@/ui/Frame";
+import { Frame, SortHeader } from "@/ui/Frame";
 import { cellRows } from "./cell-rows";
+import { MoveText } from "./MoveText";
 import { VerdictText } from "./VerdictText";
 
 interface Props {
@@ -27,9 +28,12 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
   const sentinel = rows.some((row) => row.cell?.to_sentinel);
   const sides =
     !versus && rows.some(({ cell }) => cell?.change?.client || cell?.change?.server || cell?.sides_outcome);
-  const header = (sort: Sort, title: string, className?: string) => (
-    <SortHeader {...{ sort, title, className, choice, sortBy }} />
-  );
+  const header = (column: Sort, title: string, className?: string) => {
+    const isActive = (choice.sort ?? "case") === column;
+    const order = isActive ? (choice.order === "desc" ? "descending" : "ascending") : undefined;
+    const sort = () => sortBy({ sort: column, order: order === "ascending" ? "desc" : undefined });
+    return <SortHeader {...{ title, className, order, sort }} />;
+  };
   return (
     <Frame label={label}>
       <table className="numbers">
@@ -72,10 +76,10 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
         <tbody>
           {rows.map((cell) => (
             <Row
-              key={`${cell.caseView.id} ${cell.subject.subject}`}
+              key={`${cell.caseView.id} ${cell.subject.name}`}
               {...{ cell, metric, host, time, sentinel, sides }}
               compared={Boolean(versus)}
-              withoutChange={model.priors.has(cell.subject.subject) ? "too few invocations" : "first version"}
+              withoutChange={model.priors.has(cell.subject.name) ? "too few invocations" : "first version"}
             />
           ))}
         </tbody>
@@ -135,8 +139,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
           <td className="number">
             {cell?.change ? (
               <>
-                {format.percent(cell.change.ratio)}{" "}
-                <small className="below">{format.percentInterval(cell.change.low, cell.change.high)}</small>{" "}
+                <MoveText move={cell.change} isNarrow />{" "}
                 <small className="below">from {endText(cell.change.before)}</small>
               </>
             ) : (
@@ -145,12 +148,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
           </td>
           <td>
             {cell?.change ? (
-              <VerdictText
-                verdict={cell.change.verdict}
-                resolves={cell.change.resolves}
-                metric={metric}
-                cautions={cautions}
-              />
+              <VerdictText {...cell.change} {...{ metric, cautions }} />
             ) : estimate ? (
               cell?.apart_from ? (
                 `not compared with ${endText(cell.apart_from)}`
@@ -198,38 +196,10 @@ function SideCell({ side, absent, metric }: SideProps) {
   if (!side) return <td className="number">{absent}</td>;
   return (
     <td className="number">
-      {format.percent(side.ratio)}{" "}
-      <small className="below">{format.percentInterval(side.low, side.high)}</small>{" "}
+      <MoveText move={side} isNarrow />{" "}
       <small className="below">
-        <VerdictText verdict={side.verdict} metric={metric} cautions={[]} />
+        <VerdictText verdict={side.verdict} metric={metric} />
       </small>
     </td>
-  );
-}
-
-interface SortHeaderProps {
-  sort: Sort;
-  title: string;
-  className: string | undefined;
-  choice: CellView;
-  sortBy: Props["sortBy"];
-}
-
-function SortHeader({ sort, title, className, choice, sortBy }: SortHeaderProps) {
-  const active = (choice.sort ?? "case") === sort;
-  const descending = active && choice.order === "desc";
-  return (
-    <th
-      scope="col"
-      className={className}
-      aria-sort={active ? (descending ? "descending" : "ascending") : undefined}
-    >
-      <button
-        type="button"
-        onClick={() => sortBy({ sort, order: active && !descending ? "desc" : undefined })}
-      >
-        {title} <span aria-hidden>{active ? (descending ? "▼" : "▲") : "↕"}</span>
-      </button>
-    </th>
   );
 }

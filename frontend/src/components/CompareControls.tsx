@@ -1,12 +1,13 @@
 // The choices of a comparison: the two ends, and which cells are shown.
 import { useQuery } from "@tanstack/react-query";
-import type { ComparedEnd, Comparison, SubjectView } from "@/api/generated";
+import type { ComparedEnd, Comparison, Subject } from "@/api/generated";
 import { dateTime } from "@/format";
 import { publishedPairsOptions, site } from "@/published";
-import { type CompareSearch, compareChoice, type EndChoice, VERDICT_FILTERS } from "@/search";
+import { type CompareSearch, compareChoice, type EndChoice } from "@/search";
 import { subjectChoices } from "@/subjects";
-import { Select, TextFilter } from "@/ui/Fields";
-import { chosenEnds, endChoices, FILTER_LABELS, subjectsAt } from "./compare-model";
+import { Select } from "@/ui/Fields";
+import { ChangeFilters } from "./Changes";
+import { chosenEnds, endChoices, subjectsAt } from "./change-model";
 import { HostSelect } from "./HostSelect";
 import { libraryTitle } from "./libraries";
 
@@ -36,21 +37,7 @@ export function CompareControls({ search, comparison, change }: Props) {
         />
       </div>
       <div className="controls">
-        <TextFilter
-          label="Cases"
-          value={search.q ?? ""}
-          placeholder="e.g. ecdhe 3072"
-          enter={(q) => change({ q: q || undefined })}
-        />
-        <Select
-          label="Verdicts"
-          value={search.verdict ?? ""}
-          choices={[
-            { value: "", label: "all" },
-            ...VERDICT_FILTERS.map((value) => ({ value, label: FILTER_LABELS[value] })),
-          ]}
-          choose={(verdict) => change({ verdict: verdict || undefined })}
-        />
+        <ChangeFilters view={search} change={change} />
         {!site && (
           <button
             type="button"
@@ -68,7 +55,7 @@ export function CompareControls({ search, comparison, change }: Props) {
 interface EndProps {
   title: string;
   end: ComparedEnd | null;
-  subjects: SubjectView[];
+  subjects: Subject[];
   choose: (next: EndChoice) => void;
 }
 
@@ -79,7 +66,7 @@ function EndControls({ title, end, subjects, choose }: EndProps) {
       <legend>{title}</legend>
       <Select
         label="Version"
-        value={end?.subject.subject ?? ""}
+        value={end?.subject.name ?? ""}
         choices={subjectChoices(subjects).map((choice) => ({
           ...choice,
           label: `${libraryTitle(choice.group ?? "")} ${choice.label}`,

@@ -6,9 +6,9 @@ import { Frame } from "@/ui/Frame";
 type Names = Map<string, string>;
 
 export function ConnectionSection({ run }: { run: RunDetail }) {
-  if (!run.connection) return null;
+  if (run.connections.length === 0) return null;
   const subjects: Names = new Map(
-    run.subjects.map(({ subject, library, version }) => [subject, `${library} ${version}`]),
+    run.subjects.map(({ name, library, version }) => [name, `${library} ${version}`]),
   );
   return (
     <section>
@@ -18,7 +18,7 @@ export function ConnectionSection({ run }: { run: RunDetail }) {
         tickets, contexts and trust anchors are differences between two cases of this run. Wall is the time
         per handshake, all threads together.
       </p>
-      {run.connection.connections.map((connection) => (
+      {run.connections.map((connection) => (
         <Connection key={connection.title} {...{ connection, subjects }} />
       ))}
     </section>

@@ -16,7 +16,7 @@ export function DisturbanceNotices({ steal, sibling }: Pick<RunDetail, "steal" |
       {sibling?.disturbs && (
         <div className="note moved" role="note" aria-label="Shared core">
           <p>
-            <b>The SMT sibling of the measuring core was busy for {share(sibling.busy_share)} of the time.</b>
+            <b>The SMT sibling of the measuring core was busy for {share(sibling.share)} of the time.</b>
           </p>
           <p>
             Work on the sibling slows handshakes down. Give kexbench two whole cores, or turn SMT off while it

@@ -30,7 +30,7 @@ function Differences({
   );
   const groups: [string, Difference[]][] = [
     ["Machine", host],
-    ...kits.map(({ reference, differences }): [string, Difference[]] => [reference, differences]),
+    ...Object.entries(kits),
     ["Measuring", measure],
   ];
   if (groups.every(([, differences]) => differences.length === 0)) {

@@ -1,7 +1,7 @@
 // If a run compared two commits of a library, a bisection can find the commit that changed the cost.
 import { useQuery } from "@tanstack/react-query";
 import type { RunDetail } from "@/api/generated";
-import { runOptions, upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { compareOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { type CommitPair, commitPairsOf, questionOf } from "./bisection-model";
 import { FindCommit } from "./FindCommit";
 
@@ -20,8 +20,8 @@ export function FindCommits({ run }: { run: RunDetail }) {
 }
 
 function FindCommitBetween({ pair, run }: { pair: CommitPair; run: RunDetail }) {
-  const { library, before, after } = pair;
-  const report = useQuery(upgradeReportOptions({ query: { library, before, after } })).data;
-  const question = report && questionOf(pair, report, run.cases);
+  const { before, after } = pair;
+  const comparison = useQuery(compareOptions({ query: { base: before, other: after } })).data;
+  const question = comparison && questionOf(pair, comparison, run.cases);
   return question && <FindCommit question={question} specText={run.spec_text} pools={run.summary.pools} />;
 }

@@ -1,16 +1,16 @@
 // The most connections a second that a web server made, with the rates at every number of connections at once.
-import type { LoadCase, LoadLine, SubjectView } from "@/api/generated";
+import type { LoadCase, LoadLine, Subject } from "@/api/generated";
 import * as format from "@/format";
 import { originText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 
 interface Props {
   load: LoadCase;
-  subjects: SubjectView[];
+  subjects: Subject[];
 }
 
 export function LoadTable({ load, subjects }: Props) {
-  const named = new Map(subjects.map((subject) => [subject.subject, subject]));
+  const named = new Map(subjects.map((subject) => [subject.name, subject]));
   return (
     <Frame label={`Numbers of ${load.title}`}>
       <table className="numbers tight">
@@ -39,7 +39,7 @@ export function LoadTable({ load, subjects }: Props) {
   );
 }
 
-function Line({ line, subject }: { line: LoadLine; subject: SubjectView | undefined }) {
+function Line({ line, subject }: { line: LoadLine; subject: Subject | undefined }) {
   const { greatest, remark } = line;
   return (
     <tbody>

@@ -7,11 +7,11 @@ import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { AlertStatus } from "./AlertStatus";
 import { mostOf, statusesOf, subjectOf } from "./alert-model";
+import { sourcesOf, storyOf, titleOf } from "./change-model";
 import { ProgressBar } from "./LiveProgress";
 import { libraryTitle } from "./libraries";
 import { ago, staleReasons, worstOf } from "./overview-model";
 import { RunState } from "./RunState";
-import { sourcesOf, storyOf, titleOf } from "./upgrade-model";
 
 const POLL_MS = 15_000;
 const SHOWN_ALERTS = 5;
@@ -92,7 +92,7 @@ function LibraryEntry({ state }: { state: LibraryState }) {
         <>
           <h3>
             <Link {...paths.upgrade(library, upgrade.before.subject, upgrade.after.subject)}>
-              {titleOf({ library, ...upgrade })}
+              {titleOf(upgrade)}
             </Link>
           </h3>
           <p>{storyOf(upgrade)}</p>

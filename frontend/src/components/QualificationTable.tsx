@@ -57,14 +57,12 @@ function Row({ row }: { row: QualificationRow }) {
         <small className="below">{format.count(row.relinks, "relink")}</small>
       </td>
       <td className="number">
-        {row.false_positive_rate === null ? (
+        {row.false_positives === null ? (
           "too few invocations"
         ) : (
           <>
-            {format.share(row.false_positive_rate)}{" "}
-            <small className="below">
-              {format.shareInterval({ low: row.false_positive_low, high: row.false_positive_high })}
-            </small>
+            {format.share(row.false_positives.value)}{" "}
+            <small className="below">{format.shareInterval(row.false_positives)}</small>
           </>
         )}
       </td>

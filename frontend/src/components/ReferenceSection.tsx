@@ -1,14 +1,14 @@
 // Published figures next to the measured ones, and the cases that rank differently.
 import type {
   CaseView,
+  MeasuredRatio,
+  MeasuredRow,
+  Ratio,
   ReferenceRatiosView,
-  ReferenceRatioView,
-  ReferenceRowView,
   ReferenceTableView,
   ReferenceView,
-  SideCosts,
-  SubjectView,
-  SwapView,
+  Subject,
+  SwapWithCosts,
 } from "@/api/generated";
 import { significant, time } from "@/format";
 import { Frame } from "@/ui/Frame";
@@ -18,7 +18,7 @@ type Names = Map<string, string>;
 interface Props {
   reference: ReferenceView;
   cases: CaseView[];
-  subjects: SubjectView[];
+  subjects: Subject[];
   /** of its heading */
   level?: 2 | 3;
 }
@@ -27,7 +27,7 @@ export function ReferenceSection({ reference, cases: caseViews, subjects: subjec
   const [Heading, Subheading] = level === 2 ? (["h2", "h3"] as const) : (["h3", "h4"] as const);
   const cases: Names = new Map(caseViews.map((caseView) => [caseView.id, caseView.title]));
   const subjects: Names = new Map(
-    subjectViews.map((subject) => [subject.subject, `${subject.library} ${subject.version}`]),
+    subjectViews.map((subject) => [subject.name, `${subject.library} ${subject.version}`]),
   );
   return (
     <section>
@@ -58,15 +58,7 @@ interface Shared {
 }
 
 /** One column for the published figures, and one for each subject. */
-function Head({
-  first,
-  columns,
-  subjects,
-}: {
-  first: string;
-  columns: { subject: string }[];
-  subjects: Names;
-}) {
+function Head({ first, columns, subjects }: { first: string; columns: string[]; subjects: Names }) {
   return (
     <thead>
       <tr>
@@ -74,7 +66,7 @@ function Head({
         <th scope="col" className="number">
           Published
         </th>
-        {columns.map(({ subject }) => (
+        {columns.map((subject) => (
           <th key={subject} scope="col" className="number">
             {subjects.get(subject) ?? subject}
           </th>
@@ -85,7 +77,8 @@ function Head({
 }
 
 function PublishedRatios({ ratios, cases, subjects, Subheading }: Shared & { ratios: ReferenceRatiosView }) {
-  const rows = ratios.columns[0]?.rows ?? [];
+  const columns = Object.entries(ratios.rows);
+  const [[, rows] = ["", []]] = columns;
   return (
     <>
       <Subheading>{ratios.title}</Subheading>
@@ -95,7 +88,7 @@ function PublishedRatios({ ratios, cases, subjects, Subheading }: Shared & { rat
       </p>
       <Frame label={ratios.title}>
         <table className="numbers">
-          <Head first="Cases" columns={ratios.columns} subjects={subjects} />
+          <Head first="Cases" columns={Object.keys(ratios.rows)} subjects={subjects} />
           <tbody>
             {rows.map((published, position) => (
               <tr key={`${published.case_id} ${published.relative_to}`}>
@@ -105,8 +98,8 @@ function PublishedRatios({ ratios, cases, subjects, Subheading }: Shared & { rat
                   <small>compared with {cases.get(published.relative_to) ?? published.relative_to}</small>
                 </th>
                 <td className="number">{published.published_ratio.toFixed(2)}</td>
-                {ratios.columns.map(({ subject, rows: measured }) => (
-                  <MeasuredRatio key={subject} row={measured[position]} />
+                {columns.map(([subject, measured]) => (
+                  <RatioCell key={subject} row={measured[position]} />
                 ))}
               </tr>
             ))}
@@ -117,11 +110,11 @@ function PublishedRatios({ ratios, cases, subjects, Subheading }: Shared & { rat
   );
 }
 
-function MeasuredRatio({ row }: { row: ReferenceRatioView | undefined }) {
-  if (row?.ratio == null) return <td className="number">no result</td>;
+function RatioCell({ row }: { row: MeasuredRatio | undefined }) {
+  if (!row?.ratio) return <td className="number">no result</td>;
   return (
     <td className="number">
-      {ratioText(row)}
+      {ratioText(row.ratio)}
       {row.order === "opposite" && (
         <>
           <br />
@@ -139,14 +132,15 @@ function MeasuredRatio({ row }: { row: ReferenceRatioView | undefined }) {
 }
 
 function PublishedTable({ table, cases, subjects, Subheading }: Shared & { table: ReferenceTableView }) {
-  const rows = table.columns[0]?.rows ?? [];
+  const columns = Object.entries(table.rows);
+  const [[, rows] = ["", []]] = columns;
   return (
     <>
       <Subheading>{table.title}</Subheading>
       <p>The number below each rate is its ratio to {cases.get(table.baseline) ?? table.baseline}.</p>
       <Frame label={table.title}>
         <table className="numbers">
-          <Head first="Case" columns={table.columns} subjects={subjects} />
+          <Head first="Case" columns={Object.keys(table.rows)} subjects={subjects} />
           <tbody>
             {rows.map((published, position) => (
               <tr key={published.case_id}>
@@ -156,7 +150,7 @@ function PublishedTable({ table, cases, subjects, Subheading }: Shared & { table
                   <br />
                   <small>{published.published_ratio.toFixed(2)}</small>
                 </td>
-                {table.columns.map(({ subject, rows: measured }) => (
+                {columns.map(([subject, measured]) => (
                   <Measured key={subject} row={measured[position]} />
                 ))}
               </tr>
@@ -168,29 +162,27 @@ function PublishedTable({ table, cases, subjects, Subheading }: Shared & { table
   );
 }
 
-function Measured({ row }: { row: ReferenceRowView | undefined }) {
+function Measured({ row }: { row: MeasuredRow | undefined }) {
   if (!row?.rate) return <td className="number">no result</td>;
   return (
     <td className="number">
-      {significant(row.rate)}
+      {significant(row.rate.value)}
       <br />
-      <small>{ratioText(row)}</small>
+      <small>{ratioText(row.ratio)}</small>
     </td>
   );
 }
 
-export function ratioText({ ratio, ratio_low, ratio_high }: Partial<ReferenceRatioView>): string {
-  if (ratio == null) return "no ratio";
-  const bounds =
-    ratio_low == null || ratio_high == null || ratio_low === ratio_high
-      ? ""
-      : ` [${ratio_low.toFixed(2)}, ${ratio_high.toFixed(2)}]`;
+export function ratioText(measured: Ratio | null): string {
+  if (!measured) return "no ratio";
+  const { ratio, low, high } = measured;
+  const bounds = low === high ? "" : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
   return ratio.toFixed(2) + bounds;
 }
 
 function Swaps({ tables, cases, subjects, Subheading }: Shared & { tables: ReferenceTableView[] }) {
-  const swaps = tables.flatMap(({ columns }) =>
-    columns.flatMap((column) => column.swaps.map((swap) => ({ subject: column.subject, swap }))),
+  const swaps = tables.flatMap((table) =>
+    Object.entries(table.swaps).flatMap(([subject, own]) => own.map((swap) => ({ subject, swap }))),
   );
   if (swaps.length === 0) return <p>All cases rank in the published order.</p>;
   return (
@@ -207,16 +199,16 @@ function Swaps({ tables, cases, subjects, Subheading }: Shared & { tables: Refer
   );
 }
 
-export function swapText(swap: SwapView, cases: Names): string {
+export function swapText(swap: SwapWithCosts, cases: Names): string {
   const name = (id: string) => cases.get(id) ?? id;
   return (
-    `${name(swap.faster_here)} is ${swap.ratio.toFixed(2)} times as fast as ${name(swap.slower_here)}. ` +
-    `It costs ${costs(swap.faster_costs)}, compared with ${costs(swap.slower_costs)}.`
+    `${name(swap.faster_here)} is ${swap.ratio.ratio.toFixed(2)} times as fast as ${name(swap.slower_here)}. ` +
+    `It costs ${costs(swap.faster_cpu_ns)}, compared with ${costs(swap.slower_cpu_ns)}.`
   );
 }
 
-function costs(sides: SideCosts | null): string {
+function costs(sides: SwapWithCosts["faster_cpu_ns"]): string {
   if (!sides) return "an unknown amount (no client/server split)";
-  const { client_cpu_ns, server_cpu_ns } = sides;
-  return `${time(client_cpu_ns + server_cpu_ns)} (client ${time(client_cpu_ns)}, server ${time(server_cpu_ns)})`;
+  const { client = 0, server = 0 } = sides;
+  return `${time(client + server)} (client ${time(client)}, server ${time(server)})`;
 }

@@ -1,5 +1,5 @@
 // The background of a run's results: hosts, kits, missing results and skipped combinations.
-import type { HostView, RunDetail, Skipped, SubjectView } from "@/api/generated";
+import type { HostView, RunDetail, Skipped, Subject } from "@/api/generated";
 import { count, memory } from "@/format";
 import { commitText, versionText } from "@/subjects";
 import { Facts } from "@/ui/Fields";
@@ -73,7 +73,7 @@ export function KitSection({ run }: { run: RunDetail }) {
       {run.subjects.map((subject) => {
         const kit = kits.find((candidate) => candidate.kit_id === subject.kit_id);
         return (
-          <details key={subject.subject}>
+          <details key={subject.name}>
             <summary>
               <b>
                 {subject.library} {versionText(subject)}
@@ -105,7 +105,7 @@ export function KitSection({ run }: { run: RunDetail }) {
 }
 
 /** "nettle 3.8.1, gmp 6.2.1, libc 2.36" */
-function dependenciesOf(run: RunDetail, { library, source }: SubjectView): string {
+function dependenciesOf(run: RunDetail, { library, source }: Subject): string {
   const components = run.components[`${library}@${source}`] ?? {};
   return (
     Object.entries(components)

@@ -2,7 +2,7 @@
 // functions that increases are in where they were counted.
 import { useQuery } from "@tanstack/react-query";
 import { verdictOptions } from "@/api/generated/@tanstack/react-query.gen";
-import * as format from "@/format";
+import { moveText } from "@/format";
 import { Culprits } from "./Culprits";
 import { isBad, missingText } from "./commit-words";
 
@@ -16,8 +16,7 @@ export function RunVerdict({ runId }: { runId: string }) {
       {largest && (
         <p>
           <small>
-            Largest change: {largest.before} → {largest.after}, {largest.case}:{" "}
-            {format.percent(1 + largest.change)} {format.percentInterval(1 + largest.low, 1 + largest.high)}
+            Largest change: {largest.before} → {largest.after}, {largest.case}: {moveText(largest)}
           </small>
         </p>
       )}

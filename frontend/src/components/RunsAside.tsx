@@ -1,7 +1,7 @@
 // Runs with results that are not part of the history: shown because nothing else is there yet, or left out.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { RunsAside as Aside, FirstLookView } from "@/api/generated";
+import type { RunsAside as Aside, RunChoice } from "@/api/generated";
 import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -62,7 +62,7 @@ function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
   );
 }
 
-function FirstLooks({ newest, more }: { newest: FirstLookView[]; more: number }) {
+function FirstLooks({ newest, more }: { newest: RunChoice[]; more: number }) {
   return (
     <>
       {newest.map(({ run_id, spec_name, measured_at }, place) => (

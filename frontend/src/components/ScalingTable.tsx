@@ -1,5 +1,5 @@
 // The scaling chart as a table: rates, efficiencies and the fitted scaling law of every subject.
-import type { CoefficientView, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
+import type { Estimate, ScalingCase, ScalingLine, Subject } from "@/api/generated";
 import { coherencyGap } from "@/charts/scaling-model";
 import * as format from "@/format";
 import { originText, versionText } from "@/subjects";
@@ -7,11 +7,11 @@ import { Frame } from "@/ui/Frame";
 
 interface Props {
   scaling: ScalingCase;
-  subjects: SubjectView[];
+  subjects: Subject[];
 }
 
 export function ScalingTable({ scaling, subjects }: Props) {
-  const named = new Map(subjects.map((subject) => [subject.subject, subject]));
+  const named = new Map(subjects.map((subject) => [subject.name, subject]));
   return (
     <Frame label={`Numbers of ${scaling.case.title}`}>
       <table className="numbers tight">
@@ -41,7 +41,7 @@ export function ScalingTable({ scaling, subjects }: Props) {
   );
 }
 
-function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | undefined }) {
+function Line({ line, subject }: { line: ScalingLine; subject: Subject | undefined }) {
   const rows = line.points.length;
   return (
     <tbody>
@@ -92,7 +92,7 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
   );
 }
 
-function Share({ coefficient, digits = 2 }: { coefficient: CoefficientView; digits?: number }) {
+function Share({ coefficient, digits = 2 }: { coefficient: Estimate; digits?: number }) {
   return (
     <>
       {format.share(coefficient.value, digits)}{" "}

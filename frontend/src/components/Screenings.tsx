@@ -7,8 +7,8 @@ import { screeningsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime, machineChange, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
+import { titleOf } from "./change-model";
 import { HostName } from "./HostName";
-import { titleOf } from "./upgrade-model";
 
 const SHOWN = 10;
 
@@ -90,8 +90,8 @@ function MachineChange({ host }: { host: HostMoved }) {
   const { move, cases, since_run, since } = host;
   return (
     <p>
-      <HostName kind={host} /> is <b>{machineChange(move.ratio)}</b> {percentInterval(move.low, move.high)}{" "}
-      than on <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
+      <HostName kind={host} /> is <b>{machineChange(move.ratio)}</b> {percentInterval(move)} than on{" "}
+      <Link {...paths.run(since_run)}>{dateTime(since)}</Link>, according to the frozen sentinel in{" "}
       {count(cases, "case")}. The machine changed, not a library.
     </p>
   );

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { SentinelView } from "@/api/generated";
-import { count, dateTime, machineChange, percent, percentInterval } from "@/format";
+import { count, dateTime, machineChange, moveText, percentInterval } from "@/format";
 import { paths } from "@/paths";
 
 /** Shown only if the machine's speed changed, so that nobody takes it for a change of a library. */
@@ -18,9 +18,8 @@ export function SentinelNotice({ sentinel }: { sentinel: SentinelView | null }) 
         </b>
       </p>
       <p>
-        The sentinel is a frozen {sentinel.library} {sentinel.version}. Its cost changed by{" "}
-        {percent(move.ratio)} {percentInterval(move.low, move.high)} since {dateTime(move.since)}, over{" "}
-        {count(move.cases, "case")}.
+        The sentinel is a frozen {sentinel.library} {sentinel.version}. Its cost changed by {moveText(move)}{" "}
+        since {dateTime(move.since)}, over {count(move.cases, "case")}.
       </p>
     </div>
   );
@@ -34,8 +33,7 @@ export function sentinelFact(sentinel: SentinelView | null): ReactNode {
       {library} {version}, kit <code>{kit_id}</code>;{" "}
       {move ? (
         <>
-          {move.moved ? "machine speed changed" : "machine speed unchanged"}{" "}
-          {percentInterval(move.low, move.high)} since{" "}
+          {move.moved ? "machine speed changed" : "machine speed unchanged"} {percentInterval(move)} since{" "}
           <Link {...paths.run(move.since_run)}>{dateTime(move.since)}</Link>
         </>
       ) : (

@@ -1,29 +1,30 @@
 // The trend as a table: the exact results of every version and build, with their run.
-import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
-import { cautionsOf } from "@/charts/cautions";
-import { changePointText } from "@/charts/change-points";
+import type { Cell, Matrix } from "@/api/generated";
+import { caveatsOf, changePointText } from "@/charts/change-words";
 import { choiceText } from "@/charts/heatmap-model";
+import { changesOf, type DrawnLine, type TrendPlace } from "@/charts/trends-model";
 import * as format from "@/format";
 import { commitText, endText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { BatchesLink } from "./BatchesLink";
+import { MoveText } from "./MoveText";
 import { RunLink } from "./RunLink";
 import { VerdictText } from "./VerdictText";
 
 interface Props {
-  series: Series;
+  title: string;
+  /** of one case and host */
+  lines: DrawnLine[];
   /** of the same metric and host: has the changes */
   matrix: Matrix | undefined;
 }
 
-export function SeriesTable({ series, matrix }: Props) {
-  const time = format.isRate(series.metric);
-  const cells = (matrix?.cells ?? []).filter((cell) => cell.case_id === series.case.id);
-  const rows = series.lines
-    .flatMap((line) => line.points.map((point) => ({ line, point })))
-    .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+export function SeriesTable({ title, lines, matrix }: Props) {
+  const time = lines.some(({ place }) => format.isRate(place.metric));
+  const [{ place } = { place: undefined }] = lines;
+  const cells = (matrix?.cells ?? []).filter((cell) => cell.case_id === place?.case_id);
   return (
-    <Frame label={`Results of ${series.case.title}`}>
+    <Frame label={title}>
       <table className="numbers history">
         <thead>
           <tr>
@@ -35,7 +36,7 @@ export function SeriesTable({ series, matrix }: Props) {
               </th>
             )}
             <th scope="col" className="number">
-              {format.costTitle(series.metric)}
+              {place && format.costTitle(place.metric)}
             </th>
             <th scope="col" className="number">
               95% confidence interval
@@ -51,13 +52,17 @@ export function SeriesTable({ series, matrix }: Props) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ line, point }) => (
-            <Row
-              key={`${point.subject} ${point.run_id}`}
-              {...{ series, line, point, time }}
-              cell={cells.find((cell) => cell.subject === point.subject && cell.run_id === point.run_id)}
-            />
-          ))}
+          {lines.flatMap((line) =>
+            line.points.map((shown) => (
+              <Row
+                key={`${shown.subject.name} ${shown.point.run_id}`}
+                {...{ line, shown, time }}
+                cell={cells.find(
+                  ({ subject, run_id }) => subject === shown.subject.name && run_id === shown.point.run_id,
+                )}
+              />
+            )),
+          )}
         </tbody>
       </table>
     </Frame>
@@ -65,68 +70,53 @@ export function SeriesTable({ series, matrix }: Props) {
 }
 
 interface RowProps {
-  series: Series;
-  line: SeriesLine;
-  point: SeriesPoint;
+  line: DrawnLine;
+  shown: TrendPlace;
   time: boolean;
   cell: Cell | undefined;
 }
 
-function Row({ series, line, point, time, cell }: RowProps) {
-  const { metric } = series;
-  const { estimate } = point;
+function Row({ line, shown: { point, subject }, time, cell }: RowProps) {
+  const { case_id, host_kind, metric } = line.place;
   const change = cell?.change;
-  const cautions = change ? cautionsOf(change) : [];
-  const step = line.change_points.find((changePoint) => line.points[changePoint.index] === point);
+  const step = changesOf(line).find(({ build, change: { index } }) => build.points[index] === point)?.change;
   return (
     <tr>
       <th scope="row">
-        {line.library} {versionText(point)}
-        {point.commit && <small className="below">{commitText(point.commit)}</small>}
+        {line.place.library} {versionText(subject)}
+        {subject.commit && <small className="below">{commitText(subject.commit)}</small>}
         {cell?.negotiated && <small className="below">negotiated {choiceText(cell.negotiated)}</small>}
         {step && <small className="below">change point: {changePointText(step, metric)}</small>}
       </th>
-      <td className="profile">{line.build_profile_label}</td>
-      {time && <td className="number">{format.rate(estimate.value)}/s</td>}
-      <td className="number">{format.cost(estimate.value, metric)}</td>
-      <td className="number">{format.interval(estimate, metric)}</td>
+      <td className="profile">{subject.build_profile_label}</td>
+      {time && <td className="number">{format.rate(point.value)}/s</td>}
+      <td className="number">{format.cost(point.value, metric)}</td>
+      <td className="number">{format.interval(point, metric)}</td>
       <td className="number">
         <BatchesLink
           search={{
-            subject: point.subject,
-            case: series.case.id,
-            metric: series.metric,
-            pool: series.host_kind.pool,
-            cpu: series.host_kind.cpu_model,
+            subject: subject.name,
+            case: case_id,
+            metric,
+            pool: host_kind.pool,
+            cpu: host_kind.cpu_model,
             run: point.run_id,
           }}
-          label={`${estimate.invocations}: batches of each`}
+          label={`${point.invocations}: batches of each`}
         >
-          {estimate.invocations}
+          {point.invocations}
         </BatchesLink>
       </td>
       <td className="number">
         {change ? (
           <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
-            <small className="below">from {endText(change.before)}</small>
+            <MoveText move={change} /> <small className="below">from {endText(change.before)}</small>
           </>
         ) : (
           "–"
         )}
       </td>
-      <td>
-        {change ? (
-          <VerdictText
-            verdict={change.verdict}
-            resolves={change.resolves}
-            metric={metric}
-            cautions={cautions}
-          />
-        ) : (
-          "–"
-        )}
-      </td>
+      <td>{change ? <VerdictText {...change} metric={metric} cautions={caveatsOf(change)} /> : "–"}</td>
       <td className="whole">
         <RunLink runId={point.run_id} search={{ metric }}>
           {format.dateTime(point.measured_at)}
@@ -134,8 +124,4 @@ function Row({ series, line, point, time, cell }: RowProps) {
       </td>
     </tr>
   );
-}
-
-function orderOf({ line, point }: { line: SeriesLine; point: SeriesPoint }): string {
-  return `${line.library} ${point.version_key} ${line.build_profile_label}`;
 }

@@ -1,7 +1,7 @@
 // The trends as a table: where each begins and ends, and its change points with their judged sizes.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { changePointText } from "@/charts/change-points";
+import { changePointText } from "@/charts/change-words";
 import { changesOf, type DrawnLine, type TrendPlace } from "@/charts/trends-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
@@ -71,8 +71,8 @@ function Row({ line }: { line: DrawnLine }) {
           <small className="below">
             <Link
               {...paths.compare(
-                { subject: first.subject.subject, pool, cpu },
-                { subject: newest.subject.subject, pool, cpu },
+                { subject: first.subject.name, pool, cpu },
+                { subject: newest.subject.name, pool, cpu },
               )}
             >
               Compare first and newest
@@ -94,7 +94,7 @@ function Value({ place, line }: { place: TrendPlace; line: DrawnLine }) {
     <>
       <BatchesLink
         search={{
-          subject: place.subject.subject,
+          subject: place.subject.name,
           case: case_id,
           metric,
           pool: host_kind.pool,
@@ -114,7 +114,7 @@ function Steps({ line }: { line: DrawnLine }) {
     return (
       <span key={change.after.subject} className="below">
         {change.after.version}: {changePointText(change, line.place.metric)}{" "}
-        {change.ratio !== null && <small>{format.percentInterval(change.low, change.high)}</small>}
+        {change.move && <small>{format.percentInterval(change.move)}</small>}
       </span>
     );
   });

@@ -3,13 +3,12 @@ import { Link } from "@tanstack/react-router";
 import type { RunDetail } from "@/api/generated";
 import { priorsOf } from "@/charts/heatmap-model";
 import { paths } from "@/paths";
-import { versionText } from "@/subjects";
-import { libraryTitle } from "./libraries";
+import { stepTitle } from "./change-model";
 
 export function UpgradeLinks({ run }: { run: RunDetail }) {
   const priors = priorsOf(run);
   const upgrades = run.subjects.flatMap((subject) => {
-    const prior = priors.get(subject.subject);
+    const prior = priors.get(subject.name);
     return prior ? [{ subject, prior }] : [];
   });
   if (upgrades.length === 0) return null;
@@ -18,9 +17,9 @@ export function UpgradeLinks({ run }: { run: RunDetail }) {
       <h2>Upgrades in this run</h2>
       <ul className="plain">
         {upgrades.map(({ subject, prior }) => (
-          <li key={subject.subject}>
-            <Link {...paths.upgrade(subject.library, prior.subject, subject.subject)}>
-              {libraryTitle(subject.library)} {versionText(prior)} → {versionText(subject)}
+          <li key={subject.name}>
+            <Link {...paths.upgrade(subject.library, prior.name, subject.name)}>
+              {stepTitle(prior, subject)}
             </Link>
           </li>
         ))}

@@ -2,16 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { UpgradeView } from "@/api/generated";
-import { upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { storyOf } from "./upgrade-model";
+import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { storyOf } from "./change-model";
 
 const FRESH_MS = 5 * 60_000;
 
-export function UpgradeStory({ upgrade: { library, before, after } }: { upgrade: UpgradeView }) {
+export function UpgradeStory({ upgrade: { before, after } }: { upgrade: UpgradeView }) {
   const place = useRef<HTMLParagraphElement>(null);
   const [isSeen, setSeen] = useState(false);
-  const report = useQuery({
-    ...upgradeReportOptions({ query: { library, before: before.subject, after: after.subject } }),
+  const comparison = useQuery({
+    ...compareOptions({ query: { base: before.subject, other: after.subject } }),
     enabled: isSeen,
     staleTime: FRESH_MS,
   }).data;
@@ -20,10 +20,10 @@ export function UpgradeStory({ upgrade: { library, before, after } }: { upgrade:
     if (place.current) watcher.observe(place.current);
     return () => watcher.disconnect();
   }, []);
-  const isSlower = report?.cells.some((cell) => cell.verdict === "more");
+  const isSlower = comparison?.cells.some((cell) => cell.verdict === "more");
   return (
     <p ref={place} className={isSlower ? "said bad" : "said"}>
-      {report ? storyOf(report) : "…"}
+      {comparison?.upgrade ? storyOf(comparison.upgrade) : "…"}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 // One side of a case: its instructions in a sentence, the functions that changed as bars and as a table.
 import type { Explanation } from "@/api/generated";
-import { ChangeBars } from "@/charts/ChangeBars";
+import { ChangeBars } from "@/charts/MoveChart";
 import { amount, changeOfCount, count } from "@/format";
 import type { Caption } from "@/picture/picture";
 import { ChartFrame } from "@/ui/ChartFrame";

@@ -10,7 +10,7 @@ import type {
   NotificationView,
   ScreenedUpgrade,
 } from "@/api/generated";
-import { count, dateTime, day, percent, percentInterval } from "@/format";
+import { count, dateTime, day, moveText } from "@/format";
 import { type AlertsSearch, STATUSES } from "@/search";
 import type { Choice } from "@/ui/Fields";
 import { libraryTitle } from "./libraries";
@@ -103,7 +103,7 @@ function groupTitle({ cause }: AlertSummary): string {
 /** "up to +8.4% [+8.0%, +8.8%]" */
 export function mostOf({ most, cells }: Pick<AlertSummary, "most" | "cells">): string {
   if (!most) return "";
-  return `${cells > 1 ? "up to " : ""}${percent(most.ratio)} ${percentInterval(most.low, most.high)}`;
+  return `${cells > 1 ? "up to " : ""}${moveText(most)}`;
 }
 
 /** "due 1 Dec 2026", "overdue since 1 Dec 2026"; `today` as a date such as 2026-12-01. */

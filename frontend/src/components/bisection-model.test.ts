@@ -1,12 +1,6 @@
 import { expect, it } from "vitest";
-import type {
-  BisectionCommit,
-  BisectionDetail,
-  BisectionRunView,
-  RunDetail,
-  SubjectView,
-} from "@/api/generated";
-import { aCell, anEstimate, anUpgradeCell, aSubject } from "@/testing/build";
+import type { BisectionCommit, BisectionDetail, BisectionRunView, RunDetail, Subject } from "@/api/generated";
+import { aCell, aComparedCell, anEstimate, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import {
   chance,
@@ -81,11 +75,11 @@ function aBisection(
   };
 }
 
-function aGitSubject(name: string, address = ADDRESS): SubjectView {
-  return { ...aSubject("openssl", "3.6.0"), subject: name, source: `git:${address}#${name}` };
+function aGitSubject(name: string, address = ADDRESS): Subject {
+  return { ...aSubject("openssl", "3.6.0"), name, source: `git:${address}#${name}` };
 }
 
-function aRunOf(...subjects: SubjectView[]) {
+function aRunOf(...subjects: Subject[]) {
   const cells = subjects.map((subject) => aCell("rsa", subject, { estimate: anEstimate(10) }));
   return { metric: "cpu_ns", summary: { trigger: "api" }, subjects, cells } as unknown as RunDetail;
 }
@@ -155,11 +149,11 @@ it("offers a bisection between two commits of one repository, in the cases that 
   expect(commitPairsOf(aRunOf(aGitSubject("v1"), aGitSubject("main")))).toEqual([PAIR]);
   const cases = ["rsa", "ecdsa", "dsa", "dhe"].map((id) => ({ id }));
   const cells = [
-    anUpgradeCell("dsa", { verdict: "less" }),
-    anUpgradeCell("rsa", { verdict: "more" }),
-    anUpgradeCell("ecdsa", { verdict: "same" }),
-    anUpgradeCell("dhe", { verdict: "unresolved" }),
-    anUpgradeCell("elsewhere", { verdict: "more" }),
+    aComparedCell("dsa", { verdict: "less" }),
+    aComparedCell("rsa", { verdict: "more" }),
+    aComparedCell("ecdsa", { verdict: "same" }),
+    aComparedCell("dhe", { verdict: "unresolved" }),
+    aComparedCell("elsewhere", { verdict: "more" }),
   ];
   const question = {
     library: "openssl",

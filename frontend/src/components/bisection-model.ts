@@ -6,10 +6,11 @@ import type {
   BisectionSummary,
   BisectionWanted,
   CaseView,
+  Comparison,
   RunDetail,
-  SubjectView,
-  UpgradeReport,
+  Subject,
 } from "@/api/generated";
+import { isMoved } from "@/charts/change-words";
 import { count } from "@/format";
 import { libraryOf } from "./libraries";
 
@@ -125,7 +126,7 @@ export function commitPairsOf(
 ): CommitPair[] {
   if (run.metric !== "cpu_ns" || run.summary.trigger === "bisection") return [];
   const measured = new Set(run.cells.filter((cell) => cell.estimate).map((cell) => cell.subject));
-  const subjects = run.subjects.filter(({ subject }) => measured.has(subject));
+  const subjects = run.subjects.filter(({ name }) => measured.has(name));
   const commits = subjects.flatMap((subject) => commitOf(subject) ?? []);
   return commits.flatMap((bad, at) => {
     const good = commits
@@ -139,18 +140,18 @@ export function commitPairsOf(
   });
 }
 
-/** The cases of a run in which the report of its two commits says that they differ. */
+/** The cases of a run in which the comparison of its two commits says that they differ. */
 export function questionOf(
   { before, after, ...question }: CommitPair,
-  { cells }: Pick<UpgradeReport, "cells">,
+  { cells }: Pick<Comparison, "cells">,
   cases: Pick<CaseView, "id">[],
 ): Question | null {
-  const moved = cells.filter(({ verdict }) => verdict === "more" || verdict === "less");
+  const moved = cells.filter(({ verdict }) => isMoved(verdict));
   const differing = cases.map(({ id }) => id).filter((id) => moved.some((cell) => cell.case_id === id));
   return differing.length > 0 ? { ...question, cases: differing } : null;
 }
 
-function commitOf({ subject, source, library: named }: SubjectView) {
+function commitOf({ name: subject, source, library: named }: Subject) {
   const match = GIT.exec(source);
   const library = libraryOf(named);
   if (!library || !match) return undefined;

@@ -1,5 +1,5 @@
 // A mix of connections as the address keeps it, as the API reads it, and the words of its answer. Pure: the API computes.
-import type { Amount, CpuNeed, MixPartView, MixReport, PartChange } from "@/api/generated";
+import type { CpuNeed, Estimate, MixPartView, MixReport, PartChange } from "@/api/generated";
 import * as format from "@/format";
 import { type CapacitySearch, DEFAULT_MIX } from "@/search";
 
@@ -68,6 +68,6 @@ function costTexts({ cpu_ns: cost, load_share: load }: MixPartView): PartRow["co
   };
 }
 
-function intervalText(cost: Amount): string {
+function intervalText(cost: Estimate): string {
   return format.interval(cost, "server_cpu_ns");
 }

@@ -23,7 +23,7 @@ function keyOf(shown: HeatCell, sort: NonNullable<CellView["sort"]>, model: Heat
     case "cost":
       return shown.cell?.estimate?.value;
     case "invocations":
-      return shown.cell?.estimate?.invocations;
+      return shown.cell?.estimate?.invocations ?? undefined;
     case "change":
       return shown.cell?.change?.ratio;
     case "verdict":

@@ -1,5 +1,6 @@
 // What stands above the picture of a chart: its title, what was measured, where and when. Pure.
-import type { HostKind, SubjectView } from "@/api/generated";
+import type { HostKind, Subject } from "@/api/generated";
+import type { DrawnLine } from "@/charts/trends-model";
 import { count, day } from "@/format";
 import type { Caption } from "@/picture/picture";
 import { versionText } from "@/subjects";
@@ -25,6 +26,17 @@ export function captionOf({ title, subjects, hosts, measured = [] }: About, toda
   return { title, facts: facts.filter(Boolean) };
 }
 
+/** Of the chart of some trends. */
+export function captionOfLines(lines: DrawnLine[], title: string): Caption {
+  const places = lines.flatMap(({ points }) => points);
+  return captionOf({
+    title,
+    subjects: subjectsText(places.map(({ subject }) => subject)),
+    hosts: lines.map(({ place }) => place.host_kind),
+    measured: places.map(({ point }) => point.measured_at),
+  });
+}
+
 function datesText(measured: string[], today: Date): string {
   const dates = measured.map((date) => date.slice(0, 10)).sort();
   if (dates.length === 0) return `As of ${day(today.toISOString().slice(0, 10))}`;
@@ -33,7 +45,7 @@ function datesText(measured: string[], today: Date): string {
 }
 
 /** "OpenSSL 3.0.20, 3.5.4; GnuTLS 3.6.0 to 3.8.9 (12 versions)", in the order of the subjects. */
-export function subjectsText(subjects: Pick<SubjectView, "library" | "version" | "commit">[]): string {
+export function subjectsText(subjects: Pick<Subject, "library" | "version" | "commit">[]): string {
   const libraries = [...new Set(subjects.map(({ library }) => library))];
   return libraries
     .map((library) => {

@@ -85,10 +85,7 @@ const verdict: RunVerdict = {
 
 it("says what has no result, and that nothing compared is no success", () => {
   expect(missingText(verdict)).toBe("");
-  const missing: RunVerdict["missing"] = [
-    { reason: "unsupported", comparisons: 1200 },
-    { reason: "crashed", comparisons: 1 },
-  ];
+  const missing: RunVerdict["missing"] = { unsupported: 1200, crashed: 1 };
   expect(missingText({ ...verdict, missing, lost: 1 })).toBe(
     "Without a result: 1,200 unsupported, 1 crashed. In 1 comparison, only the newer version failed.",
   );

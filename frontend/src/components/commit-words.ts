@@ -74,9 +74,11 @@ export function isBad({ more, compared }: RunVerdict): boolean {
 }
 
 /** "Without a result: 8 unsupported, 2 crashed. In 2 comparisons, only the newer version failed." Empty if all have one. */
-export function missingText({ missing = [], lost = 0 }: RunVerdict): string {
-  if (missing.length === 0) return "";
-  const parts = missing.map(({ reason, comparisons }) => `${comparisons.toLocaleString("en-US")} ${reason}`);
+export function missingText({ missing = {}, lost = 0 }: RunVerdict): string {
+  const parts = Object.entries(missing).map(
+    ([reason, comparisons]) => `${comparisons.toLocaleString("en-US")} ${reason}`,
+  );
+  if (parts.length === 0) return "";
   const onlyNewer = lost > 0 ? ` In ${count(lost, "comparison")}, only the newer version failed.` : "";
   return `Without a result: ${parts.join(", ")}.${onlyNewer}`;
 }

@@ -18,7 +18,7 @@ export function reasonsOf({
   const titles = new Map(cases.map(({ id, title }) => [id, title]));
   const names = new Map(
     subjects.map((subject) => [
-      subject.subject,
+      subject.name,
       `${subject.library} ${versionText(subject)} (${originText(subject)})`,
     ]),
   );

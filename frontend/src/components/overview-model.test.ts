@@ -35,6 +35,8 @@ describe("the overview's words", () => {
 
   it("colours a library by the worst change of its newest upgrade", () => {
     const upgrade = (counts: Record<string, number>) => ({
+      library: "openssl" as const,
+      cells: 11,
       before: anEnd("3.5.3"),
       after: anEnd("3.5.4"),
       measured_at: "2026-03-01T00:00:00Z",

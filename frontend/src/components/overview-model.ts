@@ -25,8 +25,8 @@ export function staleReasons({ unmeasured, measured_at }: LibraryState, now: num
 
 /** The worst that happened: decides the colour of a library's entry. */
 export function worstOf({ upgrade }: LibraryState): "more" | "less" | "" {
-  if (upgrade?.counts.more) return "more";
-  return upgrade?.counts.less ? "less" : "";
+  if (upgrade?.counts?.more) return "more";
+  return upgrade?.counts?.less ? "less" : "";
 }
 
 const MOST = 4;

@@ -10,7 +10,11 @@ export function metricsOf({ metric = DEFAULT_METRIC, side }: TrendsSearch): Metr
   return metric === DEFAULT_METRIC && side ? side.map((one) => METRIC_OF[one]) : [metric];
 }
 
-export function axisTitle({ metric = DEFAULT_METRIC, show, base }: TrendsSearch): string {
+export function axisTitle({
+  metric = DEFAULT_METRIC,
+  show,
+  base,
+}: Pick<TrendsSearch, "metric" | "show" | "base">): string {
   if (show === "relative") return `cost relative to ${base ?? "the first version"} (lower is better)`;
   if (unitOf(metric) !== "ns") return `${nounOf(metric)} (lower is better)`;
   return show === "cost" ? "µs per handshake (lower is better)" : "handshakes per second (higher is better)";

@@ -6,11 +6,11 @@ import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
 import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
+import { storyOf } from "@/components/change-model";
 import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
 import { RunsAside } from "@/components/RunsAside";
 import { Screenings } from "@/components/Screenings";
-import { storyOf } from "@/components/upgrade-model";
 import { cpuName } from "@/cpu-name";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";

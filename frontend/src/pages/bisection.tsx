@@ -95,7 +95,7 @@ function Steps({ steps }: { steps: CaseStep[] }) {
       <ul>
         {steps.map((step) => (
           <li key={step.case_id}>
-            {step.title}: <b>{percent(step.ratio)}</b> {percentInterval(step.low, step.high)}
+            {step.title}: <b>{percent(step.ratio)}</b> {percentInterval(step)}
             {!step.changed && ", not used in the search"}
           </li>
         ))}

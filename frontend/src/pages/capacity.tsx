@@ -49,15 +49,15 @@ function Mix({ matrix }: { matrix: Matrix }) {
   const change = (next: Partial<CapacitySearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const newest = matrix.subjects.findLast(({ subject }) => firstCosted(matrix, subject));
-  const first = newest && (firstCosted(matrix, search.version) ?? firstCosted(matrix, newest.subject));
+  const newest = matrix.subjects.findLast(({ name }) => firstCosted(matrix, name));
+  const first = newest && (firstCosted(matrix, search.version) ?? firstCosted(matrix, newest.name));
   if (!first || !matrix.host_kind) return <NoCosts matrix={matrix} />;
   const parts = partsOf(search.part, first.id);
-  const version = search.version ?? newest.subject;
+  const version = search.version ?? newest.name;
   const { rate = DEFAULT_MIX.rate, used = DEFAULT_MIX.used, machine = DEFAULT_MIX.machine } = search;
   const { pool, cpu_model } = matrix.host_kind;
   const versions = subjectChoices(matrix.subjects);
-  const library = matrix.subjects.find(({ subject }) => subject === version)?.library;
+  const library = matrix.subjects.find(({ name }) => name === version)?.library;
   return (
     <>
       <form aria-label="Mix" onSubmit={(event) => event.preventDefault()}>

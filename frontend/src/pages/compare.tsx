@@ -1,23 +1,14 @@
 // Compare: any two versions, libraries, host kinds or runs, case by case.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { Comparison } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { Changes } from "@/components/Changes";
 import { CompareControls } from "@/components/CompareControls";
-import { CompareTable } from "@/components/CompareTable";
-import {
-  compareRows,
-  compareTitle,
-  differenceText,
-  tallyText,
-  unalikeText,
-} from "@/components/compare-model";
+import { compareTitle, differenceText, storyOf } from "@/components/change-model";
 import { FirstRun } from "@/components/FirstRun";
 import { RunsAside } from "@/components/RunsAside";
-import { count } from "@/format";
 import { paths } from "@/paths";
-import { site } from "@/published";
 import type { CompareSearch } from "@/search";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -79,7 +70,6 @@ interface ResultsProps {
 }
 
 function Results({ title, search, comparison, change }: ResultsProps) {
-  const rows = useMemo(() => compareRows(comparison, search), [comparison, search]);
   const { base, other, cells } = comparison;
   if (!base || !other) {
     return (
@@ -93,53 +83,28 @@ function Results({ title, search, comparison, change }: ResultsProps) {
     );
   }
   if (cells.length === 0) return <NothingShared comparison={comparison} />;
-  const unalike = unalikeText(cells);
   const differences = differenceText(comparison);
   const isUpgrade =
-    base.subject.library === other.subject.library && base.subject.subject !== other.subject.subject;
+    base.subject.library === other.subject.library && base.subject.name !== other.subject.name;
   return (
     <>
       <h2>{title}</h2>
-      {differences && <p>{differences}</p>}
-      {unalike && <p>{unalike}</p>}
-      {rows.length === 0 ? (
-        <Empty title="No cell matches">
-          <p>No cell has these words in its title and this verdict.</p>
-          <button type="button" onClick={() => change({ q: undefined, verdict: undefined })}>
-            Show all cells
-          </button>
-        </Empty>
-      ) : (
-        <>
-          <p>
-            {count(rows.length, "cell")}: {tallyText(rows)}.{!site && " Select a cost to see its batches."}
-          </p>
-          {comparison.left_out > 0 && (
-            <p>
-              {count(comparison.left_out, "cell")} not shown.{!site && " Choose one host kind to see fewer."}
-            </p>
-          )}
-          <CompareTable label={title} {...{ rows, comparison, search, change }} />
-          {rows.some(({ cell }) => cell.history.length > 0) && (
-            <p className="key">
-              History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.
-            </p>
-          )}
-        </>
-      )}
+      {comparison.upgrade && <p className="answer">{storyOf(comparison.upgrade)}</p>}
       {isUpgrade && (
         <p>
-          <Link {...paths.upgrade(base.subject.library, base.subject.subject, other.subject.subject)}>
+          <Link {...paths.upgrade(base.subject.library, base.subject.name, other.subject.name)}>
             What the changes have in common
           </Link>
         </p>
       )}
+      {differences && <p>{differences}</p>}
+      <Changes {...{ title, comparison, change }} view={search} />
     </>
   );
 }
 
 function NothingShared({ comparison: { base, other } }: { comparison: Comparison }) {
-  const isSame = base?.subject.subject === other?.subject.subject && base?.case_id === other?.case_id;
+  const isSame = base?.subject.name === other?.subject.name && base?.case_id === other?.case_id;
   return (
     <Empty title={isSame ? "Both are the same" : "Nothing in common"}>
       <p>

@@ -5,13 +5,14 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { CpuRow, Cpus, Filters } from "@/api/generated";
 import { cpusOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { cpusOf } from "@/api/libraries";
-import { cautionsOf } from "@/charts/cautions";
+import { caveatsOf } from "@/charts/change-words";
 import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
 import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
+import { MoveText } from "@/components/MoveText";
 import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
 import { VerdictText } from "@/components/VerdictText";
@@ -186,18 +187,13 @@ function Row({
         <span className="below">
           {format.cost(estimate.value, metric)} <small>{format.interval(estimate, metric)}</small>
         </span>
-        <small className="below">{format.count(estimate.invocations, "invocation")}</small>
+        <small className="below">{format.invocations(estimate)}</small>
       </td>
       <td>
         {change ? (
           <>
-            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>{" "}
-            <VerdictText
-              verdict={change.verdict}
-              resolves={change.resolves}
-              metric={metric}
-              cautions={cautionsOf(change)}
-            />
+            <MoveText move={change} />{" "}
+            <VerdictText {...change} metric={metric} cautions={caveatsOf(change)} />
             <small className="below">from {endText(change.before)}</small>
           </>
         ) : (
@@ -210,8 +206,8 @@ function Row({
           <small className="below">
             <Link
               {...paths.compare(
-                { subject: subject.subject, pool: base.pool, cpu: base.cpu_model },
-                { subject: subject.subject, pool, cpu },
+                { subject: subject.name, pool: base.pool, cpu: base.cpu_model },
+                { subject: subject.name, pool, cpu },
               )}
             >
               Compare all cases

@@ -129,7 +129,7 @@ function Results({ distribution }: { distribution: Distribution }) {
           run_id,
           case_id: shown.id,
           metric,
-          subject: [subject.subject],
+          subject: [subject.name],
           pool: host_kind.pool,
           cpu_model: host_kind.cpu_model,
         }}

@@ -56,7 +56,8 @@ function Charts({ model, search }: { model: TrendsModel; search: TrendsSearch })
           key={panel.title}
           {...{ model, panel, yLabel, choice }}
           isLog={search.scale === "log"}
-          isAlone
+          heading={panel.title && <h2>{panel.title}</h2>}
+          numbers="The page Trends"
         />
       ))}
     </div>

@@ -13,8 +13,7 @@ import type {
   Overview,
   RunDetail,
   RunPage,
-  Series,
-  UpgradeReport,
+  Trends,
 } from "@/api/generated";
 import { paths } from "@/paths";
 import { answerOf, mockApi } from "@/testing/mock-api";
@@ -121,12 +120,15 @@ describe("cells without a number", () => {
   });
 
   it("are one line a reason on the page of an upgrade", async () => {
-    const report = answerOf<UpgradeReport>("upgrade_report");
+    const comparison = answerOf<Comparison>("compare");
     const missing = ["a", "b", "c"].map((title) => ({
       ...{ case_id: title, title, pool: "local", cpu_model: "a CPU", version: "1.1" },
       reason: "crashed",
     }));
-    openWith(paths.upgrade("fake", "1.0", "1.1"), "upgrades/report", { ...report, missing });
+    openWith(paths.upgrade("fake", "1.0", "1.1"), "compare", {
+      ...comparison,
+      upgrade: comparison.upgrade && { ...comparison.upgrade, missing },
+    });
     const line = await screen.findByText("1.1, 3 cases: crashed");
     expect(line.closest("details")?.open).toBe(false);
     expect(line.closest("details")?.querySelectorAll("li")).toHaveLength(3);
@@ -181,17 +183,27 @@ describe("an upgrade on the first page", () => {
 
 describe("the charts of Series", () => {
   it("are one for each library", async () => {
-    const series = answerOf<Series>("series");
-    const lines = series.lines.flatMap((line) => {
-      const points = line.points.map((point) => ({ ...point, subject: `other ${point.subject}` }));
-      return [line, { ...line, points, library: "openssl" as const }];
+    const trends = answerOf<Trends>("trends");
+    const subjects = trends.subjects.map((subject) => ({ ...subject, library: "openssl" }));
+    const lines = trends.lines.flatMap((line) => {
+      const points = line.points.map((point) => ({ ...point, subject: point.subject + subjects.length }));
+      return [line, { ...line, points, library: "openssl" }];
     });
-    openWith(paths.series({ case: series.case.id }), "series", { ...series, lines });
-    const charts = await screen.findAllByRole("img", { name: /by version\. The table lists/ });
-    expect(charts.map((chart) => chart.getAttribute("aria-label")?.match(/, (\w+):/)?.[1])).toEqual([
-      "fake",
-      "openssl",
-    ]);
+    const both = { ...trends, lines, subjects: [...trends.subjects, ...subjects] };
+    openWith(paths.series({ case: trends.cases[0]?.id ?? "" }), "trends", both);
+    await screen.findAllByRole("img", { name: /The table lists the values/ });
+    for (const name of ["fake", "OpenSSL"])
+      expect(screen.getByRole("heading", { level: 2, name })).toBeDefined();
+    expect(screen.getAllByRole("img")).toHaveLength(2);
+  });
+
+  it("are of the machine of the first series, where none is chosen", async () => {
+    const trends = answerOf<Trends>("trends");
+    const elsewhere = { pool: "local", cpu_model: "another CPU" };
+    const lines = trends.lines.flatMap((line) => [line, { ...line, host_kind: elsewhere }]);
+    openWith(paths.series({ case: trends.cases[0]?.id ?? "" }), "trends", { ...trends, lines });
+    const rows = await screen.findAllByRole("rowheader");
+    expect(rows).toHaveLength(trends.lines.flatMap(({ points }) => points).length);
   });
 });
 

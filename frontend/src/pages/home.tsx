@@ -124,7 +124,7 @@ interface PageControlsProps {
 
 function PageControls({ search, filters, overview, matrix, change }: PageControlsProps) {
   const cases = matrix?.cases ?? [];
-  const specs = overview?.specs.map(({ name }) => name) ?? [];
+  const specs = Object.keys(overview?.specs ?? {});
   return (
     <Controls>
       <Select

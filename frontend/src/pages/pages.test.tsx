@@ -5,14 +5,17 @@ import { describe, expect, it, vi } from "vitest";
 import type {
   AlertPage,
   RunsAside as Aside,
+  Comparison,
   Filters,
   Matrix,
   Overview,
   Problem,
-  Series,
+  Trends,
   UnderConfirmation,
-  UpgradeReport,
+  UpgradePage,
+  UpgradeView,
 } from "@/api/generated";
+import { compareTitle } from "@/components/change-model";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
@@ -63,7 +66,7 @@ describe("first looks", () => {
     paths.forwardSecrecy(),
     paths.scaling(),
     paths.capacity(),
-    paths.series({ case: answerOf<Series>("series").case.id }),
+    paths.series({ case: answerOf<Trends>("trends").cases[0]?.id ?? "" }),
   ];
 
   it.each(pages)("are said to be what is shown, with links, on $to", async (page) => {
@@ -84,7 +87,7 @@ describe("first looks", () => {
 
 describe("the list of alerts", () => {
   it("names suspicions that a run is confirming, although there are no alerts", async () => {
-    const { before, after } = answerOf<UpgradeReport>("upgrade_report");
+    const [{ before, after }] = answerOf<UpgradePage>("upgrades").upgrades.slice(-1) as [UpgradeView];
     const confirming: UnderConfirmation = {
       ...{ library: "fake", before, after, spec_name: "nightly", cells: 2, screened_run: "found" },
       ...{ confirmation_run: "decides", state: "running", expected_end_at: "2026-01-01T12:00:00Z" },
@@ -103,16 +106,17 @@ describe("the list of alerts", () => {
 
 describe("the report of an upgrade", () => {
   it("has the verdict of every cell", async () => {
-    const { cells, library, before, after } = answerOf<UpgradeReport>("upgrade_report");
-    openPage(paths.upgrade(library, before.version, after.version));
-    expect(await screen.findByRole("heading", { level: 1, name: "fake 1.0 → 1.1" })).toBeDefined();
-    const region = await screen.findByRole("region", { name: "Table of changed cases", hidden: true });
-    for (const { title } of cells) expect(within(region).getByText(title)).toBeDefined();
+    const comparison = answerOf<Comparison>("compare");
+    const title = compareTitle(comparison);
+    openPage(paths.upgrade("fake", "1.0", "1.1"));
+    expect(await screen.findByRole("heading", { level: 1, name: title })).toBeDefined();
+    const region = await screen.findByRole("region", { name: title });
+    for (const cell of comparison.cells) expect(within(region).getByText(cell.title)).toBeDefined();
   });
 
   it("shows what is wrong with a question, and what to do", async () => {
-    const problem = answerOf<Problem>("problem/upgrade_report");
-    openPage(paths.upgrade("fake", "1.0", "9.9"), [mockProblem("upgrade_report"), ...mockApi("results")]);
+    const problem = answerOf<Problem>("problem/compare");
+    openPage(paths.upgrade("fake", "1.0", "9.9"), [mockProblem("compare"), ...mockApi("results")]);
     const alert = await screen.findByRole("alert");
     expect(within(alert).getByText(problem.detail)).toBeDefined();
     expect(within(alert).getByText(problem.remedy ?? "")).toBeDefined();

@@ -18,6 +18,7 @@ import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { ConnectionSection } from "@/components/ConnectionSection";
+import { stepsOf } from "@/components/change-model";
 import { captionOf, subjectsText } from "@/components/chart-caption";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EnvironmentSection } from "@/components/EnvironmentSection";
@@ -34,7 +35,6 @@ import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/compo
 import { FirstLookMark, isOpen, RunNote, RunState } from "@/components/RunState";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
-import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { count, dateTime, share } from "@/format";
@@ -167,7 +167,7 @@ function RunFacts({ run }: { run: RunDetail }) {
   const { summary, measure } = run;
   const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
   const disturbances: [string, string][] = run.sibling
-    ? [["SMT sibling", `busy for ${share(run.sibling.busy_share)} of the time`]]
+    ? [["SMT sibling", `busy for ${share(run.sibling.share)} of the time`]]
     : [];
   if (run.steal) disturbances.push(["CPU steal", `${share(run.steal.share)} of the CPU time`]);
   const timed: [string, ReactNode][] = [
@@ -203,7 +203,7 @@ function RunFacts({ run }: { run: RunDetail }) {
 }
 
 /** The dependencies that changed in each step, and may have caused part of a difference. */
-function ChangedDependencies({ steps }: { steps: Step[] }) {
+function ChangedDependencies({ steps }: { steps: ReturnType<typeof stepsOf> }) {
   if (steps.length === 0) return null;
   return (
     <ul className="plain" aria-label="Dependencies that changed with the libraries">

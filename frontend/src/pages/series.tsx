@@ -1,15 +1,17 @@
-// Series: the trend of a case over the versions of each library, in a chart each, and as a table.
+// Series: the trends of one case on one machine, with every invocation, a chart for each library, and as a table.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { Filters, Series } from "@/api/generated";
-import { filtersOptions, matrixOptions, seriesOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { useCallback, useMemo } from "react";
+import type { Filters, HostKind, Trend, Trends } from "@/api/generated";
+import { filtersOptions, matrixOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { eachTrendOptions, joinedTrends } from "@/api/trends";
 import { SplitBars } from "@/charts/SplitBars";
-import { byLibrary } from "@/charts/series-model";
-import { withoutSplit } from "@/charts/splits";
-import { TrendChart } from "@/charts/TrendChart";
+import { splitsOf, withoutSplit } from "@/charts/splits";
+import { TrendsChart } from "@/charts/TrendsChart";
+import { type TrendsModel, trendsModel } from "@/charts/trends-model";
 import { MetricSelect } from "@/components/CellChoice";
-import { captionOf, subjectsText } from "@/components/chart-caption";
+import { captionOfLines } from "@/components/chart-caption";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
@@ -17,20 +19,29 @@ import { libraryTitle } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SeriesTable } from "@/components/SeriesTable";
+import { axisTitle } from "@/components/trends-words";
 import { unitOf } from "@/format";
 import { paths } from "@/paths";
-import type { SeriesSearch } from "@/search";
+import { DEFAULT_METRIC, type SeriesSearch, stringifySearch } from "@/search";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Controls } from "@/ui/Controls";
 import { Checks, Select, Toggle } from "@/ui/Fields";
-import { Failed, Loading } from "@/ui/Notes";
+import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
-export const firstAnswer = (search: SeriesSearch) => ({
-  ...seriesOptions({ query: seriesQuery(search) }),
-  enabled: search.case !== "",
+export const firstAnswer = ({ case: caseId, metric, pool, cpu }: SeriesSearch) => ({
+  ...trendsOptions({
+    query: {
+      case_id: [caseId],
+      metric: metric && [metric],
+      pool: pool === undefined ? undefined : [pool],
+      cpu_model: cpu === undefined ? undefined : [cpu],
+      levels: true,
+    },
+  }),
+  enabled: caseId !== "",
 });
 
 export function SeriesPage() {
@@ -39,11 +50,12 @@ export function SeriesPage() {
   const change = (next: Partial<SeriesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const series = useQuery({
+  const trends = useQuery({
     ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
-  const title = series.data?.case.title ?? (search.case || "Trend");
+  const kind = trends.data?.lines[0]?.host_kind;
+  const title = trends.data?.cases[0]?.title ?? (search.case || "Trend");
   useTitle(title);
   return (
     <>
@@ -62,15 +74,15 @@ export function SeriesPage() {
       </p>
       <h1>{title}</h1>
       <RunsAside />
-      {filters.data && (
-        <PageControls search={search} filters={filters.data} series={series.data} change={change} />
-      )}
+      {filters.data && <PageControls {...{ search, kind, change }} filters={filters.data} />}
       {search.case === "" ? (
         <p>Select a case.</p>
-      ) : series.isError ? (
-        <Failed error={series.error} retry={() => void series.refetch()} />
-      ) : series.data ? (
-        <Results search={search} series={series.data} />
+      ) : trends.isError ? (
+        <Failed error={trends.error} retry={() => void trends.refetch()} />
+      ) : trends.data && kind ? (
+        <Results {...{ search, title, kind }} trends={trends.data} />
+      ) : trends.data ? (
+        <NoSeries />
       ) : (
         <Loading what="the series" lines={10} />
       )}
@@ -78,33 +90,37 @@ export function SeriesPage() {
   );
 }
 
-function seriesQuery({ case: case_id, metric, pool, cpu, library }: SeriesSearch) {
-  return { case_id, metric, pool, cpu_model: cpu, library };
+function NoSeries() {
+  return (
+    <Empty title="No series">
+      <p>Nothing was measured for this choice. Select another case, machine or library.</p>
+    </Empty>
+  );
+}
+
+/** The matrix of the page's metric on a machine: has the changes and the cases. */
+function useMatrix(kind: HostKind | undefined, metric: SeriesSearch["metric"], enabled = true) {
+  const query = { metric: metric ?? DEFAULT_METRIC, ...kind };
+  return useQuery({ ...matrixOptions({ query }), enabled }).data;
 }
 
 interface PageControlsProps {
   search: SeriesSearch;
   filters: Filters;
-  series: Series | undefined;
+  kind: HostKind | undefined;
   change: (next: Partial<SeriesSearch>) => void;
 }
 
-function PageControls({ search, filters, series, change }: PageControlsProps) {
-  const { metric, pool, cpu } = search;
-  // The same question as that of the results, so that the large answer arrives once.
-  const matrix = useQuery({
-    ...matrixOptions({
-      query: series ? { metric: series.metric, ...series.host_kind } : { metric, pool, cpu_model: cpu },
-    }),
-    enabled: series !== undefined || search.case === "",
-  });
-  const cases = (matrix.data?.cases ?? []).map((caseView) => ({ value: caseView.id, label: caseView.title }));
+function PageControls({ search, filters, kind, change }: PageControlsProps) {
+  const { metric } = search;
+  const matrix = useMatrix(kind, metric, kind !== undefined || search.case === "");
+  const cases = (matrix?.cases ?? []).map((caseView) => ({ value: caseView.id, label: caseView.title }));
   return (
     <Controls>
       {cases.length > 0 && (
         <Select label="Case" value={search.case} choices={cases} choose={(next) => change({ case: next })} />
       )}
-      <HostSelect hostKinds={filters.host_kinds} current={series?.host_kind} choose={change} />
+      <HostSelect hostKinds={filters.host_kinds} current={kind} choose={change} />
       <MetricSelect metrics={filters.metrics} metric={metric} choose={(next) => change({ metric: next })} />
       {(!metric || unitOf(metric) === "ns") && (
         <Toggle
@@ -127,57 +143,83 @@ function PageControls({ search, filters, series, change }: PageControlsProps) {
   );
 }
 
-function Results({ search, series }: { search: SeriesSearch; series: Series }) {
-  const { pool, cpu_model } = series.host_kind;
-  const matrix = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
-  const show = search.show ?? "rate";
+interface ResultsProps {
+  search: SeriesSearch;
+  title: string;
+  kind: HostKind;
+  trends: Trends;
+}
+
+function Results({ search, title, kind, trends }: ResultsProps) {
+  const { pool, cpu_model } = kind;
+  const { case: case_id, metric = DEFAULT_METRIC, show } = search;
+  const matrix = useMatrix(kind, metric);
+  const isShown = useIsShown(search, kind);
+  const model = useMemo(
+    () => trendsModel(joinedTrends([trends], isShown), { show }),
+    [trends, isShown, show],
+  );
+  const yLabel = axisTitle(search);
+  if (model.lines.length === 0) return <NoSeries />;
   return (
     <>
-      <LatestChanges series={series} matrix={matrix} />
-      {byLibrary(series).map(({ library, series: own }) => (
-        <section key={library}>
-          <h2>{libraryTitle(library)}</h2>
-          <ChartFrame caption={captionOfSeries(own, `${series.case.title}, ${library}`)}>
-            <TrendChart library={library} series={own} show={show} />
-          </ChartFrame>
-        </section>
+      <LatestChanges
+        caseId={case_id}
+        matrix={matrix}
+        libraries={[...new Set(model.lines.map(({ place }) => place.library))]}
+      />
+      {model.panels.map((panel) => (
+        <ChartFrame key={panel.title} caption={captionOfLines(panel.lines, `${title}, ${libraryOf(panel)}`)}>
+          <TrendsChart
+            {...{ model, panel, yLabel }}
+            isLog={false}
+            choice={stringifySearch({ ...search })}
+            heading={<h2>{libraryTitle(libraryOf(panel))}</h2>}
+          />
+        </ChartFrame>
       ))}
       <section>
         <h2>
-          Results on <HostName kind={series.host_kind} />
+          Results on <HostName kind={kind} />
         </h2>
-        <SeriesTable series={series} matrix={matrix} />
-        <SampleLinks query={{ case_id: series.case.id, metric: series.metric, pool, cpu_model }} />
+        <SeriesTable title={`Results of ${title}`} lines={model.lines} matrix={matrix} />
+        <SampleLinks query={{ case_id, metric, pool, cpu_model }} />
       </section>
-      {unitOf(series.metric) === "ns" && <ClientAndServer search={search} series={series} />}
+      {unitOf(metric) === "ns" && <ClientAndServer {...{ search, title, kind }} lines={model.lines} />}
     </>
   );
 }
 
-function captionOfSeries({ lines, host_kind }: Series, title: string) {
-  const points = lines.flatMap(({ library, points }) => points.map((point) => ({ library, ...point })));
-  return captionOf({
-    title,
-    subjects: subjectsText(points),
-    hosts: [host_kind],
-    measured: points.map(({ measured_at }) => measured_at),
-  });
+/** On one machine, and of the chosen libraries. */
+function useIsShown({ library }: SeriesSearch, { pool, cpu_model }: HostKind) {
+  return useCallback(
+    ({ host_kind: kind, library: own }: Trend) =>
+      kind.pool === pool && kind.cpu_model === cpu_model && (library?.includes(own) ?? true),
+    [library, pool, cpu_model],
+  );
 }
 
-function ClientAndServer({ search, series }: { search: SeriesSearch; series: Series }) {
-  const client = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "client_cpu_ns" }) }));
-  const server = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "server_cpu_ns" }) }));
-  const { pool, cpu_model } = series.host_kind;
-  const matrix = useQuery(matrixOptions({ query: { metric: "client_cpu_ns", pool, cpu_model } }));
-  const absent = withoutSplit(matrix.data, series.case.id);
-  const both = client.data && server.data && { client: client.data, server: server.data };
-  if (!both && absent.length === 0) return null;
+/** Versions of two libraries have no common axis. */
+function libraryOf({ lines }: Pick<TrendsModel, "lines">): string {
+  return lines[0]?.place.library ?? "";
+}
+
+interface SidesProps extends Omit<ResultsProps, "trends"> {
+  lines: TrendsModel["lines"];
+}
+
+function ClientAndServer({ search, title, kind, lines }: SidesProps) {
+  const isShown = useIsShown(search, kind);
+  const sides = useQuery(eachTrendOptions([search.case], ["client_cpu_ns", "server_cpu_ns"])).data;
+  const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), search.case);
+  const splits = sides && splitsOf(joinedTrends(sides, isShown));
+  if (!splits?.length && absent.length === 0) return null;
   return (
     <section>
       <h2>Client and server</h2>
-      {both && (
-        <ChartFrame caption={captionOfSeries(series, `${series.case.title}: client and server`)}>
-          <SplitBars {...both} />
+      {splits && splits.length > 0 && (
+        <ChartFrame caption={captionOfLines(lines, `${title}: client and server`)}>
+          <SplitBars splits={splits} />
         </ChartFrame>
       )}
       {absent.map((line) => (

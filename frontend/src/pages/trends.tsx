@@ -3,9 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Trends } from "@/api/generated";
 import { TrendsChart } from "@/charts/TrendsChart";
-import { changesOf, type TrendsModel, type TrendsPanel, titleOf, trendsModel } from "@/charts/trends-model";
+import { changesOf, type TrendsModel, titleOf, trendsModel } from "@/charts/trends-model";
 import { FEW } from "@/charts/trends-plot";
-import { captionOf, subjectsText } from "@/components/chart-caption";
+import { captionOfLines } from "@/components/chart-caption";
 import { EmbedSnippet } from "@/components/EmbedSnippet";
 import { FirstRun } from "@/components/FirstRun";
 import { hostLabel } from "@/components/HostSelect";
@@ -70,7 +70,7 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
       <Reading search={search} trends={trends} model={model} />
       <div className={model.panels.length > 1 ? "panels" : undefined}>
         {model.panels.map((panel) => (
-          <ChartFrame key={panel.title} caption={captionOfPanel(panel, model)}>
+          <ChartFrame key={panel.title} caption={captionOfLines(panel.lines, titleOf(panel, model))}>
             <TrendsChart {...{ model, panel, yLabel, choice }} isLog={search.scale === "log"} />
           </ChartFrame>
         ))}
@@ -79,16 +79,6 @@ function Results({ search, trends }: { search: TrendsSearch; trends: Trends }) {
       <TrendsTable lines={model.lines} />
     </>
   );
-}
-
-function captionOfPanel(panel: TrendsPanel, model: TrendsModel) {
-  const places = panel.lines.flatMap(({ points }) => points);
-  return captionOf({
-    title: titleOf(panel, model),
-    subjects: subjectsText(places.map(({ subject }) => subject)),
-    hosts: panel.lines.map(({ place }) => place.host_kind),
-    measured: places.map(({ point }) => point.measured_at),
-  });
 }
 
 interface ReadingProps {

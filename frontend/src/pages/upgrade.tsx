@@ -3,44 +3,36 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Candidate, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
-import {
-  alertsOptions,
-  filtersOptions,
-  upgradeReportOptions,
-} from "@/api/generated/@tanstack/react-query.gen";
+import type { Candidate, ComparedEnd, Comparison, Factor, Upgrade } from "@/api/generated";
+import { alertsOptions, compareOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { candidatesOf } from "@/api/problem";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
-import { captionOf } from "@/components/chart-caption";
-import { FindCommitOfRun } from "@/components/FindCommitOfRun";
-import { HostSelect } from "@/components/HostSelect";
-import { libraryOf } from "@/components/libraries";
-import { RunLink } from "@/components/RunLink";
-import { RunsAside } from "@/components/RunsAside";
-import { UpgradeMoves } from "@/components/UpgradeMoves";
-import { UpgradeTable } from "@/components/UpgradeTable";
+import { ChangeFilters, Changes } from "@/components/Changes";
 import {
   alertOf,
-  dependencyText,
+  compareTitle,
+  endName,
   factorInk,
   factorText,
   factorTitle,
   gapsOf,
-  resolutionText,
-  runIdsOf,
-  type Sorted,
-  sorted,
+  movedOf,
   storyOf,
-  tallyOf,
-  titleOf,
-} from "@/components/upgrade-model";
+} from "@/components/change-model";
+import { captionOf } from "@/components/chart-caption";
+import { FindCommitOfRun } from "@/components/FindCommitOfRun";
+import { HostSelect } from "@/components/HostSelect";
+import { type Library, libraryOf } from "@/components/libraries";
+import { RunLink } from "@/components/RunLink";
+import { RunsAside } from "@/components/RunsAside";
 import { WhySection } from "@/components/WhySection";
 import { whyCommand } from "@/components/why-model";
-import { count, share } from "@/format";
+import { share } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
 import type { UpgradeSearch } from "@/search";
+import { versionText } from "@/subjects";
 import { ChartFrame } from "@/ui/ChartFrame";
 import { Controls } from "@/ui/Controls";
 import { Facts, Lines } from "@/ui/Fields";
@@ -56,21 +48,24 @@ interface Versions {
   after: string;
 }
 
-export const firstAnswer = ({ library, before, after, pool, cpu }: UpgradeSearch & Versions) => ({
-  ...upgradeReportOptions({
-    query: { library: libraryOf(library) ?? "fake", before, after, pool, cpu_model: cpu },
-  }),
-  enabled: libraryOf(library) !== undefined,
-});
+export const firstAnswer = ({ library, before, after, pool, cpu }: UpgradeSearch & Versions) => {
+  const [base, other] = [before, after].map((end) =>
+    end.startsWith(`${library}@`) ? end : `${library}@${end}`,
+  );
+  const ends = { base, base_pool: pool, base_cpu_model: cpu, other, other_pool: pool, other_cpu_model: cpu };
+  return { ...compareOptions({ query: ends }), enabled: libraryOf(library) !== undefined };
+};
 
 export function UpgradePage() {
-  const { library, before, after } = route.useParams();
+  const { library: name, before, after } = route.useParams();
   const search = route.useSearch();
-  const report = useQuery({
-    ...firstAnswer({ ...search, library, before, after }),
+  const library = libraryOf(name);
+  const comparison = useQuery({
+    ...firstAnswer({ ...search, library: name, before, after }),
     placeholderData: keepPreviousData,
   });
-  const title = report.data ? titleOf(report.data) : `${library} ${before} → ${after}`;
+  const { base, other, upgrade } = comparison.data ?? {};
+  const title = comparison.data ? compareTitle(comparison.data) : `${name} ${before} → ${after}`;
   useTitle(title);
   return (
     <>
@@ -79,17 +74,19 @@ export function UpgradePage() {
       </p>
       <h1>{title}</h1>
       <RunsAside />
-      {libraryOf(library) === undefined ? (
-        <p>Unknown library: {library}</p>
-      ) : report.data ? (
-        <Report report={report.data} />
-      ) : report.isError ? (
+      {library === undefined ? (
+        <p>Unknown library: {name}</p>
+      ) : comparison.data && base && other && upgrade ? (
+        <Report {...{ library, title, base, other, upgrade }} comparison={comparison.data} />
+      ) : comparison.data ? (
+        <p>Both are the same.</p>
+      ) : comparison.isError ? (
         <>
-          <Failed error={report.error} retry={() => void report.refetch()} />
-          <Candidates candidates={candidatesOf(report.error)} />
+          <Failed error={comparison.error} retry={() => void comparison.refetch()} />
+          <Candidates candidates={candidatesOf(comparison.error)} />
         </>
       ) : (
-        <Loading what="the report" lines={10} />
+        <Loading what="the upgrade" lines={10} />
       )}
     </>
   );
@@ -114,82 +111,66 @@ function Candidates({ candidates }: { candidates: Candidate[] }) {
   );
 }
 
-function Report({ report }: { report: UpgradeReport }) {
-  const { pool, cpu } = route.useSearch();
-  const cells = sorted(report.cells);
-  const [before, after] = [report.before, report.after].map(({ subject }) => ({ subject, pool, cpu }));
+interface ReportProps {
+  library: Library;
+  title: string;
+  base: ComparedEnd;
+  other: ComparedEnd;
+  upgrade: Upgrade;
+  comparison: Comparison;
+}
+
+function Report(report: ReportProps) {
+  const { library, title, base, other, upgrade, comparison } = report;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: UpgradeSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const { pool, cpu } = search;
+  const ends: [string, string] = [base.subject.name, other.subject.name];
+  const gaps = gapsOf(upgrade.missing);
   return (
     <>
-      <p className="answer">{storyOf(report)}</p>
+      <p className="answer">{storyOf(upgrade)}</p>
+      {!site && <UpgradeAlert comparison={comparison} />}
+      <ChangeControls search={search} change={change} />
+      <Changes {...{ title, comparison, change }} view={search}>
+        <CommonFactors subjects={title} factors={upgrade.factors} cells={comparison.cells} />
+      </Changes>
       <p>
-        <Link {...paths.compare(before, after)}>Compare case by case</Link>
+        <Link {...paths.compare({ subject: ends[0], pool, cpu }, { subject: ends[1], pool, cpu })}>
+          Compare other versions
+        </Link>
       </p>
-      <ChangedDependencies cells={report.cells} />
-      <Tally report={report} />
-      {!site && <UpgradeAlert report={report} />}
-      <Machines />
-      {report.factors.length > 0 && <CommonFactors report={report} />}
-      <ChangedCases report={report} cells={cells} />
-      <Why report={report} />
-      <Rest cells={cells} />
-      {!site && <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />}
-      <Changes title="Changed defaults" changes={report.defaults} />
-      <Changes title="Security fixes" changes={report.security} />
-      {report.missing.length > 0 && <Missing missing={report.missing} />}
-      <Ends report={report} />
+      <WhySection
+        {...{ library, ends, title }}
+        caseId={search.case}
+        choose={(next) => change({ case: next })}
+        uncounted={
+          <>
+            No instructions have been counted yet. To count them, run{" "}
+            <code>{whyCommand(library, base.subject.source, other.subject.source)}</code>.
+          </>
+        }
+      />
+      {!site && <FindCommitOfRun runId={movedOf(comparison.cells)[0]?.run_ids[0]} />}
+      <Remarks title="Changed defaults" remarks={upgrade.defaults} />
+      <Remarks title="Security fixes" remarks={upgrade.security} />
+      {gaps.length > 0 && (
+        <section>
+          <h2>Missing results</h2>
+          <Reasons reasons={gaps} />
+        </section>
+      )}
+      <Details {...report} />
     </>
   );
 }
 
-function Why({ report }: { report: UpgradeReport }) {
-  const { library, before, after } = report;
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <WhySection
-      library={library}
-      ends={[before.subject, after.subject]}
-      title={titleOf(report)}
-      caseId={search.case}
-      choose={(next) => void navigate({ search: (now) => ({ ...now, case: next }), replace: true })}
-      uncounted={
-        <>
-          No instructions have been counted yet. To count them, run{" "}
-          <code>{whyCommand(library, before.source, after.source)}</code>.
-        </>
-      }
-    />
-  );
-}
-
-/** Dependencies may have caused part of a change. */
-function ChangedDependencies({ cells }: { cells: UpgradeCell[] }) {
-  const dependencies = dependencyText(cells);
-  if (!dependencies) return null;
-  return (
-    <p>
-      Dependencies changed as well (<b>{dependencies}</b>) and may cause part of the difference.
-    </p>
-  );
-}
-
-function Tally({ report }: { report: UpgradeReport }) {
-  return (
-    <ul className="tally">
-      {tallyOf(report).map(([kind, words]) => (
-        <li key={kind} className={kind}>
-          {words}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function UpgradeAlert({ report }: { report: UpgradeReport }) {
-  const { data } = useQuery(
-    alertsOptions({ query: { library: [report.library], kind: "upgrade", limit: 200 } }),
-  );
-  const alert = alertOf(report, data?.alerts ?? []);
+function UpgradeAlert({ comparison }: { comparison: Comparison }) {
+  const { library = "" } = comparison.base?.subject ?? {};
+  const { data } = useQuery(alertsOptions({ query: { library: [library], kind: "upgrade", limit: 200 } }));
+  const alert = alertOf(comparison, data?.alerts ?? []);
   if (!alert) return null;
   return (
     <p>
@@ -199,32 +180,45 @@ function UpgradeAlert({ report }: { report: UpgradeReport }) {
   );
 }
 
-function Machines() {
-  const { pool, cpu } = route.useSearch();
-  const navigate = route.useNavigate();
+interface ControlsProps {
+  search: UpgradeSearch;
+  change: (next: UpgradeSearch) => void;
+}
+
+function ChangeControls({ search, change }: ControlsProps) {
   const hostKinds = useQuery(filtersOptions()).data?.host_kinds ?? [];
-  if (hostKinds.length < 2) return null;
+  const { pool, cpu } = search;
   return (
     <Controls>
-      <HostSelect
-        hostKinds={hostKinds}
-        current={hostKinds.find((kind) => kind.pool === pool && kind.cpu_model === cpu)}
-        choose={(next) => void navigate({ search: (now) => ({ ...now, ...next }), replace: true })}
-        all
-      />
+      {hostKinds.length > 1 && (
+        <HostSelect
+          hostKinds={hostKinds}
+          current={hostKinds.find((kind) => kind.pool === pool && kind.cpu_model === cpu)}
+          choose={change}
+          all
+        />
+      )}
+      <ChangeFilters view={search} change={change} />
     </Controls>
   );
 }
 
-function CommonFactors({ report }: { report: UpgradeReport }) {
-  const subjects = titleOf(report);
+interface FactorsProps {
+  /** the versions in words */
+  subjects: string;
+  factors: Factor[];
+  cells: Comparison["cells"];
+}
+
+function CommonFactors({ subjects, factors, cells }: FactorsProps) {
+  if (factors.length === 0) return null;
   return (
     <section>
       <h2>Common factors</h2>
-      <ChartFrame caption={captionOf({ title: "Common factors", subjects, hosts: report.cells })}>
+      <ChartFrame caption={captionOf({ title: "Common factors", subjects, hosts: cells })}>
         <MoveChart
           label="Common factors"
-          lines={report.factors.map((factor) => ({
+          lines={factors.map((factor) => ({
             key: `${factor.dimension} ${factor.value} ${factor.side}`,
             name: <b>{factorTitle(factor)}</b>,
             marks: [{ ink: factorInk(factor), move: factor }],
@@ -236,120 +230,40 @@ function CommonFactors({ report }: { report: UpgradeReport }) {
   );
 }
 
-function ChangedCases({ report, cells: { moved } }: { report: UpgradeReport; cells: Sorted }) {
-  if (moved.length === 0) return null;
-  return (
-    <section>
-      <h2>Changed cases</h2>
-      <UpgradeMoves cells={moved} subjects={titleOf(report)} />
-      <Numbers label="Table of changed cases" cells={moved} />
-    </section>
-  );
-}
-
-function Rest({ cells: { unresolved, same, unlike, apart } }: { cells: Sorted }) {
-  return (
-    <>
-      {unlike.length > 0 && (
-        <section>
-          <h2>Not comparable</h2>
-          <p>The two versions negotiated different handshakes, so their costs get no verdict.</p>
-          <UpgradeTable label="Cases that are not comparable" cells={unlike} />
-        </section>
-      )}
-      {apart.length > 0 && (
-        <section>
-          <h2>Not compared</h2>
-          <p>
-            The versions were measured in different runs that share no subject, so a change of the machine
-            cannot be ruled out. Measure both versions in one run to compare them.
-          </p>
-          <UpgradeTable label="Cases that are not compared" cells={apart} />
-        </section>
-      )}
-      {unresolved.length > 0 && (
-        <section>
-          <h2>Unresolved</h2>
-          <p>
-            In {count(unresolved.length, "comparison")}, the change is not significant, or smaller than the
-            resolution. {resolutionText(unresolved)} More invocations lower it.
-          </p>
-          <Numbers label="Table of unresolved cases" cells={unresolved} />
-        </section>
-      )}
-      {same.length > 0 && (
-        <section>
-          <h2>Unchanged</h2>
-          <p>{count(same.length, "comparison")} without a change.</p>
-          <Numbers label="Table of unchanged cases" cells={same} />
-        </section>
-      )}
-    </>
-  );
-}
-
-function Numbers({ label, cells }: { label: string; cells: UpgradeCell[] }) {
-  return (
-    <details>
-      <summary>{label}</summary>
-      <UpgradeTable label={label} cells={cells} />
-    </details>
-  );
-}
-
-function Changes({ title, changes }: { title: string; changes: string[] }) {
-  if (changes.length === 0) return null;
+function Remarks({ title, remarks }: { title: string; remarks: string[] }) {
+  if (remarks.length === 0) return null;
   return (
     <section>
       <h2>{title}</h2>
       <ul className="plain">
-        {changes.map((change) => (
-          <li key={change}>{change}</li>
+        {remarks.map((remark) => (
+          <li key={remark}>{remark}</li>
         ))}
       </ul>
     </section>
   );
 }
 
-function Missing({ missing }: { missing: MissingCell[] }) {
-  return (
-    <section>
-      <h2>Missing results</h2>
-      <Reasons
-        reasons={gapsOf(missing).map(({ version, reason, titles }) => ({
-          words: `${version}, ${count(titles.length, "case")}: ${reason}`,
-          cells: titles,
-        }))}
-      />
-    </section>
-  );
-}
-
-function Ends({ report }: { report: UpgradeReport }) {
-  const { before, after, relevant, cells } = report;
-  const runs = runIdsOf(cells).map(
-    (runId): ReactNode => (
-      <span key={runId} className="below">
-        <RunLink runId={runId} />
-      </span>
-    ),
+function Details({ base, other, comparison: { cells, relevant } }: ReportProps) {
+  const runs = [...new Set(cells.flatMap(({ run_ids }) => run_ids))].map((runId) => (
+    <RunLink key={runId} runId={runId} className="below" />
+  ));
+  const end = (shown: ComparedEnd): ReactNode => (
+    <Lines lines={[endName(shown), shown.subject.source, shown.subject.build_profile_label]} />
   );
   return (
     <section>
       <h2>Details</h2>
       <Facts
         facts={[
-          [
-            "Before",
-            <Lines key="before" lines={[before.label, before.source, before.build_profile_label]} />,
-          ],
-          ["After", <Lines key="after" lines={[after.label, after.source, after.build_profile_label]} />],
+          ["Before", end(base)],
+          ["After", end(other)],
           ["Runs", runs.length > 0 ? runs : "none"],
           ["Relevant change", `${share(relevant)} or more, with a controlled false discovery rate`],
           [
             "Command",
             <code key="command">
-              kexbench upgrade {report.library} {before.version} {after.version}
+              kexbench upgrade {base.subject.library} {versionText(base.subject)} {versionText(other.subject)}
             </code>,
           ],
         ]}

@@ -9,16 +9,15 @@ import type {
   ChangePoint,
   CheckView,
   Commit,
+  ComparedCell,
   Estimate,
   Explanation,
   FunctionChange,
-  Move,
   Negotiated,
+  Ratio,
   RunEvent,
-  Series,
-  SeriesLine,
-  SubjectView,
-  UpgradeCell,
+  Subject,
+  Trend,
   UpgradeEnd,
 } from "@/api/generated";
 
@@ -36,9 +35,9 @@ export function aCase(id: string, title = id): CaseView {
   };
 }
 
-export function aSubject(library: string, version: string, versionKey = version): SubjectView {
+export function aSubject(library: string, version: string, versionKey = version): Subject {
   return {
-    subject: `${library}@${version}`,
+    name: `${library}@${version}`,
     library,
     version,
     version_key: versionKey,
@@ -54,8 +53,8 @@ export function anEstimate(value: number, low: number | null = value, high: numb
   return { value, low, high, invocations: low === null ? 3 : 10 };
 }
 
-export function anEndOf({ subject, version, source, build_profile_label }: SubjectView): UpgradeEnd {
-  return { subject, version, source, build_profile_label, label: `OpenSSL ${version}` };
+export function anEndOf({ name, version, source, build_profile_label }: Subject): UpgradeEnd {
+  return { subject: name, version, source, build_profile_label, label: `OpenSSL ${version}` };
 }
 
 export function aChange(change: Partial<Change>): Change {
@@ -74,10 +73,10 @@ export function aChange(change: Partial<Change>): Change {
   };
 }
 
-export function aCell(caseId: string, subject: SubjectView, cell: Partial<Cell>): Cell {
+export function aCell(caseId: string, subject: Subject, cell: Partial<Cell>): Cell {
   return {
     case_id: caseId,
-    subject: subject.subject,
+    subject: subject.name,
     estimate: null,
     change: null,
     apart_from: null,
@@ -104,28 +103,26 @@ export function aNegotiated(negotiated: Partial<Negotiated>): Negotiated {
   };
 }
 
-export function aLine(
-  library: string,
-  profile: string,
-  points: [version: string, estimate: Estimate][],
-  change_points: ChangePoint[] = [],
-): SeriesLine {
+/** `costs`: of the subjects at these places of the answer */
+export function aTrend(trend: Partial<Trend>, costs: [place: number, ns: number][]): Trend {
   return {
-    library,
-    build_profile: profile,
-    build_profile_label: profile,
-    points: points.map(([version, estimate]) => ({
-      subject: `${library}@${version}~${profile}`,
-      version,
-      version_key: version,
-      commit: null,
+    case_id: "rsa",
+    host_kind: { pool: "local", cpu_model: "CPU A" },
+    metric: "cpu_ns",
+    library: "openssl",
+    build_profile_label: "shared",
+    points: costs.map(([subject, value]) => ({
+      subject,
       run_id: "r",
-      measured_at: "2026-01-01T00:00:00Z",
-      estimate,
-      invocation_levels: [estimate.value],
+      measured_at: `2026-01-0${subject + 1}T00:00:00Z`,
+      value,
+      low: value * 0.9,
+      high: value * 1.1,
+      invocations: 10,
     })),
-    change_points,
+    change_points: [],
     through_sentinel: false,
+    ...trend,
   };
 }
 
@@ -139,17 +136,11 @@ export function aChangePoint(change: Partial<ChangePoint>): ChangePoint {
     index: 1,
     before,
     after,
-    ratio: 1.05,
-    low: 1.04,
-    high: 1.06,
+    move: aMove(1.05),
     verdict: "more",
     z: 8,
     ...change,
   };
-}
-
-export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"): Series {
-  return { case: aCase("c"), host_kind: { pool: "local", cpu_model: "a CPU" }, metric, lines };
 }
 
 /** So many minutes after midnight. */
@@ -184,12 +175,12 @@ export function aCheck(check: Partial<CheckView>): CheckView {
 }
 
 /** 2% more time, all of it the server's. */
-export function anUpgradeCell(caseId: string, cell: Partial<UpgradeCell> = {}): UpgradeCell {
+export function aComparedCell(caseId: string, cell: Partial<ComparedCell> = {}): ComparedCell {
+  const kind = { pool: "local", cpu_model: "a CPU" };
   return {
     case_id: caseId,
     title: caseId,
-    pool: "local",
-    cpu_model: "a CPU",
+    ...kind,
     verdict: "more",
     move: aMove(1.02),
     client: { ...aMove(1), verdict: "same" },
@@ -202,11 +193,15 @@ export function anUpgradeCell(caseId: string, cell: Partial<UpgradeCell> = {}): 
     invocations: 10,
     run_ids: ["r"],
     warnings: [],
+    other_case_id: caseId,
+    other_host_kind: kind,
+    unalike: [],
+    estimates: { both: [anEstimate(1_000_000), anEstimate(1_020_000)] },
     ...cell,
   };
 }
 
-export function aMove(ratio: number): Move {
+export function aMove(ratio: number): Ratio {
   return { ratio, low: ratio - 0.01, high: ratio + 0.01 };
 }
 

@@ -37,3 +37,22 @@ export function Frame({ label, children, note, rows }: Props) {
     </>
   );
 }
+
+interface SortProps {
+  title: string;
+  /** absent: the table is sorted by another column */
+  order: "ascending" | "descending" | undefined;
+  sort: () => void;
+  className?: string | undefined;
+}
+
+/** The head of a column that the table can be sorted by. */
+export function SortHeader({ title, order, sort, className }: SortProps) {
+  return (
+    <th scope="col" className={className} aria-sort={order}>
+      <button type="button" onClick={sort}>
+        {title} <span aria-hidden>{order ? (order === "descending" ? "▼" : "▲") : "↕"}</span>
+      </button>
+    </th>
+  );
+}
