@@ -75,7 +75,7 @@ test("an upgrade and its alert name the function that the change is in", async (
   for (const path of [addressOf({ library, before, after, ...report }), `/alerts/${alert.alert_id}`]) {
     await page.goto(path);
     await expect(page.getByText(LABELS.mostlyIn(place)), path).toBeVisible();
-    await expect(page.getByText(LABELS.noChange).first(), path).toBeVisible();
+    await expect(page.locator(".side").getByText(LABELS.noChange).first(), path).toBeVisible();
     const bars = page.getByRole("list", { name: LABELS.functions("server") }).getByRole("listitem");
     await expect(bars.filter({ hasText: place }), path).toHaveCount(1);
     await page.getByText(LABELS.functionTable("server")).press("Enter");

@@ -8,7 +8,7 @@ const AMBIGUOUS = "/upgrades/fake/1.0/1.1";
 const UPGRADES = "a[href*='/upgrades/fake/']";
 
 async function problem(request: APIRequestContext): Promise<Problem> {
-  const answer = await request.get(`${API}/upgrades/report?library=fake&before=1.0&after=1.1`);
+  const answer = await request.get(`${API}/compare?base=fake@1.0&other=fake@1.1`);
   expect(answer.status()).toBe(422);
   return (await answer.json()) as Problem;
 }

@@ -65,7 +65,7 @@ it.each([
   ],
   [paths.run("20260101-000000-aaaaaaaa"), "/runs/20260101-000000-aaaaaaaa"],
   [paths.alert("one"), "/alerts/one"],
-  [paths.series({ case: "rsa", library: ["fake"] }), "/trends?case_id=rsa&library=fake&levels=true"],
+  [paths.series({ case: "rsa", library: ["fake"] }), "/trends?case_id=rsa&levels=true"],
   [paths.trends(), "/trends?metric=cpu_ns"],
   [paths.cpus(), "/cpus"],
 ])(

@@ -108,11 +108,6 @@ describe("the model of trends", () => {
     ]);
   });
 
-  it("gives a place to versions with a result only", () => {
-    const { panels } = trendsModel({ ...trends, lines: [other] }, {});
-    expect(panels.map(({ slots }) => slots?.map(({ version }) => version))).toEqual([["3.5"]]);
-  });
-
   it("has the costs of invocations where they were asked for", () => {
     const [point] = openssl.points;
     const lines = [{ ...openssl, points: point ? [{ ...point, levels: [500_000, 2_000_000] }] : [] }];

@@ -246,12 +246,10 @@ function scaleOf(
 }
 
 /** The versions of each library, each on an axis of its own, whatever their builds. */
-function slotsOf({ subjects, lines }: Trends): Map<string, Slot> {
+function slotsOf({ subjects }: Trends): Map<string, Slot> {
   const slots = new Map<string, Slot>();
   const ends = new Map<string, number>();
-  const drawn = new Set(lines.flatMap(({ points }) => points.map(({ subject }) => subjects[subject])));
   for (const subject of subjects) {
-    if (!drawn.has(subject)) continue;
     const { library } = subject;
     const key = slotKey(subject);
     if (slots.has(key)) continue;

@@ -44,7 +44,9 @@ export function Changes({ title, comparison, view, change, children }: Props) {
       )}
       <section>
         <h2>All cases</h2>
-        {rows.length === 0 ? (
+        {comparison.cells.length === 0 ? (
+          <p>No case was measured for both.</p>
+        ) : rows.length === 0 ? (
           <Empty title="No cell matches">
             <p>No cell has these words in its title and this verdict.</p>
             <button type="button" onClick={() => change({ q: undefined, verdict: undefined })}>

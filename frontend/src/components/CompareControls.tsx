@@ -7,7 +7,7 @@ import { type CompareSearch, compareChoice, type EndChoice } from "@/search";
 import { subjectChoices } from "@/subjects";
 import { Select } from "@/ui/Fields";
 import { ChangeFilters } from "./Changes";
-import { chosenEnds, endChoices, subjectsAt } from "./change-model";
+import { chosenEnds, endChoices, subjectsAt } from "./compared-ends";
 import { HostSelect } from "./HostSelect";
 import { libraryTitle } from "./libraries";
 

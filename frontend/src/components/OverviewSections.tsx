@@ -7,7 +7,7 @@ import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { AlertStatus } from "./AlertStatus";
 import { mostOf, statusesOf, subjectOf } from "./alert-model";
-import { sourcesOf, storyOf, titleOf } from "./change-model";
+import { sourcesOf, storyOf, titleOf } from "./compared-ends";
 import { ProgressBar } from "./LiveProgress";
 import { libraryTitle } from "./libraries";
 import { ago, staleReasons, worstOf } from "./overview-model";

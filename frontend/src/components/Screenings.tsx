@@ -7,7 +7,7 @@ import { screeningsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime, machineChange, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
-import { titleOf } from "./change-model";
+import { titleOf } from "./compared-ends";
 import { HostName } from "./HostName";
 
 const SHOWN = 10;

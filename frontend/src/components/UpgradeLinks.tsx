@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { RunDetail } from "@/api/generated";
 import { priorsOf } from "@/charts/heatmap-model";
 import { paths } from "@/paths";
-import { stepTitle } from "./change-model";
+import { stepTitle } from "./compared-ends";
 
 export function UpgradeLinks({ run }: { run: RunDetail }) {
   const priors = priorsOf(run);

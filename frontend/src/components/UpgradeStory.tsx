@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { UpgradeView } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { storyOf } from "./change-model";
+import { storyOf } from "./compared-ends";
 
 const FRESH_MS = 5 * 60_000;
 

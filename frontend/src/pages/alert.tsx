@@ -9,7 +9,7 @@ import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
 import { endsOf, subjectOf, termsOf } from "@/components/alert-model";
 import { Culprits } from "@/components/Culprits";
-import { storyOf } from "@/components/change-model";
+import { storyOf } from "@/components/compared-ends";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import type { Library } from "@/components/libraries";
 import { Notifications } from "@/components/Notifications";

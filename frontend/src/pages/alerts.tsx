@@ -6,7 +6,7 @@ import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
 import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
-import { storyOf } from "@/components/change-model";
+import { storyOf } from "@/components/compared-ends";
 import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
 import { RunsAside } from "@/components/RunsAside";

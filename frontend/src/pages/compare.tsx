@@ -5,7 +5,7 @@ import type { Comparison } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { Changes } from "@/components/Changes";
 import { CompareControls } from "@/components/CompareControls";
-import { compareTitle, differenceText, storyOf } from "@/components/change-model";
+import { compareTitle, differenceText, storyOf } from "@/components/compared-ends";
 import { FirstRun } from "@/components/FirstRun";
 import { RunsAside } from "@/components/RunsAside";
 import { paths } from "@/paths";

@@ -15,7 +15,7 @@ import type {
   UpgradePage,
   UpgradeView,
 } from "@/api/generated";
-import { compareTitle } from "@/components/change-model";
+import { compareTitle } from "@/components/compared-ends";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import type { Filters, HostKind, Trend, Trends } from "@/api/generated";
 import { filtersOptions, matrixOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { eachTrendOptions, joinedTrends } from "@/api/trends";
@@ -31,7 +31,6 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
-/** Of all libraries: a published site has one file for them. */
 export const firstAnswer = ({ case: caseId, metric, pool, cpu }: SeriesSearch) => ({
   ...trendsOptions({
     query: {
@@ -83,13 +82,19 @@ export function SeriesPage() {
       ) : trends.data && kind ? (
         <Results {...{ search, title, kind }} trends={trends.data} />
       ) : trends.data ? (
-        <Empty title="No series">
-          <p>Nothing was measured for this choice. Select another case, machine or library.</p>
-        </Empty>
+        <NoSeries />
       ) : (
         <Loading what="the series" lines={10} />
       )}
     </>
+  );
+}
+
+function NoSeries() {
+  return (
+    <Empty title="No series">
+      <p>Nothing was measured for this choice. Select another case, machine or library.</p>
+    </Empty>
   );
 }
 
@@ -147,13 +152,15 @@ interface ResultsProps {
 
 function Results({ search, title, kind, trends }: ResultsProps) {
   const { pool, cpu_model } = kind;
-  const { case: case_id, metric = DEFAULT_METRIC, show, library } = search;
+  const { case: case_id, metric = DEFAULT_METRIC, show } = search;
   const matrix = useMatrix(kind, metric);
+  const isShown = useIsShown(search, kind);
   const model = useMemo(
-    () => trendsModel({ ...trends, lines: trends.lines.filter(isShown(kind, library)) }, { show }),
-    [trends, kind, library, show],
+    () => trendsModel(joinedTrends([trends], isShown), { show }),
+    [trends, isShown, show],
   );
   const yLabel = axisTitle(search);
+  if (model.lines.length === 0) return <NoSeries />;
   return (
     <>
       <LatestChanges
@@ -183,9 +190,13 @@ function Results({ search, title, kind, trends }: ResultsProps) {
   );
 }
 
-function isShown({ pool, cpu_model }: HostKind, libraries: string[] | undefined) {
-  return ({ host_kind: kind, library }: Trend) =>
-    kind.pool === pool && kind.cpu_model === cpu_model && (!libraries || libraries.includes(library));
+/** On one machine, and of the chosen libraries. */
+function useIsShown({ library }: SeriesSearch, { pool, cpu_model }: HostKind) {
+  return useCallback(
+    ({ host_kind: kind, library: own }: Trend) =>
+      kind.pool === pool && kind.cpu_model === cpu_model && (library?.includes(own) ?? true),
+    [library, pool, cpu_model],
+  );
 }
 
 /** Versions of two libraries have no common axis. */
@@ -198,11 +209,10 @@ interface SidesProps extends Omit<ResultsProps, "trends"> {
 }
 
 function ClientAndServer({ search, title, kind, lines }: SidesProps) {
-  const { case: case_id, library } = search;
-  const answers = useQuery(eachTrendOptions([case_id], ["client_cpu_ns", "server_cpu_ns"])).data;
-  const sides = answers && joinedTrends(answers, isShown(kind, library));
-  const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), case_id);
-  const splits = sides && splitsOf(sides);
+  const isShown = useIsShown(search, kind);
+  const sides = useQuery(eachTrendOptions([search.case], ["client_cpu_ns", "server_cpu_ns"])).data;
+  const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), search.case);
+  const splits = sides && splitsOf(joinedTrends(sides, isShown));
   if (!splits?.length && absent.length === 0) return null;
   return (
     <section>

@@ -9,18 +9,9 @@ import { candidatesOf } from "@/api/problem";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
 import { ChangeFilters, Changes } from "@/components/Changes";
-import {
-  alertOf,
-  compareTitle,
-  endName,
-  factorInk,
-  factorText,
-  factorTitle,
-  gapsOf,
-  movedOf,
-  storyOf,
-} from "@/components/change-model";
+import { factorInk, factorText, factorTitle, gapsOf, movedOf } from "@/components/change-model";
 import { captionOf } from "@/components/chart-caption";
+import { alertOf, compareTitle, endName, storyOf } from "@/components/compared-ends";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { type Library, libraryOf } from "@/components/libraries";

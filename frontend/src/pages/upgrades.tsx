@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";
 import { filtersOptions, upgradesOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { sourcesOf, titleOf } from "@/components/change-model";
+import { sourcesOf, titleOf } from "@/components/compared-ends";
 import { libraryOf, libraryTitle } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { UpgradeStory } from "@/components/UpgradeStory";
