@@ -131,7 +131,7 @@ def test_a_comparison_and_the_pages_judge_with_the_same_floor(terminal: Terminal
         assert row["verdict"] == pages[case_id]["verdict"]
         assert row["resolves"] == pages[case_id]["resolves"] == report[case_id].resolves
         assert row["verdict"] == report[case_id].verdict
-    assert "unresolved (resolution 5." in terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
+    assert "(resolution 5." in terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
 
 
 def test_the_older_build_may_come_second(terminal: Terminal, empty_store: ClickHouseStore) -> None:
@@ -152,7 +152,7 @@ def test_what_has_no_result_is_named_with_its_reason_and_is_no_success(
     rows = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=1)
     assert [(row["case_id"], row["verdict"], row["invocations"]) for row in rows] == [(RSA, None, 0), (ECDSA, None, 0)]
     printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
-    assert printed.count("no result") == 2
+    assert printed.count("no result") == 6, "of two cases both sides together, the client and the server"
     assert "openssl 3.0.2 (debian/trixie): unsupported: no such group: " in printed
 
 
@@ -166,8 +166,7 @@ def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(
     ]
     empty_store.add_invocations(run, spoilt)
     printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=3)
-    for side in ("client", "server"):
-        assert f"  {side:<12}no result\n" in printed
+    assert printed.count("no result") == 2 + 3, "the sides of one case; all of the other, which was not measured"
     assert "openssl 3.0.2 (debian/trixie), client and server apart: disturbed: " in printed
     assert "(debian/bookworm), client and server apart" not in printed
     assert terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)[0]["disturbed"] == COUNT
@@ -186,9 +185,12 @@ def test_libraries_that_chose_other_groups_are_not_comparable(terminal: Terminal
     empty_store.add_invocations(run, invocations)
     group = invocations[0].negotiated[OLD].group
     why = f"negotiated differently: group X25519MLKEM768 instead of {group}"
-    assert f"  not comparable\n  {why}\n" in terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
+    printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
+    assert "not comparable" in printed
+    assert f"{why}: Default settings, ECDSA P-256\n" in printed
     (row,) = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=1)
-    assert (row["verdict"], row["ratios"]["cpu_ns"], row["warnings"]) == ("unlike", None, [why])
+    assert (row["verdict"], row["warnings"]) == ("unlike", [why])
+    assert {ratio["verdict"] for ratio in row["ratios"].values()} == {"unlike"}
 
 
 def test_functions_are_those_that_the_pages_name(
