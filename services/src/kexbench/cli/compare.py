@@ -23,7 +23,6 @@ from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.report import is_lost, run_detail
 from kexbench.cli.step_tables import (
-    along_text,
     unresolved_legend,
 )
 from kexbench.cli.tables import outcome_lines
@@ -202,7 +201,7 @@ def _along(detail: RunDetail, pair: Pair) -> tuple[Difference, ...]:
 
 def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> None:
     measure = "Instructions" if detail.measure.instrument is Instrument.INSTRUCTIONS else "CPU time"
-    out.print(f"{measure} of {pair[1]} compared with {pair[0]}{along_text(_along(detail, pair))}", markup=False)
+    out.print(f"{measure} of {pair[1]} compared with {pair[0]}", markup=False)
     out.print(_profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
     for table in change_tables(cells):
         out.print(table)
