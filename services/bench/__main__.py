@@ -42,6 +42,7 @@ from bench.overhead import Overhead, measure_overhead
 from bench.pages import PageFigures, measure_pages
 from bench.pages_report import SCRIPT_KB, USEFUL_S, pages_text
 from bench.peers import Peer, compare_with_plain_loop
+from bench.power import resampled_power
 from bench.questions import LEFT_OUT
 from bench.scale import Scaled, measure_scale
 from bench.texts import (
@@ -65,7 +66,6 @@ from bench.texts import (
 from bench.threads import TOLERANCE as THREADS_TOLERANCE
 from bench.threads import Together, compare_threads
 from kexbench.analysis.detectable import ALPHA
-from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
 from kexbench.domain.plans import BATCHES, THREADS_BATCH_NS

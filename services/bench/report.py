@@ -16,6 +16,7 @@ from bench.metrics import BESIDE, Compared, Program
 from bench.mixes import GOAL, Predicted
 from bench.overhead import Overhead
 from bench.peers import Peer
+from bench.power import PowerCurve
 from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
 from bench.tables import markdown_table
@@ -24,7 +25,6 @@ from bench.threads import TOLERANCE as THREADS_TOLERANCE
 from bench.threads import Together
 from kexbench.analysis.estimates import trimmed_interval
 from kexbench.analysis.moves import LogMove
-from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts

@@ -11,7 +11,7 @@ Comparisons
 - `spread.py`: whether costs vary more than before; `lists.py`: two lists of invocations without a matrix.
 
 What a measurement can detect
-- `detectable.py`, `power.py`, `resampling.py`: the smallest detectable change, and how often tests find one.
+- `detectable.py`, `resampling.py`: the smallest detectable change, and how often tests find one.
 - `qualification.py`, `sentinel.py`: what A/A runs and the frozen subject say about a machine.
 
 Histories and commits

@@ -16,15 +16,13 @@ import numpy as np
 from kexbench.analysis.changepoints_fit import steps_of
 from kexbench.analysis.changepoints_place import better_places
 from kexbench.analysis.changepoints_screen import (
-    PLACE_Z,
-    WIDTHS,
     middle,
     noise_of,
     places_of,
     without_spikes,
     worth_fitting,
 )
-from kexbench.analysis.changepoints_transients import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
+from kexbench.analysis.changepoints_transients import bursts_of, sizes_of, slopes_of, switches_of
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.verdicts import RELEVANT
 
@@ -71,68 +69,6 @@ def change_points(
         for begin, end in itertools.pairwise(edges)
         for change in _of_piece(logs[begin:end], None if uncertain is None else uncertain[begin:end], strict, begin)
     ]
-
-
-class History:
-    """A growing history and its changes so far.
-
-    The values since the last reset are searched again if the last points stray from their level, and otherwise each
-    time the history has grown by an eighth and eight points. So most points cost a few sums, and the changes are those
-    of `change_points`, at the latest after that growth.
-    """
-
-    def __init__(self, *, strict: bool = False) -> None:
-        self.change_points: list[ChangePoint] = []
-        self.judged = 0
-        """The number of complete searches."""
-        self._strict = strict
-        self._before: list[ChangePoint] = []
-        self._begin = 0
-        self._logs: list[float] = []
-        self._errors: list[float | None] = []
-        self._due = LEAST_POINTS
-        self._level, self._noise = 0.0, math.inf
-
-    def __len__(self) -> int:
-        return self._begin + len(self._logs)
-
-    def append(self, value: float, error: float | None = None, *, reset: bool = False) -> None:
-        """One more value; with `reset` it is the first on another host or harness."""
-        series = _checked([value])
-        uncertain = None if error is None else float(_relative([error], series)[0])
-        if reset:
-            self._before, self._begin = self.change_points, len(self)
-            self._logs, self._errors = [], []
-            self._due, self._noise = LEAST_POINTS, math.inf
-        self._logs.append(math.log(value))
-        self._errors.append(uncertain)
-        if len(self._logs) >= self._due or self._strays():
-            self._search()
-
-    def _search(self) -> None:
-        count = len(self._logs)
-        logs = np.array(self._logs)
-        # Unknown errors count as 0 once others are known.
-        has_errors = any(error is not None for error in self._errors)
-        errors = np.array([error or 0.0 for error in self._errors]) if has_errors else None
-        changes = _of_piece(logs, errors, self._strict, self._begin)
-        self.change_points = [*self._before, *changes]
-        self.judged += 1
-        since = changes[-1].index - self._begin if changes else 0
-        self._level = middle(logs[max(since, count - WINDOW) :])
-        self._noise = float(noise_of(logs, errors)[-1])
-        self._due = count + 8 + count // 8
-
-    def _strays(self) -> bool:
-        """Whether the mean of the last points, with outliers clipped, is far from the level."""
-        reach = 3 * self._noise
-        last = [max(-reach, min(reach, value - self._level)) for value in self._logs[-WIDTHS[-1] :]]
-        total = 0.0
-        for number, value in enumerate(reversed(last), 1):
-            total += value
-            if number in WIDTHS and abs(total) > PLACE_Z * self._noise * math.sqrt(number):
-                return True
-        return False
 
 
 def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -> list[ChangePoint]:

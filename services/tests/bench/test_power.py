@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy
 
+from bench.power import PowerCurve, resampled_power
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.power import PowerCurve, resampled_power
 from kexbench.analysis.resampling import excludes_one
 
 SLOWDOWNS = (0.0, 0.002, 0.005, 0.01, 0.02, 0.03)
