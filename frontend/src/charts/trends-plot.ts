@@ -140,7 +140,7 @@ export function trendsPlot(settings: Settings): TrendsPlot {
         (plot) => drawJoins(plot, lines, hue, isDetailed),
         (plot) => drawMarkers(plot, markers, palette),
         (plot) => drawSteps(plot, steps, { lines: lines.length, palette, hue }),
-        (plot) => isDetailed && drawMarks(plot, lines, hue),
+        (plot) => hasBands && drawMarks(plot, lines, hue, isDetailed),
       ],
       setCursor: [(plot) => hover(nearest(plot, lines))],
     },
@@ -180,11 +180,13 @@ function stroke(ctx: CanvasRenderingContext2D, from: Spot, to: Spot): void {
   ctx.stroke();
 }
 
-/** Of each version: its build's marker, its interval, and beside it every invocation. */
+/** Of each version: its build's marker, its interval, and beside it every invocation. Without details, the intervals that
+ * no band has. */
 function drawMarks(
   { ctx, bbox, valToPos }: uPlot,
   lines: DrawnLine[],
   hue: (line: DrawnLine) => string,
+  isDetailed: boolean,
 ): void {
   const ratio = uPlot.pxRatio;
   const half = 4 * ratio;
@@ -195,7 +197,8 @@ function drawMarks(
   ctx.lineWidth = 1.5 * ratio;
   for (const line of lines) {
     ctx.strokeStyle = ctx.fillStyle = hue(line);
-    for (const { x: at, y, low, high, levels, shape } of line.points) {
+    const places = isDetailed ? line.points : line.runs.filter(({ length }) => length === 1).flat();
+    for (const { x: at, y, low, high, levels, shape } of places) {
       const x = valToPos(at, "x", true);
       ctx.globalAlpha = 0.35;
       for (const level of levels) {
@@ -209,7 +212,7 @@ function drawMarks(
         stroke(ctx, [x, bottom], [x, top]);
         for (const end of [bottom, top]) stroke(ctx, [x - half, end], [x + half, end]);
       }
-      marker(ctx, shape, x, valToPos(y, "y", true), 4.5 * ratio);
+      if (isDetailed) marker(ctx, shape, x, valToPos(y, "y", true), 4.5 * ratio);
     }
   }
   ctx.restore();

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import type { Filters, HostKind, Trend, Trends } from "@/api/generated";
 import { filtersOptions, matrixOptions, trendsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { eachTrendOptions, joinedTrends } from "@/api/trends";
@@ -31,6 +31,7 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/series");
 
+/** Of all libraries: a published site has one file for them. */
 export const firstAnswer = ({ case: caseId, metric, pool, cpu }: SeriesSearch) => ({
   ...trendsOptions({
     query: {
@@ -152,12 +153,11 @@ interface ResultsProps {
 
 function Results({ search, title, kind, trends }: ResultsProps) {
   const { pool, cpu_model } = kind;
-  const { case: case_id, metric = DEFAULT_METRIC, show } = search;
+  const { case: case_id, metric = DEFAULT_METRIC, show, library } = search;
   const matrix = useMatrix(kind, metric);
-  const isShown = useIsShown(search, kind);
   const model = useMemo(
-    () => trendsModel(joinedTrends([trends], isShown), { show }),
-    [trends, isShown, show],
+    () => trendsModel(joinedTrends([trends], isShown(kind, library)), { show }),
+    [trends, kind, library, show],
   );
   const yLabel = axisTitle(search);
   if (model.lines.length === 0) return <NoSeries />;
@@ -190,13 +190,9 @@ function Results({ search, title, kind, trends }: ResultsProps) {
   );
 }
 
-/** On one machine, and of the chosen libraries. */
-function useIsShown({ library }: SeriesSearch, { pool, cpu_model }: HostKind) {
-  return useCallback(
-    ({ host_kind: kind, library: own }: Trend) =>
-      kind.pool === pool && kind.cpu_model === cpu_model && (library?.includes(own) ?? true),
-    [library, pool, cpu_model],
-  );
+function isShown({ pool, cpu_model }: HostKind, libraries: string[] | undefined) {
+  return ({ host_kind: kind, library }: Trend) =>
+    kind.pool === pool && kind.cpu_model === cpu_model && (!libraries || libraries.includes(library));
 }
 
 /** Versions of two libraries have no common axis. */
@@ -209,10 +205,11 @@ interface SidesProps extends Omit<ResultsProps, "trends"> {
 }
 
 function ClientAndServer({ search, title, kind, lines }: SidesProps) {
-  const isShown = useIsShown(search, kind);
-  const sides = useQuery(eachTrendOptions([search.case], ["client_cpu_ns", "server_cpu_ns"])).data;
-  const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), search.case);
-  const splits = sides && splitsOf(joinedTrends(sides, isShown));
+  const { case: case_id, library } = search;
+  const answers = useQuery(eachTrendOptions([case_id], ["client_cpu_ns", "server_cpu_ns"])).data;
+  const sides = answers && joinedTrends(answers, isShown(kind, library));
+  const absent = withoutSplit(useMatrix(kind, "client_cpu_ns"), case_id);
+  const splits = sides && splitsOf(sides);
   if (!splits?.length && absent.length === 0) return null;
   return (
     <section>

@@ -98,7 +98,7 @@ function Reading({ search, trends, model }: ReadingProps) {
         <li>
           {isCrowded
             ? `Bands are drawn for up to ${FEW} series in a chart. Point to a line to see its interval.`
-            : "Bands: 95% confidence intervals."}
+            : "Bands and bars: 95% confidence intervals."}
         </li>
       )}
       {model.lines.some((line) => changesOf(line).length > 0) && (
