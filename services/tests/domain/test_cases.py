@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kexbench.domain.cases import DIMENSIONS, FIRST_FIELDS, Case, Cipher, KeyExchange, Protocol, impossible, kinds_of
+from kexbench.domain.cases import (
+    DIMENSIONS,
+    FIRST_FIELDS,
+    Case,
+    Cipher,
+    KeyExchange,
+    Protocol,
+    differences,
+    impossible,
+    kinds_of,
+)
 from kexbench.domain.dimensions import CERTIFICATE_KEYS, CURVES, EC_GROUPS, KINDS, Key, Method, group_fits
 from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS, points
 
@@ -359,3 +369,26 @@ def test_a_case_of_before_its_later_dimensions_reads_as_it_was() -> None:
 @given(st.one_of(points(), st.sampled_from(FIRST_POINTS)).filter(lambda point: not impossible(point)))
 def test_a_case_comes_back_from_json_unchanged(point: Case) -> None:
     assert Case.model_validate_json(point.model_dump_json()) == point
+
+
+def test_what_a_case_lacks_is_none_in_differences_and_no_number() -> None:
+    rsa = Case(
+        protocol=Protocol.TLS_1_3,
+        cipher=Cipher.AES_128_GCM,
+        key_exchange=KeyExchange.ECDHE_RSA,
+        rsa_bits=2048,
+        group="X25519",
+    )
+    ecdsa = Case(
+        protocol=Protocol.TLS_1_3,
+        cipher=Cipher.AES_128_GCM,
+        key_exchange=KeyExchange.ECDHE_ECDSA,
+        curve="P-256",
+        group="X25519",
+    )
+    found = {one.what: (one.before, one.after) for one in differences(rsa, ecdsa)}
+    assert found == {
+        "key exchange": ("ECDHE-RSA", "ECDHE-ECDSA"),
+        "RSA key bits": ("2,048", "none"),
+        "curve of the key": ("none", "P-256"),
+    }

@@ -483,7 +483,7 @@ def differences(base: Case, other: Case) -> list[Difference]:
 def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if value == NOTHING:
+    if value in (NOTHING, 0):
         return "none"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
