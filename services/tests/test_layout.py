@@ -23,9 +23,11 @@ PACKAGE = ROOT / "services/src/kexbench"
 ROOMS = sorted(path.parent for path in PACKAGE.rglob("*/__init__.py"))
 
 
+CONTRACTS = tomllib.loads((ROOT / "services" / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+
+
 def layers_of_contract() -> list[set[str]]:
-    contracts = tomllib.loads((ROOT / "services" / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next(contract for contract in contracts if contract["type"] == "layers")["layers"]
+    layers = next(contract for contract in CONTRACTS if contract["type"] == "layers")["layers"]
     return [set(re.findall(r"\w+", layer)) for layer in layers]
 
 
@@ -43,6 +45,14 @@ def test_the_architecture_lists_the_layers_of_the_import_contract_in_their_order
 def test_the_import_contract_covers_every_module_of_the_package() -> None:
     modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert modules - {"__init__"} == set().union(*layers_of_contract())
+
+
+def test_no_contract_forbids_a_module_to_its_own_package() -> None:
+    """Such a contract forbids nothing, since a package may import its own modules. `protected` says it."""
+    for contract in CONTRACTS:
+        for source in contract.get("source_modules", ()):
+            inside = [name for name in contract["forbidden_modules"] if f"{name}.".startswith(f"{source}.")]
+            assert not inside, contract["name"]
 
 
 def test_every_room_of_the_architecture_exists_and_starts_where_it_says() -> None:
