@@ -462,7 +462,9 @@ test("CPUs show the rate and the gain of the newest version on each", async ({ p
   await expect(rows).toHaveCount(cpus.rows.length);
   for (const row of cpus.rows) {
     const shown = rows.filter({ hasText: rateText(row.estimate.value) });
-    await expect(shown.filter({ has: page.locator(`[title="${row.cpu_model}"]`) }).first()).toBeVisible();
+    await expect(
+      shown.filter({ has: page.locator(`[title="${row.host_kind.cpu_model}"]`) }).first(),
+    ).toBeVisible();
     if (row.relation === "base") await expect(shown.first()).toContainText(LABELS.reference);
   }
   const other = cpus.choices[1];

@@ -30,7 +30,7 @@ it("a matrix of some libraries lacks the cases that only others have", () => {
 });
 
 it("CPUs keep their choices when some libraries are shown", () => {
-  const rows = [gnutls, openssl].map((subject) => ({ ...HOST, subject }) as CpuRow);
+  const rows = [gnutls, openssl].map((subject) => ({ host_kind: HOST, subject }) as CpuRow);
   const cpus: Cpus = {
     choices: [{ id: "rsa", title: "RSA" }],
     case: aCase("rsa"),

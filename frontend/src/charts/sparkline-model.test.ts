@@ -5,8 +5,7 @@ import { sparkLines, sparkText } from "./sparkline-model";
 const LINE: HistoryLine = {
   library: "openssl",
   build_profile_label: "shared",
-  pool: "local",
-  cpu_model: "a CPU",
+  host_kind: { pool: "local", cpu_model: "a CPU" },
   versions: ["1", "2", "3", "4", "5"],
   base: 0,
   other: 4,

@@ -13,14 +13,15 @@ interface Props {
 }
 
 export function AlertCells({ cells, subjects }: Props) {
-  const [first] = cells;
+  const located = cells.map(({ pool, cpu_model, ...cell }) => ({ ...cell, host_kind: { pool, cpu_model } }));
+  const [first] = located;
   return (
     <>
       <p>
         CPU time per handshake, client and server together, with 95% confidence intervals
-        {!isOnSeveral(cells) && first && (
+        {!isOnSeveral(located.map(({ host_kind }) => host_kind)) && first && (
           <>
-            , on <HostName kind={first} />
+            , on <HostName kind={first.host_kind} />
           </>
         )}
         .
@@ -28,7 +29,7 @@ export function AlertCells({ cells, subjects }: Props) {
       <CaseMoves
         title="Slower cases"
         subjects={subjects}
-        cells={bySize(cells)}
+        cells={bySize(located)}
         drawn={({ move, side }) => ({
           marks: [{ ink: "more", move }],
           words: (

@@ -17,7 +17,7 @@ export function CapacityAnswer({ report }: { report: MixReport }) {
   return (
     <>
       {report.cpus.map((cpu) => (
-        <Cpu key={hostLabel(cpu)} cpu={cpu} />
+        <Cpu key={hostLabel(cpu.host_kind)} cpu={cpu} />
       ))}
       {report.missing.length > 0 && <Missing missing={report.missing} specText={report.spec_text} />}
       <p>
@@ -36,10 +36,10 @@ function Cpu({ cpu }: { cpu: CpuNeed }) {
   return (
     <section>
       <h2>
-        <HostName kind={cpu} />
+        <HostName kind={cpu.host_kind} />
       </h2>
       <p className="answer">{cpu.sentence}</p>
-      <Frame label={`Parts on ${hostLabel(cpu)}`}>
+      <Frame label={`Parts on ${hostLabel(cpu.host_kind)}`}>
         <table className="numbers tight">
           <thead>
             <tr>
@@ -79,7 +79,9 @@ function Row({ row, cpu }: { row: PartRow; cpu: CpuNeed }) {
   return (
     <tr>
       <th scope="row">
-        <Link {...paths.series({ case: row.caseId, pool: cpu.pool, cpu: cpu.cpu_model })}>{row.title}</Link>
+        <Link {...paths.series({ case: row.caseId, pool: cpu.host_kind.pool, cpu: cpu.host_kind.cpu_model })}>
+          {row.title}
+        </Link>
       </th>
       <td className="number">{row.share}</td>
       {row.costs.map(({ cost, interval, load }, place) => (
@@ -109,8 +111,8 @@ function Missing({ missing, specText }: { missing: MissingCell[]; specText: stri
     <Empty title="Not all parts have results">
       <ul className="plain">
         {missing.map((cell) => (
-          <li key={`${cell.version} ${hostLabel(cell)} ${cell.case_id}`}>
-            {cell.title}: {cell.version} on <HostName kind={cell} />: {cell.reason}
+          <li key={`${cell.version} ${hostLabel(cell.host_kind)} ${cell.case_id}`}>
+            {cell.title}: {cell.version} on <HostName kind={cell.host_kind} />: {cell.reason}
           </li>
         ))}
       </ul>

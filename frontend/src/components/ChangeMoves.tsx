@@ -69,18 +69,14 @@ interface CaseMovesProps<C> {
   children?: ReactNode;
 }
 
-interface Place {
-  case_id: string;
-  title: string;
-  pool: string;
-  cpu_model: string;
-}
+type Place = Pick<ComparedCell, "case_id" | "title" | "host_kind">;
 
 /** A row for each cell, which leads to its case. */
 export function CaseMoves<C extends Place>({ title, subjects, cells, drawn, children }: CaseMovesProps<C>) {
-  const several = isOnSeveral(cells);
+  const hosts = cells.map(({ host_kind }) => host_kind);
+  const several = isOnSeveral(hosts);
   return (
-    <ChartFrame caption={captionOf({ title, subjects, hosts: cells })}>
+    <ChartFrame caption={captionOf({ title, subjects, hosts })}>
       {children}
       <MoveChart
         label={title}
@@ -88,12 +84,18 @@ export function CaseMoves<C extends Place>({ title, subjects, cells, drawn, chil
           key: keyOf(cell),
           name: (
             <>
-              <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+              <Link
+                {...paths.series({
+                  case: cell.case_id,
+                  pool: cell.host_kind.pool,
+                  cpu: cell.host_kind.cpu_model,
+                })}
+              >
                 {cell.title}
               </Link>
               {several && (
                 <small className="below">
-                  <HostName kind={cell} />
+                  <HostName kind={cell.host_kind} />
                 </small>
               )}
             </>

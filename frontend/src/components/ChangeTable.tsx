@@ -31,7 +31,7 @@ export function ChangeTable({ label, rows, comparison, view, change }: Props) {
   const groups = changeGroups(rows, view.open);
   const names = groups.map(({ name }) => name);
   const open = groups.filter(({ isOpen }) => isOpen).map(({ name }) => name);
-  const several = isOnSeveral(rows.map(({ cell }) => cell));
+  const several = isOnSeveral(rows.map(({ cell }) => cell.host_kind));
   const hasHistory = rows.some(({ cell }) => cell.history?.length);
   const hasCores = rows.some(({ cell }) => coresText(cell));
   return (
@@ -182,7 +182,7 @@ function SideCell({ cell, comparison, side, metric, move, children }: SideProps)
   const costs = cell.estimates[side];
   if (!costs) return <td className="number">{absentSide(cell)}</td>;
   const ends = [
-    { end: comparison.base, case: cell.case_id, kind: cell, run: cell.run_ids[0] },
+    { end: comparison.base, case: cell.case_id, kind: cell.host_kind, run: cell.run_ids[0] },
     { end: comparison.other, case: cell.other_case_id, kind: cell.other_host_kind, run: cell.run_ids.at(-1) },
   ] as const;
   const [base, other] = ends.map(({ end, case: caseId, kind, run }, place) => (

@@ -192,16 +192,15 @@ describe("cells", () => {
   });
 
   it("name their machine where there are several", () => {
-    expect(isOnSeveral([small, large])).toBe(false);
-    expect(isOnSeveral([small, { ...large, cpu_model: "another" }])).toBe(true);
+    expect(isOnSeveral([small.host_kind, large.host_kind])).toBe(false);
+    expect(isOnSeveral([small.host_kind, { ...large.host_kind, cpu_model: "another" }])).toBe(true);
   });
 
   it("that miss a number for the same reason stand together, each case once", () => {
     const gapOf = (title: string, pool: string, reason = "no such group") => ({
       case_id: title,
       title,
-      pool,
-      cpu_model: "a CPU",
+      host_kind: { pool, cpu_model: "a CPU" },
       version: "3.0.19",
       reason,
     });

@@ -1,5 +1,13 @@
 // Compared cells in rows and words: which are shown and in which order, and what they have in common. Pure.
-import type { CaseView, ComparedCell, Comparison, Factor, MissingCell, Ratio } from "@/api/generated";
+import type {
+  CaseView,
+  ComparedCell,
+  Comparison,
+  Factor,
+  HostKind,
+  MissingCell,
+  Ratio,
+} from "@/api/generated";
 import { isJudged, isMoved, VERDICT_WORDS, type Verdict } from "@/charts/change-words";
 import { matches } from "@/charts/heatmap-model";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
@@ -76,12 +84,12 @@ export function movedOf(cells: readonly ComparedCell[]): ComparedCell[] {
 }
 
 /** With several host kinds, each case is shown with its host kind. */
-export function isOnSeveral(cells: readonly { pool: string; cpu_model: string }[]): boolean {
-  return new Set(cells.map(({ pool, cpu_model }) => `${pool} ${cpu_model}`)).size > 1;
+export function isOnSeveral(hosts: readonly HostKind[]): boolean {
+  return new Set(hosts.map(({ pool, cpu_model }) => `${pool} ${cpu_model}`)).size > 1;
 }
 
-export function keyOf(cell: { case_id: string; pool: string; cpu_model: string }): string {
-  return `${cell.case_id} ${cell.pool} ${cell.cpu_model}`;
+export function keyOf({ case_id, host_kind }: Pick<ComparedCell, "case_id" | "host_kind">): string {
+  return `${case_id} ${host_kind.pool} ${host_kind.cpu_model}`;
 }
 
 /** Both sides together, then each side. */
@@ -178,7 +186,7 @@ export function changesCsv(rows: readonly ChangeRow[]): string[][] {
   return [
     head,
     ...rows.map(({ cell, caseView, otherCase = caseView }) => {
-      const { verdict, other_host_kind, client, server } = cell;
+      const { verdict, host_kind, other_host_kind, client, server } = cell;
       const numbers = [
         ...sideCsv(cell.estimates.both, cell.move && { ...cell.move, verdict }),
         ...sideCsv(cell.estimates.client, client),
@@ -187,7 +195,7 @@ export function changesCsv(rows: readonly ChangeRow[]): string[][] {
       ];
       return [
         ...[caseView.title, otherCase.title],
-        ...[cell.pool, cell.cpu_model, other_host_kind.pool, other_host_kind.cpu_model],
+        ...[host_kind.pool, host_kind.cpu_model, other_host_kind.pool, other_host_kind.cpu_model],
         ...[verdict, cell.warnings.join("; ")],
         ...numbers.map((value) => value?.toString() ?? ""),
         ...[cell.run_ids[0] ?? "", cell.run_ids.at(-1) ?? ""],

@@ -5,8 +5,7 @@ import { byLibrary, maskText, rateShare, relativeText } from "./cpus-model";
 
 function aRow(cpu: string, library: string, ns: number, row: Partial<CpuRow> = {}): CpuRow {
   return {
-    pool: "local",
-    cpu_model: cpu,
+    host_kind: { pool: "local", cpu_model: cpu },
     subject: aSubject(library, "1"),
     estimate: anEstimate(ns),
     run_id: "r",
@@ -35,7 +34,7 @@ describe("one case on all CPUs", () => {
     const [library, own] = byLibrary(rows)[1] ?? ["", []];
     expect(library).toBe("gnutls");
     const openssl = byLibrary(rows)[0]?.[1] ?? [];
-    expect(openssl.map(({ cpu_model }) => cpu_model)).toEqual(["B", "A"]);
+    expect(openssl.map(({ host_kind }) => host_kind.cpu_model)).toEqual(["B", "A"]);
     expect(openssl.map((row) => rateShare(openssl, row))).toEqual([1, 0.5]);
     expect(own).toHaveLength(1);
   });

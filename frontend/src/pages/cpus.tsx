@@ -10,7 +10,7 @@ import { MetricSelect } from "@/components/CellChoice";
 import { byLibrary, maskText, rateShare, relativeText } from "@/components/cpus-model";
 import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
-import { HostSelect } from "@/components/HostSelect";
+import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { libraryTitle } from "@/components/libraries";
 import { MoveText } from "@/components/MoveText";
 import { RunLink } from "@/components/RunLink";
@@ -151,7 +151,7 @@ function CpuTable({ library, rows, cpus }: { library: string; rows: CpuRow[]; cp
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={`${row.pool} ${row.cpu_model}`} {...{ row, cpus }} share={rateShare(rows, row)} />
+            <Row key={hostLabel(row.host_kind)} {...{ row, cpus }} share={rateShare(rows, row)} />
           ))}
         </tbody>
       </table>
@@ -168,13 +168,14 @@ function Row({
   cpus: Cpus;
   share: number;
 }) {
-  const { pool, cpu_model: cpu, subject, estimate, change } = row;
+  const { host_kind, subject, estimate, change } = row;
+  const { pool, cpu_model: cpu } = host_kind;
   const isRate = format.isRate(metric);
   return (
     <tr>
       <th scope="row">
         <Link {...paths.series({ case: shown?.id ?? "", metric, pool, cpu })}>
-          <HostName kind={row} />
+          <HostName kind={host_kind} />
         </Link>
         <small className="below">
           {endText({ ...subject, version: versionText(subject) })},{" "}

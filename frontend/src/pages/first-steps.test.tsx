@@ -122,7 +122,7 @@ describe("cells without a number", () => {
   it("are one line a reason on the page of an upgrade", async () => {
     const comparison = answerOf<Comparison>("compare");
     const missing = ["a", "b", "c"].map((title) => ({
-      ...{ case_id: title, title, pool: "local", cpu_model: "a CPU", version: "1.1" },
+      ...{ case_id: title, title, host_kind: { pool: "local", cpu_model: "a CPU" }, version: "1.1" },
       reason: "crashed",
     }));
     openWith(paths.upgrade("fake", "1.0", "1.1"), "compare", {

@@ -206,7 +206,13 @@ function CommonFactors({ subjects, factors, cells }: FactorsProps) {
   return (
     <section>
       <h2>Common factors</h2>
-      <ChartFrame caption={captionOf({ title: "Common factors", subjects, hosts: cells })}>
+      <ChartFrame
+        caption={captionOf({
+          title: "Common factors",
+          subjects,
+          hosts: cells.map(({ host_kind }) => host_kind),
+        })}
+      >
         <MoveChart
           label="Common factors"
           lines={factors.map((factor) => ({

@@ -180,7 +180,7 @@ export function aComparedCell(caseId: string, cell: Partial<ComparedCell> = {}):
   return {
     case_id: caseId,
     title: caseId,
-    ...kind,
+    host_kind: kind,
     verdict: "more",
     move: aMove(1.02),
     client: { ...aMove(1), verdict: "same" },

@@ -15,6 +15,7 @@ from kexbench.analysis.resampling import Places, Rejections, partition, resample
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 from kexbench.domain.upgrades import Side, UpgradeCell
 
@@ -91,8 +92,7 @@ def _cell(pool: Pool, before: str, after: str, places: "np.ndarray[tuple[int], n
     names = {key: f"run/{JOBS * number // len(keys)}/{number}" for number, key in enumerate(keys)}
     return CellData(
         case=pool.case,
-        pool="local",
-        cpu_model="this",
+        host_kind=HostKind("local", "this"),
         before={side: _named(batches, names) for side, batches in pool.batches[before].items()},
         after={side: _named(batches, names) for side, batches in pool.batches[after].items()},
         run_ids=("run",),

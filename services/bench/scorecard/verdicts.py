@@ -15,6 +15,7 @@ from kexbench.analysis.verdict import judge
 from kexbench.api.commit_models import CheckView
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.commits import Reason
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.runs import RunState
 from kexbench.domain.scorecard import ScorecardRow, ScorecardTable
 from kexbench.domain.verdicts import RELEVANT, run_verdict
@@ -73,8 +74,7 @@ def _cells(random: np.random.Generator, noise: float, step: float) -> Iterator[C
         costs = (1 + step * (place == 0)) * np.exp(noise * random.standard_normal(INVOCATIONS))
         yield CellData(
             case=_CASE,
-            pool="local",
-            cpu_model="this",
+            host_kind=HostKind("local", "this"),
             before={"both": dict.fromkeys(keys, (1.0,))},
             after={"both": {key: (cost,) for key, cost in zip(keys, costs.tolist(), strict=True)}},
             run_ids=(_RUN,),

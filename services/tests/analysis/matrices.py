@@ -8,6 +8,7 @@ import numpy as np
 from kexbench.analysis.compared import CellData
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.upgrades import Side, UpgradeEnd
 
 Steps = Callable[[Case], tuple[float, float]]
@@ -64,7 +65,7 @@ def a_cell(
             costs["client"][key] = (second * rounds).tolist()
             costs["both"][key] = ((first + second) * rounds).tolist()
     before_ns, after_ns = (float(np.median(medians(side["both"]))) if invocations else None for side in sides)
-    cell = CellData(case, pool, "Example CPU 9000", sides[0], sides[1], ("run",), (), unlike, floor)
+    cell = CellData(case, HostKind(pool, "Example CPU 9000"), sides[0], sides[1], ("run",), (), unlike, floor)
     return replace(cell, before_ns=before_ns, after_ns=after_ns)
 
 

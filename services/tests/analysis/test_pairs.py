@@ -8,6 +8,7 @@ from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.domain.upgrades import SIDES, UpgradeCell
 from tests.builders import ECDSA, RSA, SPEC, a_plan, a_run, an_invocation, an_outcome
@@ -34,7 +35,7 @@ def cell_of(found: list[Invocation], case: Case, floor: float = 0.0) -> CellData
         {side: batches_of(found, case.case_id, subject, metric) for side, metric in SIDES.items()}
         for subject in (ONE, TWO)
     )
-    return CellData(case, "", "", before, after, run_ids=(), warnings=(), unlike=False, floor=floor)
+    return CellData(case, HostKind("", ""), before, after, run_ids=(), warnings=(), unlike=False, floor=floor)
 
 
 def judged(found: list[Invocation], case_id: str = RSA) -> UpgradeCell:

@@ -4,6 +4,7 @@ import pytest
 
 from kexbench.analysis.sentences import culprit_sentence, sentence
 from kexbench.domain.differences import Difference
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import CellVerdict, Factor, SideMove, UpgradeCell
@@ -26,8 +27,7 @@ def a_cell(
     return UpgradeCell(
         case_id=f"case-{number}",
         title=f"case {number}",
-        pool=pool,
-        cpu_model="Example CPU 9000",
+        host_kind=HostKind(pool, "Example CPU 9000"),
         verdict=verdict,
         move=move,
         client=None if side is None else SideMove(ratio=1.0, low=0.999, high=1.001, verdict="same"),

@@ -37,7 +37,7 @@ DAY = timedelta(days=1)
 def appearance(
     subject: str, run: str, *, case: Case = CASE, at: datetime = NOON, units: Iterable[str] = "abc"
 ) -> AppearanceRow:
-    return AppearanceRow(case, subject, KIND.pool, KIND.cpu_model, run, at, frozenset(units))
+    return AppearanceRow(case, subject, KIND, run, at, frozenset(units))
 
 
 @dataclass(frozen=True)

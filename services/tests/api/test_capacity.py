@@ -215,7 +215,7 @@ def test_each_cpu_has_its_own_needs_and_gaps(client: httpx.Client, empty_store: 
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     measured(empty_store, {"1.0": {RSA: 800, ECDSA: 400}}, run_id="two", day=1, host=OTHER)
     both = asked(client, a_mix(*HALVES))["cpus"]
-    assert [cpu["cpu_model"] for cpu in both] == [kind_of(OTHER), kind_of(HOST)]
+    assert [cpu["host_kind"]["cpu_model"] for cpu in both] == [kind_of(OTHER), kind_of(HOST)]
     assert both[0]["versions"][0]["need"]["cores"]["value"] == pytest.approx(9, rel=1e-3)
     (here,) = asked(client, a_mix(*HALVES), cpu_model=kind_of(HOST))["cpus"]
     assert here == both[1]

@@ -42,9 +42,12 @@ def test_two_versions_have_the_verdicts_of_their_upgrade(client: httpx.Client, e
     for base, other in (("1.0", "1.1"), ("1.0", "1.2"), ("1.2", "1.0")):
         answer = compared(client, base=f"fake@{base}", other=f"fake@{other}")
         upgrade = report(client, base, other)
-        shown = [(cell["case_id"], cell["cpu_model"], cell["verdict"], cell["move"]) for cell in answer["cells"]]
+        shown = [
+            (cell["case_id"], cell["host_kind"]["cpu_model"], cell["verdict"], cell["move"]) for cell in answer["cells"]
+        ]
         assert shown == [
-            (cell["case_id"], cell["cpu_model"], cell["verdict"], cell["move"]) for cell in upgrade["cells"]
+            (cell["case_id"], cell["host_kind"]["cpu_model"], cell["verdict"], cell["move"])
+            for cell in upgrade["cells"]
         ]
         for cell, judged in zip(answer["cells"], upgrade["cells"], strict=True):
             assert (cell["unalike"], cell["warnings"]) == ([], judged["warnings"])
@@ -84,7 +87,7 @@ def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(client: httpx.Client
     assert cell["move"] == pytest.approx(next(row["relative"] for row in row if row["relative"]), rel=0.001), (
         "the page of CPUs has the same of the newest version, which costs as much"
     )
-    assert [(line["cpu_model"], line["base"], line["other"]) for line in answer["lines"]] == [
+    assert [(line["host_kind"]["cpu_model"], line["base"], line["other"]) for line in answer["lines"]] == [
         (HOST.cpu_model, 0, 0),
         (OTHER_CPU.cpu_model, 0, 0),
     ]

@@ -20,7 +20,7 @@ def cpus(client: httpx.Client, **asked: Any) -> dict[str, Any]:
 
 
 def by_cpu(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {row["cpu_model"].split(",")[0]: row for row in answer["rows"]}
+    return {row["host_kind"]["cpu_model"].split(",")[0]: row for row in answer["rows"]}
 
 
 def test_an_empty_store_has_no_cpus(client: httpx.Client) -> None:
@@ -53,7 +53,7 @@ def test_the_gain_of_the_newest_version_is_that_of_its_matrix(
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     measured(empty_store, "two", {ONE: 1.0, TWO: 0.9}, day=1, host=OTHER)
     for row in cpus(client)["rows"]:
-        where = {"pool": row["pool"], "cpu_model": row["cpu_model"]}
+        where = row["host_kind"]
         matrix = client.get("/matrix", params=where).raise_for_status().json()
         (cell,) = [
             cell for cell in matrix["cells"] if (cell["case_id"], cell["subject"]) == (RSA, row["subject"]["name"])

@@ -154,7 +154,7 @@ def compared(client: httpx.Client, shown: Shown, **asked: Any) -> Json:
     (cell,) = [
         cell
         for cell in answer["cells"]
-        if cell["case_id"] == shown.case_id and (cell["pool"], cell["cpu_model"]) == (shown.pool, shown.cpu_model)
+        if cell["case_id"] == shown.case_id and cell["host_kind"] == {"pool": shown.pool, "cpu_model": shown.cpu_model}
     ]
     return cell  # type: ignore[no-any-return]
 

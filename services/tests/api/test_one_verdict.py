@@ -129,7 +129,7 @@ def steps(found: Verdicts) -> set[tuple[str, str]]:
 
 def of_cells(cells: tuple[UpgradeCell, ...], before: str, after: str) -> Verdicts:
     return {
-        (cell.case_id, cell.cpu_model, before, after): (
+        (cell.case_id, cell.host_kind.cpu_model, before, after): (
             cell.verdict,
             cell.client.verdict if cell.client else None,
             cell.server.verdict if cell.server else None,
@@ -156,7 +156,7 @@ def of_comparisons(
         ends = {"base": f"{library}@{before}", "other": f"{library}@{after}"}
         for cell in client.get("/compare", params={**ends, **query}).raise_for_status().json()["cells"]:
             client_side, server_side = (cell[side] and cell[side]["verdict"] for side in ("client", "server"))
-            where = (cell["case_id"], cell["cpu_model"], before, after)
+            where = (cell["case_id"], cell["host_kind"]["cpu_model"], before, after)
             found[where] = (cell["verdict"], client_side, server_side)
     return found
 

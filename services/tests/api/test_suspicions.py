@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from kexbench.alerts.suspicions import answered, cause_of, chained, has_recovered
 from kexbench.domain.alerts import AlertCell
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.screenings import UpgradeOutcome
 from tests.builders import HOST, RSA, a_finding, a_screening
 
-HERE = (RSA, "local", HOST.cpu)
+HERE = (RSA, HostKind("local", HOST.cpu))
 
 
 def move(ratio: float, error: float = 0.002) -> Ratio:
@@ -51,7 +52,7 @@ def test_a_version_has_recovered_when_it_costs_no_more_than_before_and_surely_le
 
 def test_one_cell_that_has_not_recovered_is_enough() -> None:
     other = cells(1.05)[0].model_copy(update={"case_id": "other"})
-    both = {HERE: move(1.0), ("other", "local", HOST.cpu): move(1.03)}
+    both = {HERE: move(1.0), ("other", HERE[1]): move(1.03)}
     assert not has_recovered(both, [*cells(1.05), other], relevant=0.005)
 
 

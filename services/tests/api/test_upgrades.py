@@ -303,12 +303,12 @@ def test_host_kinds_are_never_mixed_and_can_be_asked_for(client: httpx.Client, e
     measured(empty_store, "there", {ONE: 1.0, TWO: 1.0}, cases=(RSA,), host=OTHER_CPU, day=1)
     measured(empty_store, "alone", {ONE: 9.0}, host=HOST.model_copy(update={"cpu_model": "Third"}), day=2)
     found = report(client)
-    verdicts = {one["cpu_model"]: one["verdict"] for one in found["cells"]}
+    verdicts = {one["host_kind"]["cpu_model"]: one["verdict"] for one in found["cells"]}
     assert verdicts == {"Other CPU": "same", HOST.cpu_model: "more"}
-    assert [one["cpu_model"] for one in found["cells"]] == ["Other CPU", HOST.cpu_model]
+    assert [one["host_kind"]["cpu_model"] for one in found["cells"]] == ["Other CPU", HOST.cpu_model]
     assert found["missing"] == []
     only = report(client, cpu_model=HOST.cpu_model, pool="local")["cells"]
-    assert [one["cpu_model"] for one in only] == [HOST.cpu_model]
+    assert [one["host_kind"]["cpu_model"] for one in only] == [HOST.cpu_model]
     assert report(client, pool="elsewhere")["cells"] == []
     (alone,), (_, together) = only, found["cells"]
     assert alone | {"history": []} == together | {"history": []}, "judged among all, whatever is shown"

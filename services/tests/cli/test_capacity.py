@@ -18,6 +18,7 @@ from kexbench.answers.capacity_shapes import (
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
 from kexbench.cli import capacity
 from kexbench.domain.dimensions import Server
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.mixes import CostOf
 from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeEnd
@@ -206,8 +207,7 @@ def test_what_is_printed_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     both = a_change("less", 0.65)
     upgraded = CpuNeed(
-        pool="local",
-        cpu_model="Example CPU 9000",
+        host_kind=HostKind("local", "Example CPU 9000"),
         versions=(OLDER, NEWER),
         change=both,
         part_changes=(change,),
@@ -233,7 +233,7 @@ def test_what_is_printed_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     missing = tuple(
         MissingCell(
-            case_id=title, title=title, pool="local", cpu_model="Example CPU 9000", version="3.0.8", reason=reason
+            case_id=title, title=title, host_kind=HostKind("local", "Example CPU 9000"), version="3.0.8", reason=reason
         )
         for title, reason in (("A", "not measured"), ("B", "not measured"), ("C", "unsupported: no such group"))
     )

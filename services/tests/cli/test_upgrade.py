@@ -20,6 +20,7 @@ from kexbench.cli.change_tables import (
 )
 from kexbench.cli.upgrade import share
 from kexbench.domain.differences import Difference
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.upgrades import MissingCell, SideMove, UpgradeCell
@@ -131,7 +132,9 @@ def a_cell(title: str, **changes: object) -> UpgradeCell:
 
 def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
     missing = [
-        MissingCell(case_id=f"{n}", title=f"case {n}", pool="local", cpu_model="CPU", version="1.1", reason="crashed")
+        MissingCell(
+            case_id=f"{n}", title=f"case {n}", host_kind=HostKind("local", "CPU"), version="1.1", reason="crashed"
+        )
         for n in range(7)
     ]
     cells = (a_cell("A", warnings=("not interleaved", "other")), a_cell("B", warnings=("not interleaved",)))

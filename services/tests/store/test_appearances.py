@@ -28,7 +28,8 @@ def test_subjects_are_told_with_the_cases_that_they_have_on_each_host_kind(store
     store.add_invocation(there, an_invocation(there, 2, cpu_ns={TWO: 1}))
     dies_after(1, store, there, an_invocation(there, cpu_ns={ONE: 2}))
     found = [
-        (row.subject.name, row.cpu_model, set(row.case_ids), row.measured_at) for row in store.measured_subjects(CPU)
+        (row.subject.name, row.host_kind.cpu_model, set(row.case_ids), row.measured_at)
+        for row in store.measured_subjects(CPU)
     ]
     minute = timedelta(minutes=1)
     assert found == [
@@ -77,7 +78,7 @@ def test_every_run_that_has_a_subject_in_a_case_is_told_with_its_invocations(sto
     dies_after(1, store, new, an_invocation(new, 1, cpu_ns={TWO: 2}))
     units = {f"{old.plan.jobs[job].job_id}/{number}" for job, number in ((0, 0), (1, 4))}
     found = store.appearances(CPU)
-    assert [(row.run_id, row.subject, row.case, set(row.units), row.cpu_model) for row in found] == [
+    assert [(row.run_id, row.subject, row.case, set(row.units), row.host_kind.cpu_model) for row in found] == [
         ("old", NAMES[ONE], old.plan.case(RSA), units, HOST.cpu_model),
         ("old", NAMES[TWO], old.plan.case(RSA), units, HOST.cpu_model),
         ("new", NAMES[ONE], old.plan.case(ECDSA), {f"{new.plan.jobs[0].job_id}/0"}, "Other CPU"),

@@ -64,8 +64,8 @@ def test_all_that_is_read_of_one_kind_is_of_that_kind(store: Store) -> None:
     here = Selection(Metric.CPU_NS, "local", kind_of(other))
     assert [row.run_id for row in store.samples(here)] == ["run-1"]
     assert [row.run_id for row in store.outcomes(here)] == ["run-1"]
-    assert [(row.cpu_model, row.run_id) for row in store.appearances(here)] == [(kind_of(other), "run-1")]
-    assert [row.cpu_model for row in store.measured_subjects(here)] == [kind_of(other)]
+    assert [(row.host_kind.cpu_model, row.run_id) for row in store.appearances(here)] == [(kind_of(other), "run-1")]
+    assert [row.host_kind.cpu_model for row in store.measured_subjects(here)] == [kind_of(other)]
     assert {row["cpu_model"] for row in exported_rows(store, here)} == {kind_of(other)}
     assert [row.level for row in store.samples(replace(here, cpu_model=None))] == [10, 11]
 

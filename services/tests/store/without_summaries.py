@@ -242,8 +242,7 @@ class StoreWithoutSummaries(ClickHouseStore):
                         "commit": row["any_commit"],
                     }
                 ),
-                pool=row["pool"],
-                cpu_model=row["host_kind"],
+                host_kind=HostKind(row["pool"], row["host_kind"]),
                 case_ids=frozenset(row["cases"]),
                 measured_at=row["newest"],
             )
@@ -268,8 +267,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             AppearanceRow(
                 case=rows.case_of(row),
                 subject=row["subject"],
-                pool=row["pool"],
-                cpu_model=row["host_kind"],
+                host_kind=HostKind(row["pool"], row["host_kind"]),
                 run_id=row["run_id"],
                 measured_at=row["newest"],
                 units=frozenset(row["units"]),

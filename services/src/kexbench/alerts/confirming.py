@@ -59,7 +59,7 @@ def screened_upgrade(
     events = store.alert_events(alert_id)
     reported = {host_case(cell) for event in events if event.finding for cell in event.finding.cells}
     suspected = tuple(
-        dict.fromkeys(in_pool(pool, case_id) for case_id, pool, cpu in slower if (case_id, pool, cpu) not in reported)
+        dict.fromkeys(in_pool(kind.pool, case_id) for case_id, kind in slower if (case_id, kind) not in reported)
     )
     if not suspected:
         return screened.model_copy(update={"outcome": "confirmed", "alert_id": alert_id, "detail": "already reported"})
@@ -157,7 +157,7 @@ def _decided(
     if not any(cell.move for cell in cells.judged):
         detail = f"run {run_id} has no results for these versions: see its page"
         return upgrade.model_copy(update={"outcome": "cannot confirm", "confirmation_run": None, "detail": detail})
-    cells = cells.where(lambda cell: in_pool(cell.pool, cell.case_id) in upgrade.suspected)
+    cells = cells.where(lambda cell: in_pool(cell.host_kind.pool, cell.case_id) in upgrade.suspected)
     if not (confirmed := cells.more()):
         return upgrade.model_copy(update={"outcome": "not confirmed", "detail": ""})
     screened = cells_between(store, *ends, rule.relevant, run_id=screening.run_id)

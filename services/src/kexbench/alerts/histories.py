@@ -30,4 +30,4 @@ def steps_in_histories(store: SampleStore, run: Run, relevant: float) -> Iterato
                 if step.ratio >= 1 + relevant and step.index >= len(series) - RECENT:
                     before, after = series[step.index - 1 : step.index + 1]
                     upgrade = Upgrade.of(cast(Library, after.subject.library), before.subject, after.subject)
-                    yield upgrade, (after.case_id, kind.pool, kind.cpu_model)
+                    yield upgrade, (after.case_id, kind)

@@ -54,14 +54,14 @@ def _suspected(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: flo
     """The upgrade if it is suspected."""
     ends = upgrade.before.subject, upgrade.after.subject
     cells = cells_between(store, *ends, relevant, run.run_id)
-    suspected = {in_pool(cell.pool, cell.case_id) for cell in cells.more()}
+    suspected = {in_pool(cell.host_kind.pool, cell.case_id) for cell in cells.more()}
     if not suspected:
         return []
     count, confirmation = len(cells.more()), _confirmation(store, key)
     outcome = "suspected"
     if confirmation and confirmation.confirmation_run:
         cells = cells_between(store, *ends, relevant, confirmation.confirmation_run)
-        confirmed = [cell for cell in cells.more() if in_pool(cell.pool, cell.case_id) in suspected]
+        confirmed = [cell for cell in cells.more() if in_pool(cell.host_kind.pool, cell.case_id) in suspected]
         count, outcome = len(confirmed), "confirmed" if confirmed else "not confirmed"
     return [
         ReplayedUpgrade.model_validate(

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kexbench.analysis.sides import moved_side
 from kexbench.domain.alerts import AlertCell, AlertKind, Cause
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.screenings import ScreenedUpgrade, Screening
 from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 
-HostCase = tuple[str, str, str]
-"""A case on a host kind: its id, the pool, the CPU model."""
+HostCase = tuple[str, HostKind]
+"""A case, by its id, on a host kind."""
 
 
 def host_case(cell: UpgradeCell | AlertCell) -> HostCase:
-    return cell.case_id, cell.pool, cell.cpu_model
+    return cell.case_id, cell.host_kind
 
 
 def in_pool(pool: str, case_id: str) -> str:
@@ -38,8 +39,8 @@ def alert_cells(spec_name: str, cells: Iterable[UpgradeCell]) -> tuple[AlertCell
             spec_name=spec_name,
             case_id=cell.case_id,
             title=cell.title,
-            pool=cell.pool,
-            cpu_model=cell.cpu_model,
+            pool=cell.host_kind.pool,
+            cpu_model=cell.host_kind.cpu_model,
             move=cell.move,
             side=moved_side(cell.client, cell.server),
         )

@@ -89,7 +89,7 @@ def _moving(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> bool
 
 
 def _host(cell: CellData) -> str:
-    return f"{cell.cpu_model} in pool {cell.pool}"
+    return f"{cell.host_kind.cpu_model} in pool {cell.host_kind.pool}"
 
 
 def _moves(moves: Sequence[Ratio | None]) -> _Moves:

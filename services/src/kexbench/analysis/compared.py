@@ -9,6 +9,7 @@ from kexbench.analysis.rounds import Batches
 from kexbench.analysis.spread import Spreads, spreads
 from kexbench.domain.cases import Case
 from kexbench.domain.differences import Difference
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side
 
@@ -18,8 +19,7 @@ class CellData:
     """One case on one host kind, with the costs of both versions."""
 
     case: Case
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     before: Mapping[Side, Batches]
     """Batches by `run/job/invocation`. Batches of both versions with the same key ran interleaved."""
     after: Mapping[Side, Batches]

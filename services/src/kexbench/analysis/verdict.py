@@ -44,7 +44,7 @@ def judge_moves(cells: Sequence[CellData], relevant: float = RELEVANT) -> dict[i
 
 def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int, "Judged"]:
     pairs = {place: cell.pairs[side] for place, cell in enumerate(cells) if side in cell.pairs}
-    kinds = {place: (cell.data.pool, cell.data.cpu_model) for place, cell in enumerate(cells)}
+    kinds = {place: cell.data.host_kind for place, cell in enumerate(cells)}
     floors = {place: cell.data.floor for place, cell in enumerate(cells)}
     return judge_pairs(pairs, kinds, floors, relevant)
 
@@ -85,8 +85,7 @@ def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMov
     return UpgradeCell(
         case_id=data.case.case_id,
         title=data.case.label,
-        pool=data.pool,
-        cpu_model=data.cpu_model,
+        host_kind=data.host_kind,
         verdict=both.verdict if both else verdict,
         move=both.move.ratio if both else None,
         client=_side(sides["client"]),

@@ -14,7 +14,7 @@ from kexbench.answers.shapes import CaseView, RunChoice
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.cases import Case
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.hosts import HostKind
+from kexbench.domain.hosts import EVERYWHERE, HostChoice, HostKind
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
@@ -63,25 +63,20 @@ def batches_of_cell(
     metric: Metric,
     subject: str,
     case_id: str,
-    kind: tuple[str | None, str | None] = (None, None),
+    on: HostChoice = EVERYWHERE,
     run_id: str | None = None,
 ) -> Batches | None:
-    """Of the newest run and host kind that fit, runs aside only if no other fits; None if none does. `kind`: pool and
-    CPU model."""
+    """Of the newest run and host kind that fit, runs aside only if no other fits; None if none does."""
     everywhere = Selection(metric, subjects=(subject,), case_ids=(case_id,), asides=True)
     appearances = store.appearances(everywhere)
-    fitting = [
-        row
-        for row in appearances
-        if kind[0] in (None, row.pool) and kind[1] in (None, row.cpu_model) and run_id in (None, row.run_id)
-    ]
+    fitting = [row for row in appearances if on.holds(row.host_kind) and run_id in (None, row.run_id)]
     if not fitting:
         return None
     asides = store.evidence().left_out
     fitting = [row for row in fitting if row.run_id not in asides] or fitting
     place = host_kinds(fitting)[0]
     newest = max(
-        (row for row in fitting if (row.pool, row.cpu_model) == (place.pool, place.cpu_model)),
+        (row for row in fitting if row.host_kind == place),
         key=lambda row: (row.measured_at, row.run_id),
     )
     here = Selection(
@@ -152,7 +147,7 @@ def distribution(
     cell = store.kept_value(
         ("distribution", metric, subject, case_id, pool, cpu_model, run_id),
         lambda evidence: evidence.of_case(case_id),
-        lambda: batches_of_cell(store, metric, subject, case_id, (pool, cpu_model), run_id),
+        lambda: batches_of_cell(store, metric, subject, case_id, HostChoice(pool, cpu_model), run_id),
     )
     if cell is None:
         where = ", ".join(filter(None, (pool, cpu_model, run_id))) or "any machine"
@@ -169,5 +164,5 @@ def distribution(
         removed=cell.removed,
         disturbed=cell.disturbed,
         host_kinds=host_kinds(cell.appearances),
-        runs=run_choices(row for row in cell.appearances if HostKind(row.pool, row.cpu_model) == cell.kind),
+        runs=run_choices(row for row in cell.appearances if row.host_kind == cell.kind),
     )

@@ -136,12 +136,12 @@ def _lacking(
 ) -> tuple[dict[HostKind, dict[str, set[str]]], list[HostKind]]:
     """The cases that each subject lacks on each host kind where one was measured, and the host kinds where none lacks
     any. Those measured last come first."""
-    rows = [row for row in store.measured_subjects(here) if pool in (None, row.pool)]
-    cpu_models = meant_by(cpu_model, {row.cpu_model for row in rows}) if cpu_model else None
+    rows = [row for row in store.measured_subjects(here) if pool in (None, row.host_kind.pool)]
+    cpu_models = meant_by(cpu_model, {row.host_kind.cpu_model for row in rows}) if cpu_model else None
     measured: dict[HostKind, dict[str, frozenset[str]]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: row.measured_at, reverse=True):
-        if cpu_models is None or row.cpu_model in cpu_models:
-            measured[HostKind(row.pool, row.cpu_model)][row.subject.name] = row.case_ids
+        if cpu_models is None or row.host_kind.cpu_model in cpu_models:
+            measured[row.host_kind][row.subject.name] = row.case_ids
     needed = {part.case_id for part in mix.all_parts}
     lacking = {
         kind: {name: needed - case_ids.get(name, frozenset()) for name in here.subjects}
@@ -158,7 +158,7 @@ def _compared(
     cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
     views, moves = judged_together(cells), moves_together(cells)
     return {
-        (HostKind(cell.pool, cell.cpu_model), cell.case.case_id): _Compared(cell, views[place], moves.get(place))
+        (cell.host_kind, cell.case.case_id): _Compared(cell, views[place], moves.get(place))
         for place, cell in enumerate(cells)
     }
 
@@ -181,8 +181,7 @@ def _cpu_need(
     )
     change = _mix_change(mix.parts, compared, measured[0], costs[0]) if compared else None
     return CpuNeed(
-        pool=kind.pool,
-        cpu_model=kind.cpu_model,
+        host_kind=kind,
         versions=versions,
         change=change,
         part_changes=tuple(_part_change(compared[part.case_id]) for part in mix.parts if compared),
@@ -369,8 +368,7 @@ def _missing(
                     MissingCell(
                         case_id=part.case_id,
                         title=cases[part.case_id].label,
-                        pool=kind.pool,
-                        cpu_model=kind.cpu_model,
+                        host_kind=kind,
                         version=version,
                         reason=reason or NOT_MEASURED,
                     )

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from kexbench.domain.dimensions import Server
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate, Ratio
 from kexbench.domain.mixes import CostOf
 from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeEnd
@@ -65,8 +66,7 @@ class VersionNeed(Frozen):
 class CpuNeed(Frozen):
     """The needs on one host kind."""
 
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     versions: tuple[VersionNeed, ...] = Field(description="one, or two where an upgrade is asked for")
     change: MixChange | None = Field(description="the mix after the upgrade relative to before")
     part_changes: tuple[PartChange, ...]

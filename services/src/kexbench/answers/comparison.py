@@ -14,7 +14,7 @@ from kexbench.answers.server_costs import with_server_costs
 from kexbench.answers.shapes import CaseChoice, CaseView, RunChoice
 from kexbench.answers.subjects import MeasuredSubject, subjects_in_order
 from kexbench.answers.two_ends import ComparedCell, kept_cells, step_of
-from kexbench.answers.upgrade import OnMachines, Upgrade, upgrade_of
+from kexbench.answers.upgrade import Upgrade, upgrade_of
 from kexbench.domain.cases import Case, case_order, differences
 from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
@@ -75,7 +75,7 @@ def _with_histories(
 
 
 def _kinds(cell: ComparedCell) -> Kinds:
-    return HostKind(cell.pool, cell.cpu_model), cell.other_host_kind
+    return cell.host_kind, cell.other_host_kind
 
 
 class ComparedEnd(Frozen):
@@ -121,7 +121,7 @@ def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubje
     if end is None:
         return None
     name = end.subject.name
-    known = {HostKind(row.pool, row.cpu_model) for row in measured if row.subject.name == name}
+    known = {row.host_kind for row in measured if row.subject.name == name}
     runs, cases = store.kept_value(
         ("runs and cases of", name),
         lambda evidence: evidence.of_subjects((name,)),
@@ -129,8 +129,8 @@ def _end(store: SampleStore, end: End | None, measured: Collection[MeasuredSubje
     )
     return ComparedEnd(
         subject=end.subject,
-        pool=end.pool,
-        cpu_model=end.cpu_model,
+        pool=end.on.pool,
+        cpu_model=end.on.cpu_model,
         run_id=end.run_id,
         case_id=end.case_id,
         host_kinds=[kind for kind in store.host_kinds() if kind in known],
@@ -183,5 +183,5 @@ def _upgraded(
 ) -> tuple[Sequence[ComparedCell], Upgrade]:
     """The cells with what their servers need, and what they have in common."""
 
-    upgrade = upgrade_of(store, catalogue, base.subject, other.subject, OnMachines(base.pool, base.cpu_model), relevant)
+    upgrade = upgrade_of(store, catalogue, base.subject, other.subject, base.on, relevant)
     return with_server_costs(store, step_of(base, other), cells), upgrade

@@ -35,8 +35,7 @@ Relation = Literal["base", "compared", "other version", "other work", "few invoc
 class CpuRow(Frozen):
     """The newest version of a library on a host kind."""
 
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     subject: Subject
     estimate: Estimate
     run_id: str
@@ -83,7 +82,7 @@ def cpu_rows(store: Store, metric: Metric, case_id: str, libraries: tuple[str, .
     judged = judged_steps(store, {step for _, step, _ in placed if step}, metrics={"both": metric})
     rows = []
     for row, step, ends in placed:
-        cell = judged[step].of(case_id, HostKind(row.pool, row.cpu_model)) if step else None
+        cell = judged[step].of(case_id, row.host_kind) if step else None
         rows.append(row.model_copy(update={"change": change_of(ends, *cell)}) if ends and cell else row)
     return rows
 
@@ -106,8 +105,7 @@ def _placed(
         relation, relative, cautions = _relation(place, cell, on_base, numbers)
         host = facts.of(cell.run_id, place.kind)
         row = CpuRow(
-            pool=place.kind.pool,
-            cpu_model=place.kind.cpu_model,
+            host_kind=place.kind,
             subject=cell.subject,
             estimate=estimate_median(cell.levels),
             run_id=cell.run_id,

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from kexbench.answers.subjects import neighbours
-from kexbench.domain.hosts import HostKind
+from kexbench.domain.hosts import EVERYWHERE, HostChoice, HostKind
 from kexbench.domain.subjects import Subject
 from kexbench.store.port import MeasuredSubjectRow, SampleStore
 
@@ -14,13 +14,9 @@ class End:
     """A subject, optionally on one host kind, in one run and in one case."""
 
     subject: Subject
-    pool: str | None = None
-    cpu_model: str | None = None
+    on: HostChoice = EVERYWHERE
     run_id: str | None = None
     case_id: str | None = None
-
-    def is_on(self, kind: HostKind) -> bool:
-        return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
 
     def is_upgraded_to(self, other: "End") -> bool:
         """Whether the two are builds of one library, in all cases of all runs, on the same machines."""
@@ -28,8 +24,8 @@ class End:
         return (
             builds[0].library == builds[1].library
             and builds[0] != builds[1]
-            and self == End(builds[0], self.pool, self.cpu_model)
-            and other == End(builds[1], self.pool, self.cpu_model)
+            and self == End(builds[0], self.on)
+            and other == End(builds[1], self.on)
         )
 
 
@@ -52,9 +48,9 @@ def chosen_ends(
 def shared_kinds(store: SampleStore, base: End, other: End, measured: Collection[MeasuredSubjectRow]) -> list[Kinds]:
     """Each host kind that both ends allow and have numbers of; without any, the newest one of each. A subject is never
     compared with itself in one run, unless in two cases."""
-    known = {(row.subject.name, HostKind(row.pool, row.cpu_model)) for row in measured}
+    known = {(row.subject.name, row.host_kind) for row in measured}
     of_base, of_other = (
-        [kind for kind in store.host_kinds(end.run_id) if end.is_on(kind) and (end.subject.name, kind) in known]
+        [kind for kind in store.host_kinds(end.run_id) if end.on.holds(kind) and (end.subject.name, kind) in known]
         for end in (base, other)
     )
     if shared := [(kind, kind) for kind in of_base if kind in of_other]:
@@ -70,12 +66,11 @@ class AskedEnd:
     """What a person wrote of an end."""
 
     subject: str | None = None
-    pool: str | None = None
-    cpu_model: str | None = None
+    on: HostChoice = EVERYWHERE
     run_id: str | None = None
     case_id: str | None = None
 
     def of(self, subject: Subject | None, other: "AskedEnd") -> End | None:
         """A case at one end alone is that of both."""
         case_id = self.case_id or other.case_id
-        return End(subject, self.pool, self.cpu_model, self.run_id, case_id) if subject else None
+        return End(subject, self.on, self.run_id, case_id) if subject else None

@@ -29,8 +29,7 @@ class HistoryLine(Frozen):
 
     library: str
     build_profile_label: str
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     versions: list[str]
     base: int | None = Field(description="place of the subject of `base` in the versions; null if it is not there")
     other: int | None
@@ -53,8 +52,7 @@ class Line:
         return HistoryLine(
             library=self.subjects[0].library,
             build_profile_label=self.subjects[0].build_profile_label,
-            pool=self.kind.pool,
-            cpu_model=self.kind.cpu_model,
+            host_kind=self.kind,
             versions=[subject_version(subject) for subject in self.subjects],
             base=base_place,
             other=other_place,
@@ -67,7 +65,7 @@ def line_of(end: Subject, kind: HostKind, measured: Collection[MeasuredSubjectRo
         row.subject.name: row.subject
         for row in measured
         if (row.subject.library, row.subject.build_profile) == (end.library, end.build_profile)
-        and HostKind(row.pool, row.cpu_model) == kind
+        and row.host_kind == kind
     }
     return Line(kind, tuple(sorted(subjects.values(), key=version_order)[-MOST_VERSIONS:]))
 

@@ -44,15 +44,15 @@ class JudgedCells:
     judged: tuple[UpgradeCell, ...] = ()
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str, str], int]:
-        return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
+    def _places(self) -> dict[tuple[str, HostKind], int]:
+        return {(cell.case_id, cell.host_kind): place for place, cell in enumerate(self.judged)}
 
     def __len__(self) -> int:
         return len(self.judged)
 
     def of(self, case_id: str, kind: HostKind) -> tuple[CellData, UpgradeCell] | None:
         """None if the two were not measured there."""
-        place = self._places.get((case_id, kind.pool, kind.cpu_model))
+        place = self._places.get((case_id, kind))
         return None if place is None else (self.data[place], self.judged[place])
 
     def __add__(self, other: "JudgedCells") -> "JudgedCells":
@@ -63,12 +63,12 @@ class JudgedCells:
 
     def ordered(self, kinds: Sequence[HostKind]) -> "JudgedCells":
         """In the order of the matrix, then of the host kinds."""
-        ranks = {(kind.pool, kind.cpu_model): rank for rank, kind in enumerate(kinds)}
+        ranks = {kind: rank for rank, kind in enumerate(kinds)}
         places = sorted(
             range(len(self.data)),
             key=lambda place: (
                 case_order(self.data[place].case),
-                ranks.get((self.data[place].pool, self.data[place].cpu_model), len(ranks)),
+                ranks.get(self.data[place].host_kind, len(ranks)),
             ),
         )
         return JudgedCells(tuple(self.data[place] for place in places), tuple(self.judged[place] for place in places))

@@ -24,7 +24,7 @@ def missing_cells(store: SampleStore, before: Subject, after: Subject, *, asides
     appearances = store.appearances(selection)
     cases: dict[tuple[HostKind, str], dict[str, Case]] = defaultdict(dict)
     for row in appearances:
-        cases[HostKind(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
+        cases[row.host_kind, row.subject][row.case.case_id] = row.case
     versions = version_names(before, after)
     missing: list[tuple[Case, MissingCell]] = []
     for kind in host_kinds(appearances):
@@ -57,8 +57,7 @@ def _missing(case: Case, kind: HostKind, version: str, reason: str) -> MissingCe
     return MissingCell(
         case_id=case.case_id,
         title=case.label,
-        pool=kind.pool,
-        cpu_model=kind.cpu_model,
+        host_kind=kind,
         version=version,
         reason=reason,
     )

@@ -75,10 +75,8 @@ def cells_of_steps(
     appearances = [row for row in store.appearances(selection) if row.run_id not in left_out]
     cases = {row.case.case_id: row.case for row in appearances}
     runs_by_kind = {
-        kind: _best_runs(
-            [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)], steps, run_ids
-        )
-        for kind in sorted(host_kinds(appearances), key=lambda kind: (kind.pool, kind.cpu_model))
+        kind: _best_runs([row for row in appearances if row.host_kind == kind], steps, run_ids)
+        for kind in sorted(host_kinds(appearances))
     }
     read = _read(store, runs_by_kind.values(), selection.case_ids, metrics)
     for kind, runs in runs_by_kind.items():
@@ -89,8 +87,8 @@ def cells_of_steps(
 
 def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKind]:
     """The host kinds, the one measured last first."""
-    newest_first = sorted(rows, key=lambda row: (-row.measured_at.timestamp(), row.pool, row.cpu_model))
-    return list(dict.fromkeys(HostKind(row.pool, row.cpu_model) for row in newest_first))
+    newest_first = sorted(rows, key=lambda row: (-row.measured_at.timestamp(), row.host_kind))
+    return list(dict.fromkeys(row.host_kind for row in newest_first))
 
 
 def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step], run_ids: RunIds) -> Runs:
@@ -232,8 +230,7 @@ def _cell(case: Case, kind: HostKind, before: Sides, after: Sides, floor: float)
     paired = len(first["both"].keys() & second["both"].keys()) >= MIN_COMPARED_INVOCATIONS
     return CellData(
         case=case,
-        pool=kind.pool,
-        cpu_model=kind.cpu_model,
+        host_kind=kind,
         before=first,
         after=second,
         run_ids=tuple(dict.fromkeys((older.run_id, newer.run_id))),

@@ -128,7 +128,7 @@ def _missing(
     """The planned comparisons without a result, each with the reason and whether only the newer version has none."""
     cells: dict[_Place, list[UpgradeCell]] = defaultdict(list)
     for (_, after), cell in judged:
-        cells[_Place(cell.case_id, cell.pool, after)].append(cell)
+        cells[_Place(cell.case_id, cell.host_kind.pool, after)].append(cell)
     planned = set(_planned(run, subjects))
     open_places = sorted(
         (place, earlier) for place, earlier in planned if not any(cell.move for cell in cells.get(place, ()))
@@ -169,7 +169,7 @@ def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[_Place], dict
     measured: set[_Place] = set()
     failures: dict[_Place, MissingReason] = {}
     for row in store.appearances(Selection(metric, run_id=run.run_id)):
-        measured.add(_Place(row.case.case_id, row.pool, row.subject))
+        measured.add(_Place(row.case.case_id, row.host_kind.pool, row.subject))
     for kind in store.host_kinds(run.run_id):
         for outcome in store.outcomes(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
             place = _Place(outcome.case.case_id, kind.pool, outcome.subject.name)

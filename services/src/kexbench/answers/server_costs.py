@@ -8,14 +8,15 @@ from typing import TypeVar
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.numbers import Step
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.store.port import SampleStore, Selection
 
 _Levels = dict[str, float]
 """The level of each invocation."""
-_Place = tuple[str, str, str, str]
-"""Pool, host kind, run and subject."""
+_Place = tuple[HostKind, str, str]
+"""Host kind, run and subject."""
 
 
 Cell = TypeVar("Cell", bound=UpgradeCell)
@@ -45,7 +46,7 @@ def with_server_costs(store: SampleStore, step: Step, cells: Iterable[Cell]) -> 
     by_case = {key.case_id: of_case for key, of_case in levels.items()}
 
     def with_costs(cell: Cell) -> Cell:
-        place = (cell.pool, cell.cpu_model, cell.run_ids[0])
+        place = (cell.host_kind, cell.run_ids[0])
         of_case = by_case.get(cell.case_id, {})
         before, after = _alike(*(of_case.get((*place, subject), {}) for subject in step))
         if not (before and after and _has_costs(cell)):
@@ -68,7 +69,7 @@ def _levels(store: SampleStore, keys: Collection[_CaseKey]) -> dict[_CaseKey, di
     )
     for row in store.samples(selection):
         if kind := row.host_kind:
-            place = (kind.pool, kind.cpu_model, row.run_id, row.subject.name)
+            place = (kind, row.run_id, row.subject.name)
             levels[keys_by_case[row.case.case_id]][place][row.unit] = row.level
     return levels
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple, Protocol, cast
 
 from kexbench.domain.cases import Case, case_order
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.kits import Library
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import version_text
@@ -89,7 +90,7 @@ class _Measured:
     """A subject with all cells in which it has numbers."""
 
     subject: Subject
-    cells: frozenset[tuple[str, str, str]]
+    cells: frozenset[tuple[HostKind, str]]
     measured_at: datetime
 
 
@@ -114,7 +115,7 @@ def _by_library(rows: Iterable[MeasuredSubjectRow]) -> dict[str, list[_Measured]
     by_library: dict[str, list[_Measured]] = defaultdict(list)
     for subject_rows in by_name.values():
         newest = max(subject_rows, key=lambda row: row.measured_at)
-        cells = frozenset((row.pool, row.cpu_model, case_id) for row in subject_rows for case_id in row.case_ids)
+        cells = frozenset((row.host_kind, case_id) for row in subject_rows for case_id in row.case_ids)
         by_library[newest.subject.library].append(_Measured(newest.subject, cells, newest.measured_at))
     for subjects in by_library.values():
         subjects.sort(key=lambda entry: version_order(entry.subject))

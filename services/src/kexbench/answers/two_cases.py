@@ -34,8 +34,7 @@ def in_turns(
     is_one_build = subjects[0].kit_id == subjects[1].kit_id
     return CellData(
         case=cases[1],
-        pool=kinds[0].pool,
-        cpu_model=kinds[0].cpu_model,
+        host_kind=kinds[0],
         before=before,
         after=after,
         run_ids=(run_id,),

@@ -128,7 +128,7 @@ def _on_each_kind(
     return [
         _Pair((data.case, data.case), (kind, kind), (cell.run_ids[0], cell.run_ids[-1]), (data, cell))
         for data, cell in zip(judged.data, judged.judged, strict=True)
-        if (kind := HostKind(cell.pool, cell.cpu_model)) in shown
+        if (kind := cell.host_kind) in shown
     ]
 
 
@@ -229,8 +229,7 @@ def _unjudged_cell(pair: _Pair, base: Sides, other: Sides) -> ComparedCell:
     cell = UpgradeCell(
         case_id=pair.cases[0].case_id,
         title=pair.cases[0].label,
-        pool=first.pool,
-        cpu_model=first.cpu_model,
+        host_kind=first,
         verdict="unjudged",
         move=None,
         client=None,

@@ -13,11 +13,11 @@ from kexbench.answers.missing import missing_cells
 from kexbench.answers.numbers import Step
 from kexbench.answers.subjects import Neighbours, end_of, neighbours
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.hosts import HostKind
+from kexbench.domain.hosts import HostChoice, HostKind
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import CellVerdict, Factor, MissingCell, UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import CellVerdict, Factor, MissingCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between
 from kexbench.planning.spec import Catalogue
@@ -110,17 +110,6 @@ def upgrades(store: SampleStore, library: Library | None, limit: int, before: da
     )
 
 
-@dataclass(frozen=True)
-class OnMachines:
-    """Of all host kinds, or of those of a pool or a CPU model."""
-
-    pool: str | None = None
-    cpu_model: str | None = None
-
-    def holds(self, where: UpgradeCell | MissingCell) -> bool:
-        return self.pool in (None, where.pool) and self.cpu_model in (None, where.cpu_model)
-
-
 class Upgrade(Frozen):
     """What the changes from one version of a library to another have in common, and what came with them."""
 
@@ -136,7 +125,7 @@ def upgrade_of(
     catalogue: Catalogue,
     before: Subject,
     after: Subject,
-    on: OnMachines,
+    on: HostChoice,
     relevant: float = RELEVANT,
 ) -> Upgrade:
     """Of the selected cells, which are judged among all cells of the upgrade."""
@@ -146,8 +135,13 @@ def upgrade_of(
         judged = judged_steps(store, [step], relevant)[step]
         only_asides = store.evidence().left_out.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
         return (
-            story_of(before, after, judged.where(on.holds).ordered(store.host_kinds()), relevant),
-            list(filter(on.holds, missing_cells(store, before, after, asides=only_asides))),
+            story_of(
+                before,
+                after,
+                judged.where(lambda cell: on.holds(cell.host_kind)).ordered(store.host_kinds()),
+                relevant,
+            ),
+            [cell for cell in missing_cells(store, before, after, asides=only_asides) if on.holds(cell.host_kind)],
         )
 
     story, missing = store.kept_value(

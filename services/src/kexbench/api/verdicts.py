@@ -14,6 +14,7 @@ from kexbench.api.gate import api_router
 from kexbench.api.models import Problem
 from kexbench.api.reading import PROBLEMS
 from kexbench.api.upgrades import Relevant
+from kexbench.domain.hosts import HostChoice
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.verdicts import RELEVANT, RunVerdict
 
@@ -90,8 +91,8 @@ def get_comparison(
     Ends that are not alike, such as two CPUs, get ratios with intervals and no verdicts. With a case for each end, two
     cases: judged where one run measured both in turns."""
     ends = (
-        AskedEnd(base, base_pool, base_cpu_model, base_run_id, base_case_id),
-        AskedEnd(other, other_pool, other_cpu_model, other_run_id, other_case_id),
+        AskedEnd(base, HostChoice(base_pool, base_cpu_model), base_run_id, base_case_id),
+        AskedEnd(other, HostChoice(other_pool, other_cpu_model), other_run_id, other_case_id),
     )
     return comparison(store, catalogue, *ends, relevant)
 

@@ -22,6 +22,7 @@ from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
 from kexbench.cli.words import cases_text
 from kexbench.domain.dimensions import Server
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.mixes import CostOf
 from kexbench.pipeline import read_spec
@@ -88,7 +89,7 @@ def _legend(report: MixReport) -> str:
 
 
 def _print_cpu(cpu: CpuNeed) -> None:
-    out.print(f"{cpu.cpu_model}, pool {cpu.pool}", style="bold", markup=False)
+    out.print(f"{cpu.host_kind.cpu_model}, pool {cpu.host_kind.pool}", style="bold", markup=False)
     for sentence in dict.fromkeys([cpu.sentence, *(version.sentence for version in cpu.versions if version.instead)]):
         out.print(sentence, markup=False, soft_wrap=True)
     changes = {change.case_id: change for change in cpu.part_changes}
@@ -135,11 +136,11 @@ def _warnings(cpu: CpuNeed) -> list[str]:
 
 
 def _print_missing(report: MixReport) -> None:
-    by_place: dict[tuple[str, str, str, str], list[str]] = {}
+    by_place: dict[tuple[str, HostKind, str], list[str]] = {}
     for cell in report.missing:
-        by_place.setdefault((cell.version, cell.pool, cell.cpu_model, cell.reason), []).append(cell.title)
-    for (version, pool, cpu_model, reason), titles in by_place.items():
-        err.print(f"{version} on {cpu_model}, pool {pool}: {reason}: {cases_text(titles)}", markup=False)
+        by_place.setdefault((cell.version, cell.host_kind, cell.reason), []).append(cell.title)
+    for (version, kind, reason), titles in by_place.items():
+        err.print(f"{version} on {kind.cpu_model}, pool {kind.pool}: {reason}: {cases_text(titles)}", markup=False)
     if report.spec_text:
         err.print("  remedy: save this spec as mix-spec.yaml, then kexbench run mix-spec.yaml", markup=False)
         err.print(report.spec_text, markup=False)

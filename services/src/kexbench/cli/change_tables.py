@@ -34,12 +34,9 @@ def cores(cpu_ns: float) -> float:
 
 def change_tables(cells: Sequence[UpgradeCell]) -> list[Table]:
     """One table for each host kind, in the order of the cells."""
-    kinds = dict.fromkeys((cell.pool, cell.cpu_model) for cell in cells)
     return [
-        _table(
-            f"{cpu_model}, pool {pool}", [cell for cell in cells if (cell.pool, cell.cpu_model) == (pool, cpu_model)]
-        )
-        for pool, cpu_model in kinds
+        _table(f"{kind.cpu_model}, pool {kind.pool}", [cell for cell in cells if cell.host_kind == kind])
+        for kind in dict.fromkeys(cell.host_kind for cell in cells)
     ]
 
 

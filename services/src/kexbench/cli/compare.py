@@ -171,8 +171,7 @@ def _without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
     return UpgradeCell(
         case_id=case.id,
         title=case.title,
-        pool=kind.pool if kind else "",
-        cpu_model=kind.cpu_model if kind else "",
+        host_kind=kind or HostKind("", ""),
         verdict="unresolved",
         move=None,
         client=None,
@@ -241,8 +240,8 @@ def _row(detail: RunDetail, cell: UpgradeCell, pair: Pair) -> dict[str, Any]:
     return {
         "run_id": detail.summary.run_id,
         "case_id": cell.case_id,
-        "pool": cell.pool,
-        "cpu_model": cell.cpu_model,
+        "pool": cell.host_kind.pool,
+        "cpu_model": cell.host_kind.cpu_model,
         "verdict": cell.verdict if _is_judged(cell) else None,
         "warnings": list(cell.warnings),
         "components": [change.model_dump() for change in _along(detail, pair)],

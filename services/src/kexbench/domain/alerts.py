@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
@@ -74,6 +75,10 @@ class AlertCell(Frozen):
     cpu_model: str
     move: Ratio
     side: Side = Field(description="which side's CPU time moved")
+
+    @property
+    def host_kind(self) -> HostKind:
+        return HostKind(self.pool, self.cpu_model)
 
 
 class Finding(Frozen):

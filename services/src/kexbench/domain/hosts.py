@@ -40,13 +40,27 @@ class HostFacts(Frozen):
         return content_hash(self.model_dump(mode="json"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class HostKind:
     """Comparable machines: one CPU model and microcode in one pool."""
 
     pool: Annotated[str, Field(examples=["local"])]
     cpu_model: Annotated[str, Field(examples=["AMD EPYC 9R14, microcode 0xa101154"])]
     """The CPU model and its settings, as `kind_of` writes them."""
+
+
+@dataclass(frozen=True)
+class HostChoice:
+    """Some host kinds: all, or those of a pool, of a CPU model, or of both."""
+
+    pool: str | None = None
+    cpu_model: str | None = None
+
+    def holds(self, kind: HostKind) -> bool:
+        return self.pool in (None, kind.pool) and self.cpu_model in (None, kind.cpu_model)
+
+
+EVERYWHERE = HostChoice()
 
 
 class HostTrait(StrEnum):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import COUNTED, TIMED, Metric, Side
 from kexbench.domain.plans import Instrument
@@ -57,8 +58,7 @@ class UpgradeCell(Frozen):
 
     case_id: str
     title: str
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     verdict: CellVerdict = Field(description="of both sides together, with the false discovery rate controlled")
     move: Ratio | None = Field(description="of both sides together; null with fewer than three invocations")
     client: SideMove | None
@@ -108,7 +108,6 @@ class MissingCell(Frozen):
 
     case_id: str
     title: str
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     version: str = Field(description="the version without a number")
     reason: str

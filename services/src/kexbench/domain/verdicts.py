@@ -85,7 +85,7 @@ def run_verdict(
     moved = [
         MovedCell(
             case=cell.title,
-            pool=cell.pool,
+            pool=cell.host_kind.pool,
             before=before,
             after=after,
             **vars(move),

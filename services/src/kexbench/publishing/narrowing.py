@@ -100,9 +100,7 @@ class Narrowing:
                 "choices": self._choices(answer.choices, answer.metric),
                 "host_kinds": [kind for kind in answer.host_kinds if kind in measured],
                 "rows": [
-                    row
-                    for row in answer.rows
-                    if HostKind(row.pool, row.cpu_model) in self.kinds and row.subject.name in self.subjects
+                    row for row in answer.rows if row.host_kind in self.kinds and row.subject.name in self.subjects
                 ],
             }
         )
@@ -117,7 +115,7 @@ class Narrowing:
         cells = [
             cell.model_copy(update={"history": tuple(_history(each, kept[each.line]) for each in cell.history)})
             for cell in answer.cells
-            if HostKind(cell.pool, cell.cpu_model) in self.kinds
+            if cell.host_kind in self.kinds
         ]
         shown, compared = {cell.case_id for cell in cells}, {name for pair in self.pairs for name in pair}
         return answer.model_copy(
@@ -138,7 +136,7 @@ class Narrowing:
         )
 
     def _upgrade(self, upgrade: Upgrade) -> Upgrade:
-        missing = tuple(cell for cell in upgrade.missing if HostKind(cell.pool, cell.cpu_model) in self.kinds)
+        missing = tuple(cell for cell in upgrade.missing if cell.host_kind in self.kinds)
         return upgrade.model_copy(update={"missing": missing})
 
     def _places(self, line: HistoryLine, ends: Sequence[Subject]) -> list[int]:

@@ -54,8 +54,7 @@ class AppearanceTables(KeptTables):
                         "commit": row["any_commit"],
                     }
                 ),
-                pool=row["pool"],
-                cpu_model=row["host_kind"],
+                host_kind=HostKind(row["pool"], row["host_kind"]),
                 case_ids=frozenset(row["cases"]),
                 measured_at=row["newest"],
             )
@@ -90,8 +89,7 @@ class AppearanceTables(KeptTables):
             AppearanceRow(
                 case=rows.case_of(row),
                 subject=row["subject"],
-                pool=row["pool"],
-                cpu_model=row["host_kind"],
+                host_kind=HostKind(row["pool"], row["host_kind"]),
                 run_id=row["run_id"],
                 measured_at=row["newest"],
                 units=frozenset(row["units"]),

@@ -123,8 +123,7 @@ class MeasuredSubjectRow:
 
     subject: Subject
     """With its last measured kit."""
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     case_ids: frozenset[str]
     measured_at: datetime
     """The time of the newest sample."""
@@ -146,8 +145,7 @@ class AppearanceRow:
     case: Case
     subject: str
     """Subject.name."""
-    pool: str
-    cpu_model: str
+    host_kind: HostKind
     run_id: str
     measured_at: datetime
     """The time of the newest sample."""
