@@ -96,7 +96,7 @@ def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_i
     ("broken", "part"),
     [("_queue_scheduled", "schedules"), ("_advance_bisections", "bisections"), ("_requeue", "interrupted runs")],
 )
-def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
+def test_what_is_wrong_with_one_part_is_reported_and_holds_up_no_run(
     one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
 ) -> None:
     def breaks() -> None:
@@ -239,15 +239,15 @@ def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(
     assert one._troubles.now() == []
 
 
-def test_a_verdict_that_fails_is_told_and_the_next_request_computes_it(
+def test_a_verdict_that_fails_is_reported_and_the_next_request_computes_it(
     one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[list[str]] = []
+    troubles: list[list[str]] = []
     failed, judged = Event(), Event()
 
     def judge() -> None:
-        told.append([trouble.part for trouble in one._troubles.now()])
-        if len(told) == 1:
+        troubles.append([trouble.part for trouble in one._troubles.now()])
+        if len(troubles) == 1:
             failed.set()
             raise StoreError("the store does not answer")
         judged.set()
@@ -257,7 +257,7 @@ def test_a_verdict_that_fails_is_told_and_the_next_request_computes_it(
         assert failed.wait(PATIENCE_S)
         queued(empty_store, "first")
         assert judged.wait(PATIENCE_S)
-    assert told[:2] == [[], ["alerts"]]
+    assert troubles[:2] == [[], ["alerts"]]
     assert one._troubles.now() == []
 
 
@@ -368,7 +368,7 @@ def test_the_time_of_a_schedule_begins_one_run(one: Executor, empty_store: Click
     assert empty_store.events(run.run_id)[0].detail == "schedule nightly, 2026-01-02T03:00:00Z"
 
 
-def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_other(
+def test_a_schedule_that_cannot_be_planned_is_reported_once_a_time_and_holds_up_no_other(
     one: Executor, empty_store: ClickHouseStore, said: list[str]
 ) -> None:
     empty_store.add_schedule(a_schedule("gone", NIGHTLY.replace("matrix:", "pools: [pool-z]\nmatrix:")))
@@ -376,8 +376,8 @@ def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_o
     for _ in range(2):
         one._once()
     assert [run.plan.spec_name for run in newest_runs(empty_store, 10)] == ["nightly"]
-    (told,) = (line for line in said if line.startswith("schedule gone"))
-    assert "there is no pool 'pool-z'" in told
+    (line,) = (line for line in said if line.startswith("schedule gone"))
+    assert "there is no pool 'pool-z'" in line
 
 
 def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its_turn(
@@ -400,7 +400,7 @@ def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its
     )
 
 
-def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
+def test_a_repository_that_is_not_there_is_reported_and_holds_up_no_run(
     one: Executor, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
 ) -> None:
     empty_store.add_bisection_event(a_bisection_event())
@@ -413,7 +413,7 @@ def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
 
 
 @pytest.mark.parametrize(
-    ("wall_s", "reading_s", "told"),
+    ("wall_s", "reading_s", "note"),
     [
         (60.0, 55.0, "readers of this service had 0.9 requests open at a time"),
         (60.0, 20.0, ""),
@@ -427,7 +427,7 @@ def test_a_run_that_many_readers_may_have_disturbed_says_so(
     monkeypatch: pytest.MonkeyPatch,
     wall_s: float,
     reading_s: float,
-    told: str,
+    note: str,
 ) -> None:
     queued(empty_store, "first", RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)
     monkeypatch.setattr("kexbench.executor.time.monotonic", lambda: 1000.0 + wall_s)
@@ -437,8 +437,8 @@ def test_a_run_that_many_readers_may_have_disturbed_says_so(
     one._check_process()
     state, detail = newest(empty_store, "first")
     assert state is RunState.FINISHED
-    assert told in detail
-    assert bool(detail) is bool(told)
+    assert note in detail
+    assert bool(detail) is bool(note)
 
 
 def test_what_a_disturbed_run_lacks_is_said_as_well(

@@ -33,7 +33,7 @@ def rows(cli: Cli, *arguments: str, status: int) -> dict[str, dict[str, Any]]:
     return {row["case_id"]: row for row in done.json()}
 
 
-def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
+def test_a_build_that_costs_more_is_reported_by_the_exit_status(cli: Cli) -> None:
     found = rows(cli, ONE, SLOWER, *FEW, status=3)
     assert found.keys() == {PLAIN, RESUMED}
     for row in found.values():
@@ -162,7 +162,7 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
 
 
 @pytest.mark.thorough
-def test_cases_that_cannot_be_measured_are_told_with_the_reason(cli: Cli) -> None:
+def test_cases_that_cannot_be_measured_are_named_with_the_reason(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")
     assert done.status == 1

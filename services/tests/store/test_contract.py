@@ -316,7 +316,7 @@ def test_of_several_attempts_exactly_the_first_counts_whichever_came_first(
     assert {key.attempt for key in store.invocations(run.run_id)} == set(order)
 
 
-def test_invocations_of_a_job_are_told_and_counted_once_whatever_their_attempts(store: Store) -> None:
+def test_invocations_of_a_job_are_listed_and_counted_once_whatever_their_attempts(store: Store) -> None:
     run = started(store)
     first, second = (job.job_id for job in run.plan.jobs)
     for number, attempt in ((0, 1), (0, 2), (1, 1), (3, 1)):

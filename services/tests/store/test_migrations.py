@@ -23,7 +23,7 @@ NEWEST = 12
 
 
 class WatchedStore(ClickHouseStore):
-    """Keeps the statements it was told to run, and fails at one of them if asked to."""
+    """Keeps the statements it was asked to run, and fails at one of them if asked to."""
 
     fails_at: int | None = None
 

@@ -157,6 +157,6 @@ def test_what_did_not_build_is_known_of_runs_of_earlier_releases(
         old.close()
     migrated = ClickHouseStore(dsn, database, clauses_of(dsn))
     migrated.migrate()
-    told = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
+    events = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
     migrated.close()
-    assert told == [(RunReason.UNBUILDABLE, (ONE,), "make: it fails"), (None, (), "make: it fails")]
+    assert events == [(RunReason.UNBUILDABLE, (ONE,), "make: it fails"), (None, (), "make: it fails")]
