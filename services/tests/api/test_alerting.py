@@ -24,6 +24,7 @@ from kexbench.store.port import Store
 from tests.api.analysing import Fragile, Killed, Stage, a_spec
 from tests.api.conftest import SECRET, ClientOf
 from tests.builders import HOST, a_kit, newest_runs
+from tests.stores import raw
 
 STEP = {"1.1": {"_dhe-rsa": 1.05}, "1.2": {}}
 """Version 1.1 costs 5% more in DHE-RSA."""
@@ -307,7 +308,7 @@ def test_what_was_reported_of_a_host_by_fewer_facts_is_found_fixed_on_it(stage: 
     stage.settle()
     assert {cell.cpu_model for cell in stage.alerts()[0].cells} == {HOST.cpu_model}
     known = {"host_id": HOST.host_id, "kind": f"{HOST.cpu_model}, bare metal", "facts": HOST.model_dump_json()}
-    stage.store._insert("hosts", [known])
+    raw(stage.store).insert("hosts", [known])
     stage.measured(a_spec(subjects="1.1, 1.2"))
     stage.settle()
     (alert,) = stage.alerts()

@@ -20,6 +20,7 @@ from tests.api.cluster import ClusterApi, cluster_api
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_kept_answers import Statements, spied
 from tests.builders import NOON, a_catalogue, a_run
+from tests.stores import raw
 
 Outcomes = list[tuple[str, str, str | None]]
 """The id, outcome and state of each run of an answer."""
@@ -136,7 +137,7 @@ def test_five_hundred_runs_take_as_many_statements_as_two_and_one_insert(
     def cancelled(number: int) -> int:
         runs = [f"run-{number}-{each}" for each in range(number)]
         api.store.add_events([RunEvent(run_id=run_id, at=NOON, state=RunState.QUEUED) for run_id in runs])
-        api.store._insert("runs", [run_row(a_run(run_id).announced()) for run_id in runs])
+        raw(api.store).insert("runs", [run_row(a_run(run_id).announced()) for run_id in runs])
         wanted: dict[str, object] = {"run_ids": runs} if by == "run_ids" else {"queued": True}
         inserts.clear()
         said = statements.during(lambda: cancel(api, wanted))

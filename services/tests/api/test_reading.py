@@ -39,6 +39,7 @@ from tests.builders import (
     an_outcome,
 )
 from tests.serving import serving
+from tests.stores import raw
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 
@@ -587,7 +588,7 @@ def test_a_method_that_a_route_lacks_is_a_problem(client: httpx.Client) -> None:
 
 
 def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, empty_store: ClickHouseStore) -> None:
-    empty_store._command(f"DROP DATABASE {empty_store._database}")
+    raw(empty_store).command(f"DROP DATABASE {raw(empty_store).database}")
     assert_problem(client.get("/runs"), 503, "the store")
     empty_store.migrate()  # other tests go on with it
 

@@ -134,15 +134,15 @@ def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[st
 def test_build_profiles_are_named_where_their_labels_differ() -> None:
     system = BuildProfile(provider="system", compiler="gcc", flags="-O2", libc="2.36", architecture="x86_64")
     debian = system.model_copy(update={"provider": "debian"})
-    assert compare._profiles_text([system, debian]) == (
+    assert compare.profiles_text([system, debian]) == (
         "different build profile: system shared gcc -O2 x86_64 → debian shared gcc -O2 x86_64\n"
     )
-    assert compare._profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
+    assert compare.profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
 
 
 def test_a_case_without_a_result_stands_beside_the_others(cli: Cli) -> None:
     case = CaseView.of(a_run().plan.case(RSA))
-    cell = compare._without_result(case, HostKind("amd", "A"))
+    cell = compare.without_result(case, HostKind("amd", "A"))
     assert (cell.title, cell.pool, cell.cpu_model, verdict_text(cell)) == (case.title, "amd", "A", "no result")
     assert compare.compare_legend([cell]) == ""
 

@@ -328,7 +328,7 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
         thread_cpu_clock_cost_ns=1,
         tick_cost_ns=1,
     )
-    fault = module._unfit(hello, known, {"OPENSSL_ia32cap": "~0x2:0"}, emulates=False)
+    fault = module.unfit(hello, known, {"OPENSSL_ia32cap": "~0x2:0"}, emulates=False)
     assert (fault is None) == (says is None)
     assert says is None or says in str(fault)
-    assert module._unfit(hello, known, {}, emulates=False) is None
+    assert module.unfit(hello, known, {}, emulates=False) is None
