@@ -118,7 +118,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     found = ["/filters", "/subjects", "/overview", "/runs", "/upgrades", "/matrix", "/scaling", "/export?metric=cpu_ns"]
     with client_of(app) as client:
         filters = client.get(f"{API_PREFIX}/filters").json()
-        names = [subject["subject"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
+        names = [subject["name"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
     for kind in filters["host_kinds"]:
         where = f"pool={kind['pool']}&cpu_model={kind['cpu_model']}"
         found += [f"/matrix?metric={metric}&{where}" for metric in ("cpu_ns", "client_cpu_ns")]
