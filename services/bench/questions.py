@@ -82,7 +82,7 @@ def get_routes() -> tuple[_Route, ...]:
 
 def questions(asked: Asked) -> list[Question]:
     """Raises KeyError for a route that has neither parameters here nor a reason to be left out."""
-    parameters = _parameters(asked)
+    parameters = parameters_of(asked)
     return [
         Question(
             f"{route.operation}, {about}" if about else route.operation,
@@ -96,7 +96,7 @@ def questions(asked: Asked) -> list[Question]:
     ]
 
 
-def _parameters(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
+def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
     """By operation, then by what is asked of it."""
     case_ids, where, (before, after) = [case.case_id for case in asked.run.plan.cases], asked.where, asked.step
     first, case, run = run_of(asked.extent, 0, 0), {"case_id": case_ids[0]}, {"run_id": asked.run.run_id}

@@ -1,4 +1,4 @@
-"""Kits of the fake library in a moment: all of them are one program that is told other settings."""
+"""Kits of the fake library in a moment: all of them are one program with other settings."""
 
 import shutil
 

@@ -44,7 +44,7 @@ def test_where_nothing_is_missing_nothing_is_called(tools: Path) -> None:
     assert not (tools.parent / "calls").exists()
 
 
-def test_an_ordinary_user_without_a_terminal_is_told_what_is_missing_and_sudo_is_not_used(tools: Path) -> None:
+def test_an_ordinary_user_without_a_terminal_reads_what_is_missing_and_sudo_is_not_used(tools: Path) -> None:
     done = install(tools, "here", "gone", "lost")
     assert done.returncode == 1
     assert "gone lost" in done.stderr

@@ -1,4 +1,4 @@
-"""Pods reach the API whenever somebody answers, are told why not where it refuses, and get files whole."""
+"""Pods reach the API whenever somebody answers, learn why where it refuses, and get files whole."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass
 class Api:
-    """A server on loopback that answers what it is told, in this order. It has its port from the start and listens
+    """A server on loopback that answers what it is set to, in this order. It has its port from the start and listens
     once it is started, so that before nobody answers there."""
 
     replies: list[Reply] = field(default_factory=list)
@@ -175,7 +175,9 @@ def test_an_answer_that_may_be_another_one_later_is_asked_for_again(api: Api, po
 
 
 @pytest.mark.parametrize("status", [307, 400, 401, 403, 404, 409, 413, 422])
-def test_a_refusal_is_told_with_its_detail_and_remedy_and_not_asked_again(api: Api, pod: MakePod, status: int) -> None:
+def test_a_refusal_is_reported_with_its_detail_and_remedy_and_not_asked_again(
+    api: Api, pod: MakePod, status: int
+) -> None:
     api.replies.append(Reply(status, problem("run a is over", "start another one")))
     api.start()
     one = pod()
@@ -196,7 +198,7 @@ def test_a_refusal_is_told_with_its_detail_and_remedy_and_not_asked_again(api: A
         (b'{"detail": 7}', "the API answered 404"),
     ],
 )
-def test_a_refusal_without_a_remedy_or_in_no_words_of_ours_is_told_all_the_same(
+def test_a_refusal_without_a_remedy_or_in_no_words_of_ours_is_reported_all_the_same(
     api: Api, pod: MakePod, body: bytes, says: str
 ) -> None:
     api.replies.append(Reply(404, body))
@@ -217,7 +219,7 @@ def test_the_token_is_read_anew_for_each_request_also_for_one_that_is_repeated(a
     assert [asked.token for asked in api.asked] == ["Bearer first", "Bearer second", "Bearer third"]
 
 
-def test_patience_ends_and_what_was_tried_is_told(pod: MakePod) -> None:
+def test_patience_ends_and_what_was_tried_is_named(pod: MakePod) -> None:
     one = pod(patience_s=0)
     with pytest.raises(Unreachable, match=r"the API did not answer for 0 s: .*refused"):
         one.api.send("PUT", "/references")

@@ -300,9 +300,9 @@ def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when
     stage.tick(2)
     stage.control.queue(a_cluster_run("second"))
     stage.tick(3)
-    told = [(event.state, event.detail) for event in stage.control.events["second"]]
+    events = [(event.state, event.detail) for event in stage.control.events["second"]]
     waits = (RunState.BUILDING, f"waits for run {RUN.run_id}, which has the nodes")
-    assert told == [(RunState.QUEUED, ""), waits]
+    assert events == [(RunState.QUEUED, ""), waits]
     for name in stage.open_workflows():
         stage.end(name, well=True)
     stage.tick(2)
@@ -481,7 +481,7 @@ def _a_workflow(stage: Stage, act: Callable[[str], None]) -> None:
         act(name)
 
 
-def _delete_what_was_told(stage: Stage) -> None:
+def _delete_what_was_submitted(stage: Stage) -> None:
     """Somebody deletes workflows, but not in the moment between their submission and the event that tells of it."""
     view = stage.control.view(stage.run.run_id)
     if view.has_had(RunReason.SUBMITTED) or view.newest.state is RunState.BUILDING:
@@ -522,12 +522,12 @@ MOVES: dict[str, Move] = {
     "the cluster is back": lambda stage: setattr(stage.cluster, "away", False),
     "the API goes away at once": lambda stage: setattr(stage.control, "answers_left", 0),
     "the API goes away in between": lambda stage: setattr(stage.control, "answers_left", 3),
-    "the API goes away before it is told": lambda stage: setattr(stage.control, "answers_left", 4),
+    "the API goes away before it hears of it": lambda stage: setattr(stage.control, "answers_left", 4),
     "the API is back": lambda stage: setattr(stage.control, "answers_left", None),
     "a workflow runs": lambda stage: _a_workflow(stage, lambda name: _run_a_workflow(name, stage)),
     "a workflow ends well": lambda stage: _a_workflow(stage, lambda name: stage.end(name, well=True)),
     "a workflow fails": lambda stage: _a_workflow(stage, lambda name: stage.end(name, well=False)),
-    "a workflow is deleted": _delete_what_was_told,
+    "a workflow is deleted": _delete_what_was_submitted,
     "a kit is missing": lambda stage: stage.control.kits.update({KITS[0]: None}),
     "a pod can't start": _trouble,
     "no node takes a pod": lambda stage: _trouble(stage, "Unschedulable"),
@@ -581,8 +581,8 @@ def test_what_is_wrong_is_logged_when_it_begins_and_when_it_is_over(caplog: pyte
         assert not any(stage.tick() for _ in range(20))
         stage.cluster.away = False
         assert stage.tick()
-    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert told == [
+    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warnings == [
         "polling: listing workflows: connection refused remedy: is the API server up?",
         "polling: works again",
     ]

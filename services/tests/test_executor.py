@@ -21,6 +21,7 @@ from kexbench.execution.measuring import MeasuringProcess
 from kexbench.executor import Executor
 from kexbench.planning.queue import QueuedRun
 from kexbench.queue.runs import as_queued, queue_run, record
+from kexbench.queue.troubles import Troubles
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow, StoreError
@@ -39,6 +40,7 @@ from tests.builders import (
     newest_runs,
 )
 from tests.kits.repositories import a_repository
+from tests.stores import raw
 
 PATIENCE_S = 120.0
 """A test that works never waits as long."""
@@ -51,17 +53,33 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def one(empty_store: ClickHouseStore, tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> Executor:
+def troubles() -> Troubles:
+    return Troubles()
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    catalogue = tmp_path / "libraries.yaml"
+    catalogue.write_text(CATALOGUE)
+    settings: dict[str, Any] = {"home": tmp_path, "cache": tmp_path, "catalogue": catalogue}
+    return Installation(Settings(**settings))
+
+
+@pytest.fixture
+def one(
+    empty_store: ClickHouseStore,
+    installation: Installation,
+    said: list[str],
+    troubles: Troubles,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Executor:
     """Whose machine can start no process: every run whose turn it is fails."""
 
     def no_process(*_: object) -> None:
         raise OSError("no memory")
 
     monkeypatch.setattr(executor, "MeasuringProcess", no_process)
-    catalogue = tmp_path / "libraries.yaml"
-    catalogue.write_text(CATALOGUE)
-    settings: dict[str, Any] = {"home": tmp_path, "cache": tmp_path, "catalogue": catalogue}
-    return Executor(Installation(Settings(**settings)), empty_store, said.append, lambda: NOON + timedelta(days=1))
+    return Executor(installation, empty_store, said.append, lambda: NOON + timedelta(days=1), troubles)
 
 
 def queued(store: ClickHouseStore, run_id: str, *states: RunState, plan: Plan | None = None) -> None:
@@ -84,7 +102,7 @@ def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_i
 ) -> None:
     for run_id in ("first", "second"):
         queued(empty_store, run_id)
-        one._once()
+        one.once()
         assert newest(empty_store, run_id) == (
             RunState.FAILED,
             "the measuring process cannot be started: OSError: no memory",
@@ -96,18 +114,21 @@ def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_i
     ("broken", "part"),
     [("_queue_scheduled", "schedules"), ("_advance_bisections", "bisections"), ("_requeue", "interrupted runs")],
 )
-def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
-    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
+def test_what_is_wrong_with_one_part_is_reported_and_holds_up_no_run(
+    one: Executor,
+    troubles: Troubles,
+    empty_store: ClickHouseStore,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+    part: str,
 ) -> None:
     def breaks() -> None:
         raise KeyError("nothing of the kind")
 
     monkeypatch.setattr(one, broken, breaks)
     queued(empty_store, "first")
-    one._once()
-    assert [(trouble.part, trouble.reason) for trouble in one._troubles.now()] == [
-        (part, "KeyError: 'nothing of the kind'")
-    ]
+    one.once()
+    assert [(trouble.part, trouble.reason) for trouble in troubles.now()] == [(part, "KeyError: 'nothing of the kind'")]
     assert newest(empty_store, "first")[0] is RunState.FAILED
 
 
@@ -119,7 +140,7 @@ def test_a_run_that_cannot_be_begun_fails_whatever_stands_in_the_way(
 
     queued(empty_store, "first")
     monkeypatch.setattr(one, "_say", nobody_listens)
-    one._once()
+    one.once()
     assert newest(empty_store, "first")[0] is RunState.FAILED
 
 
@@ -145,7 +166,7 @@ class EndedProcess:
 
 
 def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_goes_on(
-    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    one: Executor, troubles: Troubles, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for run_id in ("broken", "next"):
         queued(empty_store, run_id)
@@ -157,15 +178,15 @@ def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_
     monkeypatch.setattr(one, "_requeue", lambda: None)
     monkeypatch.setattr(one, "_settle", unreadable)
     one._process = cast(MeasuringProcess, EndedProcess("broken"))
-    one._once()
+    one.once()
     assert newest(empty_store, "broken") == (
         RunState.FAILED,
         "its results cannot be stored: ValueError: line 3 is no invocation",
     )
     assert newest(empty_store, "next")[0] is RunState.FAILED, "it had its turn; this machine starts no process"
-    assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
-    one._once()
-    assert one._troubles.now() == []
+    assert [trouble.part for trouble in troubles.now()] == ["measuring"]
+    one.once()
+    assert troubles.now() == []
 
 
 @pytest.mark.parametrize(
@@ -182,7 +203,7 @@ def test_a_run_whose_process_was_killed_after_its_last_result_is_finished(
     process = EndedProcess(run.run_id)
     process.status = -9
     one._process = cast(MeasuringProcess, process)
-    one._check_process()
+    one.once()
     assert newest(empty_store, run.run_id)[0] is state
 
 
@@ -192,15 +213,15 @@ def test_an_unreadable_run_fails_with_its_process_and_the_queue_goes_on(
     for run_id in ("unreadable", "next"):
         queued(empty_store, run_id)
     record(empty_store, "unreadable", RunState.RUNNING, "")
-    (row,) = empty_store._query("SELECT * FROM runs FINAL WHERE run_id = 'unreadable'")
-    empty_store._insert("runs", [row | {"run": row["run"].replace('"spec_text"', '"text"')}])
+    (row,) = raw(empty_store).query("SELECT * FROM runs FINAL WHERE run_id = 'unreadable'")
+    raw(empty_store).insert("runs", [row | {"run": row["run"].replace('"spec_text"', '"text"')}])
     with pytest.raises(StoreError, match="cannot be read"):
         empty_store.run("unreadable")
     process = EndedProcess("unreadable")
     process.status = 1
     one._process = cast(MeasuringProcess, process)
     monkeypatch.setattr(one, "_requeue", lambda: None)
-    one._once()
+    one.once()
     assert newest(empty_store, "unreadable") == (
         RunState.FAILED,
         "the measuring process ended with status 1: see measuring.log",
@@ -209,7 +230,7 @@ def test_an_unreadable_run_fails_with_its_process_and_the_queue_goes_on(
 
 
 def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(
-    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    one: Executor, troubles: Troubles, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first run ends only once it is certain that a verdict is being computed, which goes on until the second run
     has started."""
@@ -236,18 +257,18 @@ def test_the_queue_starts_the_next_run_while_a_verdict_is_still_computed(
         queued(empty_store, "second")
         assert second_started.wait(PATIENCE_S)
     assert started == ["first", "second"]
-    assert one._troubles.now() == []
+    assert troubles.now() == []
 
 
-def test_a_verdict_that_fails_is_told_and_the_next_request_computes_it(
-    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+def test_a_verdict_that_fails_is_reported_and_the_next_request_computes_it(
+    one: Executor, troubles: Troubles, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[list[str]] = []
+    parts: list[list[str]] = []
     failed, judged = Event(), Event()
 
     def judge() -> None:
-        told.append([trouble.part for trouble in one._troubles.now()])
-        if len(told) == 1:
+        parts.append([trouble.part for trouble in troubles.now()])
+        if len(parts) == 1:
             failed.set()
             raise StoreError("the store does not answer")
         judged.set()
@@ -257,8 +278,8 @@ def test_a_verdict_that_fails_is_told_and_the_next_request_computes_it(
         assert failed.wait(PATIENCE_S)
         queued(empty_store, "first")
         assert judged.wait(PATIENCE_S)
-    assert told[:2] == [[], ["alerts"]]
-    assert one._troubles.now() == []
+    assert parts[:2] == [[], ["alerts"]]
+    assert troubles.now() == []
 
 
 def test_a_run_that_ended_without_a_verdict_is_judged_at_the_next_start(
@@ -285,12 +306,12 @@ def test_runs_of_an_earlier_service_that_cannot_be_seen_to_hold_up_no_process_th
     queued(empty_store, "first", RunState.RUNNING, RunState.FINISHED)
     monkeypatch.setattr(one, "_requeue", breaks)
     one._process = cast(MeasuringProcess, EndedProcess("first"))
-    one._once()
+    one.once()
     assert one._process is None
 
 
 def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
-    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    one: Executor, troubles: Troubles, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object) -> None:
         raise StoreError("the server does not answer")
@@ -298,9 +319,9 @@ def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
     monkeypatch.setattr(one, "_settle", away)
     process = cast(MeasuringProcess, EndedProcess("any"))
     one._process = process
-    one._once()
+    one.once()
     assert one._process is process
-    assert [trouble.reason for trouble in one._troubles.now()] == ["the server does not answer"]
+    assert [trouble.reason for trouble in troubles.now()] == ["the server does not answer"]
 
 
 def test_a_run_that_a_newer_one_of_its_line_supersedes_is_never_begun(
@@ -312,17 +333,18 @@ def test_a_run_that_a_newer_one_of_its_line_supersedes_is_never_begun(
     monkeypatch.setattr(executor, "as_queued", of_one_line)
     for run_id in ("old", "new"):
         queued(empty_store, run_id)
-    one._once()
+    one.once()
     assert newest(empty_store, "old") == (RunState.CANCELLED, "superseded by run new")
     assert said == ["measuring run new of example"]
 
 
 def test_what_an_earlier_service_had_begun_waits_again_and_what_was_cancelled_is(
-    one: Executor, empty_store: ClickHouseStore
+    one: Executor, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for state in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING, RunState.CANCELLING, RunState.FINISHED):
         queued(empty_store, state, *([] if state is RunState.QUEUED else [state]))
-    one._requeue()
+    monkeypatch.setattr(executor, "next_run", lambda *_: None)  # which would go on with one of them
+    one.once()
     found = {state: newest(empty_store, state)[0] for state in RunState if empty_store.events(state)}
     assert found == {
         RunState.QUEUED: RunState.QUEUED,
@@ -334,15 +356,15 @@ def test_what_an_earlier_service_had_begun_waits_again_and_what_was_cancelled_is
 
 
 def test_what_a_command_or_a_cluster_measures_is_none_of_its_business(
-    one: Executor, empty_store: ClickHouseStore, said: list[str]
+    one: Executor, installation: Installation, empty_store: ClickHouseStore, said: list[str]
 ) -> None:
     queued(empty_store, "by-hand")
     record(empty_store, "by-hand", RunState.BUILDING, "", RunReason.BY_COMMAND)
     queued(empty_store, "elsewhere", plan=a_plan().model_copy(update={"pools": ("pool-a",)}))
-    folder = one._installation.run_folder("by-hand")
+    folder = installation.run_folder("by-hand")
     folder.path.mkdir(parents=True)
     with folder.locked():
-        one._once()
+        one.once()
         assert newest(empty_store, "by-hand")[0] is RunState.BUILDING
     assert newest(empty_store, "elsewhere")[0] is RunState.QUEUED
     assert said == []
@@ -351,10 +373,10 @@ def test_what_a_command_or_a_cluster_measures_is_none_of_its_business(
 def test_a_run_of_a_command_that_was_killed_is_taken_up_while_the_service_runs(
     one: Executor, empty_store: ClickHouseStore, said: list[str]
 ) -> None:
-    one._once()
+    one.once()
     queued(empty_store, "killed")
     record(empty_store, "killed", RunState.BUILDING, "", RunReason.BY_COMMAND)
-    one._once()
+    one.once()
     assert [event.detail for event in empty_store.events("killed")][2] == executor.GOES_ON
     assert said == ["measuring run killed of example"]
 
@@ -362,22 +384,22 @@ def test_a_run_of_a_command_that_was_killed_is_taken_up_while_the_service_runs(
 def test_the_time_of_a_schedule_begins_one_run(one: Executor, empty_store: ClickHouseStore) -> None:
     empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
     for _ in range(2):
-        one._once()
+        one.once()
     (run,) = newest_runs(empty_store, 10)
     assert (run.trigger, run.plan.spec_name) == (Trigger.SCHEDULE, "nightly")
     assert empty_store.events(run.run_id)[0].detail == "schedule nightly, 2026-01-02T03:00:00Z"
 
 
-def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_other(
+def test_a_schedule_that_cannot_be_planned_is_reported_once_a_time_and_holds_up_no_other(
     one: Executor, empty_store: ClickHouseStore, said: list[str]
 ) -> None:
     empty_store.add_schedule(a_schedule("gone", NIGHTLY.replace("matrix:", "pools: [pool-z]\nmatrix:")))
     empty_store.add_schedule(a_schedule("nightly", NIGHTLY))
     for _ in range(2):
-        one._once()
+        one.once()
     assert [run.plan.spec_name for run in newest_runs(empty_store, 10)] == ["nightly"]
-    (told,) = (line for line in said if line.startswith("schedule gone"))
-    assert "there is no pool 'pool-z'" in told
+    (line,) = (line for line in said if line.startswith("schedule gone"))
+    assert "there is no pool 'pool-z'" in line
 
 
 def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its_turn(
@@ -388,32 +410,32 @@ def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its
     bisection = a_bisection().model_copy(update={"address": str(repository.folder), "good": good, "bad": "master"})
     empty_store.add_bisection_event(a_bisection_event())
     empty_store.add_bisection(bisection)
-    one._once()
+    one.once()
     line = empty_store.line(bisection.bisection_id)
     assert line is not None
     assert [commit.hash for commit in line.commits] == [good, bad]
     assert newest(empty_store, bisection.run_id(0))[0] is RunState.FAILED
     assert f"measuring run {bisection.run_id(0)} of bisect-fake-bbbbbbbb" in said
-    one._once()
+    one.once()
     assert [run.run_id for run in newest_runs(empty_store, 5)] == [bisection.run_id(0)], (
         "it waits for somebody to resume it"
     )
 
 
-def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
+def test_a_repository_that_is_not_there_is_reported_and_holds_up_no_run(
     one: Executor, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
 ) -> None:
     empty_store.add_bisection_event(a_bisection_event())
     empty_store.add_bisection(a_bisection().model_copy(update={"address": str(tmp_path / "nowhere")}))
     queued(empty_store, "another")
-    one._once()
+    one.once()
     event = empty_store.bisection_events("b" * 20)[-1]
     assert (event.kind, "there is no repository" in event.detail) == (BisectionEventKind.WAITS, True)
     assert "measuring run another of example" in said
 
 
 @pytest.mark.parametrize(
-    ("wall_s", "reading_s", "told"),
+    ("wall_s", "reading_s", "note"),
     [
         (60.0, 55.0, "readers of this service had 0.9 requests open at a time"),
         (60.0, 20.0, ""),
@@ -427,18 +449,18 @@ def test_a_run_that_many_readers_may_have_disturbed_says_so(
     monkeypatch: pytest.MonkeyPatch,
     wall_s: float,
     reading_s: float,
-    told: str,
+    note: str,
 ) -> None:
     queued(empty_store, "first", RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)
     monkeypatch.setattr("kexbench.executor.time.monotonic", lambda: 1000.0 + wall_s)
     one._began = (1000.0, 7.0)
     one._reading.spent_s = 7.0 + reading_s
     one._process = cast(MeasuringProcess, EndedProcess("first"))
-    one._check_process()
+    one.once()
     state, detail = newest(empty_store, "first")
     assert state is RunState.FINISHED
-    assert told in detail
-    assert bool(detail) is bool(told)
+    assert note in detail
+    assert bool(detail) is bool(note)
 
 
 def test_what_a_disturbed_run_lacks_is_said_as_well(
@@ -449,6 +471,6 @@ def test_what_a_disturbed_run_lacks_is_said_as_well(
     monkeypatch.setattr("kexbench.executor.time.monotonic", lambda: 1060.0)
     one._began, one._reading.spent_s = (1000.0, 0.0), 600.0
     one._process = cast(MeasuringProcess, EndedProcess("first"))
-    one._check_process()
+    one.once()
     _, detail = newest(empty_store, "first")
     assert detail.startswith("2 of 3 invocations; readers of this service")

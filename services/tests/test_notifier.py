@@ -139,7 +139,7 @@ def test_what_could_not_be_noted_is_noted_before_anything_else_and_not_sent_agai
     assert sorted(stage.keys()) == sorted(a_notification(number).notification_id for number in (0, 1))
 
 
-def test_a_channel_that_only_the_api_knows_is_told_as_a_reason(stage: Stage) -> None:
+def test_a_channel_that_only_the_api_knows_is_reported_as_a_reason(stage: Stage) -> None:
     stage.happens(0)
     assert stage.sender(None, other=stage.other).once()
     (sending,) = [one for one in stage.store.sendings([], NOON) if one.state is SendingState.FAILED]
@@ -172,7 +172,7 @@ def api(stage: Stage, tmp_path: Path) -> Iterator[ApiClient]:
         yield found
 
 
-def test_a_store_that_refuses_is_told_and_nothing_is_sent(
+def test_a_store_that_refuses_is_reported_and_nothing_is_sent(
     stage: Stage, api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -185,7 +185,7 @@ def test_a_store_that_refuses_is_told_and_nothing_is_sent(
     assert stage.keys() == []
 
 
-def test_over_the_api_a_webhook_is_told_with_the_key_and_nobody_reads_its_address(
+def test_over_the_api_a_webhook_is_notified_with_the_key_and_nobody_reads_its_address(
     stage: Stage, api: ApiClient, hook: Webhook
 ) -> None:
     stage.happens(0)

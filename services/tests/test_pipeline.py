@@ -108,7 +108,7 @@ def test_a_source_that_was_never_reached_ends_the_run_before_it_starts(
     assert one.run_folders() == []
 
 
-def test_every_kit_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_every_kit_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     one = installation(tmp_path, source="1.1.4+speed=9")
     (tmp_path / "kits.yaml").write_text(SPEC.replace("fake: tracked", 'fake: [tracked, "1.2+haste=9", "1.3"]'))
     plan, _ = read_plan(one, tmp_path / "kits.yaml")
@@ -427,6 +427,6 @@ def test_the_noisiest_case_of_all_libraries_decides_how_many_invocations_a_chang
         ),
     ],
 )
-def test_a_change_that_cannot_be_resolved_is_told_with_the_remedy(known: Qualifications, says: str) -> None:
+def test_a_change_that_cannot_be_resolved_is_reported_with_the_remedy(known: Qualifications, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         invocations_to_resolve(a_resolving_plan("1%"), known)

@@ -25,7 +25,7 @@ def test_a_decision_that_reads_a_sentence_is_found(line: str) -> None:
     [
         "same = event.reason is RunReason.SUBMITTED",
         "text = f'{state}: {event.detail}'",
-        "told = event.detail or 'nothing'",
+        "words = event.detail or 'nothing'",
         "found = re.search(UNBUILDABLE, task.message)",
         "known = name in names",
     ],

@@ -84,7 +84,7 @@ class Executor:
         with self._judging.working():
             while True:
                 stirred.clear()
-                self._once()
+                self.once()
                 if self._ending.is_set() and self._process is None:
                     return
                 stirred.wait(LONGEST_WAIT_S)
@@ -98,8 +98,9 @@ class Executor:
         self._git.end()
         stirred.set()
 
-    def _once(self) -> None:
-        """Each part is guarded separately: a fault in one does not stop the others."""
+    def once(self) -> None:
+        """Look at the queue once: settle a process that has ended, and unless one still measures, begin the next run.
+        Each part is guarded separately: a fault in one does not stop the others."""
         with self._troubles.guard("measuring"):
             self._check_process()
         if self._process is not None or self._ending.is_set():

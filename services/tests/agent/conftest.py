@@ -47,9 +47,9 @@ class KnownCallers:
 
 @dataclass
 class Pod:
-    """A pod of a job: what it is told, its way to the service, and what it said."""
+    """A pod of a job: its settings, its way to the service, and what it said."""
 
-    told: JobPod
+    settings: JobPod
     api: ApiClient
     said: list[str] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ class Pod:
         self.said.append(text)
 
     def fetch(self) -> None:
-        fetch(self.told, self.api, self.say)
+        fetch(self.settings, self.api, self.say)
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Service:
         """A pod for a job of a run, by default for its first one, on a node of its own."""
         job = job or run.plan.jobs[0]
         uid, node = f"uid-of-{name}", f"node-of-{name}"
-        told = JobPod(
+        settings = JobPod(
             api_url=self.url,
             token_file=self.admit(name, "job", run_id=run.run_id, job_id=job.job_id, pod=name, pod_uid=uid, node=node),
             run_id=run.run_id,
@@ -123,8 +123,10 @@ class Service:
             node_name=node,
             work=self.folder / name,
         )
-        self.clients.append(ApiClient(self.url, token_in(told.token_file), print, patience_s=60, longest_wait_s=0.1))
-        return Pod(told, self.clients[-1])
+        self.clients.append(
+            ApiClient(self.url, token_in(settings.token_file), print, patience_s=60, longest_wait_s=0.1)
+        )
+        return Pod(settings, self.clients[-1])
 
     def post(self, name: Role, path: str, body: object) -> httpx.Response:
         token = self.admit(name, name).read_text()

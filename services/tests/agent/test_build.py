@@ -119,5 +119,5 @@ def test_a_note_that_is_none_is_refused_before_anything_is_asked(service: Servic
         sent(service, folder, "fake@1.0")
 
 
-def test_the_container_that_builds_is_told_neither_the_token_nor_where_the_api_is() -> None:
+def test_the_container_that_builds_is_given_neither_the_token_nor_where_the_api_is() -> None:
     assert set(BuildContainer.model_fields) == {"reference", "architecture", "work", "built"}

@@ -42,7 +42,7 @@ def found(service: Service, repository: Repository, bad: str, *, bound_to: str =
     return said
 
 
-def test_the_commits_from_one_end_to_the_other_are_told(service: Service, repository: Repository) -> None:
+def test_the_commits_from_one_end_to_the_other_are_listed(service: Service, repository: Repository) -> None:
     service.store.add_bisection_event(a_bisection_event())
     service.store.add_bisection(a_bisection())
     assert found(service, repository, "master")[-1].startswith("3 commits from openssl@git:")
@@ -54,7 +54,7 @@ def test_the_commits_from_one_end_to_the_other_are_told(service: Service, reposi
     assert service.store.line("b" * 20) == line, "what a branch leads to later changes nothing"
 
 
-def test_a_branch_that_there_is_not_is_told_and_a_pod_of_another_bisection_is_refused(
+def test_a_branch_that_there_is_not_is_reported_and_a_pod_of_another_bisection_is_refused(
     service: Service, repository: Repository
 ) -> None:
     service.store.add_bisection(a_bisection())

@@ -98,7 +98,7 @@ def test_every_end_has_its_status_and_says_why(
     ("arguments", "says"),
     [([], "got nothing"), (["dance"], "got dance"), (["fetch", "measure"], "got fetch measure")],
 )
-def test_what_it_cannot_do_is_told_with_what_it_can(
+def test_what_it_cannot_do_is_reported_with_what_it_can(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert agent.main(arguments) == 2

@@ -49,7 +49,7 @@ def fetched(service: Service, run: Run, *, name: str = "pod-1", attempt: int = 1
 
 
 def measured(pod: Pod) -> bool:
-    return measure(pod.told, pod.api, pod.say)
+    return measure(pod.settings, pod.api, pod.say)
 
 
 def samples(service: Service, run: Run) -> list[SampleRow]:
@@ -78,7 +78,7 @@ def test_a_job_is_measured_and_every_invocation_stored_once(service: Service) ->
     }
     assert pod.said[-3:] == [
         CONFINED.reason,
-        f"attempt 1 of job {pod.told.job_id} on {pod.told.node_name}",
+        f"attempt 1 of job {pod.settings.job_id} on {pod.settings.node_name}",
         "uploading 2 invocations",
     ]
 
@@ -91,13 +91,13 @@ def test_what_is_announced_is_where_and_on_what_it_was_measured(service: Service
     (attempt,) = service.store.attempts(run.run_id)
     assert (attempt.pod, attempt.pod_uid, attempt.node) == ("pod-1", "uid-of-pod-1", "node-of-pod-1")
     assert attempt.isolation is Isolation.EXCLUSIVE
-    assert {found.host_id for found in read_results(pod.told.work / "results.ndjson")} == {attempt.host.host_id}
+    assert {found.host_id for found in read_results(pod.settings.work / "results.ndjson")} == {attempt.host.host_id}
 
 
 @pytest.mark.usefixtures("confined")
 def test_the_next_free_number_is_announced_where_other_pods_have_the_first_ones(service: Service) -> None:
     run = service.started()
-    found = [measuring.announce(pod.told, pod.api, CONFINED).attempt for pod in _three_pods(service, run)]
+    found = [measuring.announce(pod.settings, pod.api, CONFINED).attempt for pod in _three_pods(service, run)]
     assert found == [1, 2, 3]
     assert attempts(service, run) == [(1, "pod-1"), (2, "pod-2"), (3, "pod-3")]
 
@@ -111,7 +111,7 @@ def test_announcing_again_changes_nothing(service: Service) -> None:
     run = service.started()
     first, second = service.pod(run), service.pod(run, name="pod-2")
     for pod in (first, second, second, first):
-        measuring.announce(pod.told, pod.api, CONFINED)
+        measuring.announce(pod.settings, pod.api, CONFINED)
     assert attempts(service, run) == [(1, "pod-1"), (2, "pod-2")]
 
 
@@ -167,7 +167,7 @@ def test_of_an_attempt_that_ended_early_what_it_has_counts_and_the_next_one_give
     }
     once = {
         (result.case_id, sample.subject): sample.cost * (1 if result.case_id == early.case_id else 2)
-        for result in read_results(first.told.work / "results.ndjson")
+        for result in read_results(first.settings.work / "results.ndjson")
         for sample in result.samples
         if sample.metric is Metric.CPU_NS
     }
@@ -195,7 +195,7 @@ def test_a_resumed_job_measures_what_is_missing_in_the_order_of_the_plan_and_not
     for number, name in enumerate(("pod-2", "pod-3"), start=2):
         pod = fetched(service, run, name=name)
         assert measured(pod)
-        again = [(one.case_id, one.invocation) for one in read_results(pod.told.work / "results.ndjson")]
+        again = [(one.case_id, one.invocation) for one in read_results(pod.settings.work / "results.ndjson")]
         assert again == (planned[delivered:] if number == 2 else [])
     stored = service.store.invocations(run.run_id)
     assert {(key.case_id, key.invocation): key.attempt for key in stored} == {
@@ -215,11 +215,11 @@ def test_a_resumed_job_does_not_try_again_what_is_unsupported_as_a_local_one_doe
     measured(first)
     monkeypatch.undo()
     monkeypatch.setattr(measuring, "read_isolation", lambda asked: CONFINED)
-    tried = read_results(first.told.work / "results.ndjson")
+    tried = read_results(first.settings.work / "results.ndjson")
     assert sum(len(one.outcomes) for one in tried[:2]) == len(run.plan.cases)
     second = fetched(service, run, name="pod-2")
     measured(second)
-    again = read_results(second.told.work / "results.ndjson")
+    again = read_results(second.settings.work / "results.ndjson")
     assert [one.outcomes for one in again] == [()] * len(again)
     assert [(one.case_id, one.invocation) for one in again] == [(one.case_id, one.invocation) for one in tried[2:]]
 
@@ -242,7 +242,7 @@ def test_what_the_api_has_is_not_sent_again_and_what_it_lacks_is(
 
     (stored,) = service.store.invocations(run.run_id)
     monkeypatch.setattr(pod.api, "add_invocations", counted)
-    measuring.upload(pod.told, pod.api, attempt, pod.say)
+    measuring.upload(pod.settings, pod.api, attempt, pod.say)
     assert sent == [case.case_id for case in run.plan.cases if case.case_id != stored.case_id]
 
 
@@ -255,7 +255,7 @@ def test_a_job_that_wants_cpus_for_itself_and_has_none_measures_nothing_and_says
     assert str(caught.value) == f"{AMONG_OTHERS.reason}; {REMEDY}"
     assert "isolation: best-effort" in REMEDY
     assert service.store.invocations(run.run_id) == set()
-    assert not (pod.told.work / "results.ndjson").exists()
+    assert not (pod.settings.work / "results.ndjson").exists()
     (attempt,) = service.store.attempts(run.run_id)
     assert attempt.isolation is Isolation.BEST_EFFORT
 
@@ -271,7 +271,7 @@ def test_a_job_that_does_with_shared_cpus_is_measured_on_them_and_its_attempt_sa
 
 
 @pytest.mark.usefixtures("confined")
-def test_a_runner_that_fails_is_told_after_what_there_is_was_uploaded(
+def test_a_runner_that_fails_is_reported_after_what_there_is_was_uploaded(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = service.started()
@@ -286,10 +286,10 @@ def test_a_runner_that_fails_is_told_after_what_there_is_was_uploaded(
 def test_a_pod_that_may_not_announce_measures_nothing(service: Service) -> None:
     run = service.started()
     pod = fetched(service, run)
-    told = pod.told.model_copy(update={"pod_uid": "another"})
+    elsewhere = pod.settings.model_copy(update={"pod_uid": "another"})
     with pytest.raises(Refused, match="the token is of pod pod-1"):
-        measure(told, pod.api, pod.say)
-    assert not (pod.told.work / "results.ndjson").exists()
+        measure(elsewhere, pod.api, pod.say)
+    assert not (pod.settings.work / "results.ndjson").exists()
 
 
 @pytest.mark.usefixtures("confined")
@@ -332,7 +332,7 @@ LONG = SHARED.replace("invocations: 2", "invocations: 1000")
 def test_sigterm_ends_a_pod_after_the_invocation_under_way_and_what_there_is_is_uploaded(service: Service) -> None:
     run = service.started(LONG)
     pod = fetched(service, run)
-    environment = {f"KEXBENCH_{name.upper()}": str(value) for name, value in pod.told.model_dump().items()}
+    environment = {f"KEXBENCH_{name.upper()}": str(value) for name, value in pod.settings.model_dump().items()}
     agent = subprocess.Popen(
         [sys.executable, "-m", "kexbench.agent", "measure"], env={**os.environ, **environment}, stdout=subprocess.PIPE
     )
@@ -342,7 +342,7 @@ def test_sigterm_ends_a_pod_after_the_invocation_under_way_and_what_there_is_is_
         agent.send_signal(signal.SIGTERM)
         agent.stdout.read()
     assert agent.returncode == 3
-    results = read_results(pod.told.work / "results.ndjson")
+    results = read_results(pod.settings.work / "results.ndjson")
     assert 1 <= len(results) < run.plan.jobs[0].count
     assert service.store.invocations(run.run_id) == {
         InvocationKey(one.job_id, one.attempt, one.case_id, one.invocation) for one in results
@@ -364,5 +364,5 @@ def test_what_cannot_be_uploaded_stays_on_the_disk(service: Service, monkeypatch
     monkeypatch.setattr(measuring, "stored_of", away)
     with pytest.raises(Unreachable, match="nobody answers"):
         measured(pod)
-    assert len(read_results(pod.told.work / "results.ndjson")) == 2
+    assert len(read_results(pod.settings.work / "results.ndjson")) == 2
     assert service.store.invocations(run.run_id) == set()

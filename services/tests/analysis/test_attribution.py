@@ -19,7 +19,7 @@ def factors(cells: Sequence[CellData]) -> tuple[Factor, ...]:
     return attribute(cells, judge(cells))
 
 
-def told(cells: Sequence[CellData]) -> str:
+def attributed(cells: Sequence[CellData]) -> str:
     judged = judge(cells)
     return sentence(an_end("3.0.19"), an_end("3.5.4"), judged, attribute(cells, judged))
 
@@ -64,7 +64,7 @@ def test_what_every_case_shares_is_every_case(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_two_causes_are_told_apart(seed: int) -> None:
+def test_two_causes_are_distinguished(seed: int) -> None:
     found = factors(a_matrix(on_two, seed=seed))
     assert {factor.dimension for factor in found} == {"every case", "certificate key"}
 
@@ -81,14 +81,14 @@ def test_one_cell_that_moved_alone_is_explained_by_nothing(seed: int) -> None:
     assert factors(cells) == ()
 
 
-def test_what_the_same_cells_have_is_told_beside_it() -> None:
+def test_what_the_same_cells_have_is_named_beside_it() -> None:
     without = ("TLSv1.2", "RSA")
     cells = [cell for cell in a_matrix(on_tls_1_3) if (cell.case.protocol, cell.case.group) != ("TLSv1.3", "P-256")]
     cells = [cell for cell in cells if (cell.case.protocol, cell.case.key_exchange) != without]
     assert [(factor.value, factor.alike) for factor in factors(cells)] == [("TLS 1.3", ("group X25519",))]
 
 
-def test_what_moved_cells_have_not_is_told_where_nothing_else_fits() -> None:
+def test_what_moved_cells_have_not_is_named_where_nothing_else_fits() -> None:
     found = factors(a_matrix(lambda case: (0.0, 0.0) if signed_with_rsa(case) else (-0.1, -0.1)))
     assert [factor.value for factor in found] == ["not RSA"]
     assert found[0].ratio == pytest.approx(0.9, abs=0.01)
@@ -102,5 +102,5 @@ def test_the_order_of_the_cells_does_not_matter() -> None:
 
 
 def test_the_sentence_names_what_the_moves_share() -> None:
-    found = told(a_matrix(on_server(0.1), noise=0.001))
+    found = attributed(a_matrix(on_server(0.1), noise=0.001))
     assert_golden(GOLDEN / "attributed-upgrade.txt", f"{found}\n")

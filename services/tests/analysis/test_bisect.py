@@ -124,20 +124,20 @@ def test_a_commit_that_made_handshakes_cheaper_is_found_as_well() -> None:
 
 
 @pytest.mark.parametrize("invocations", [10, 30])
-def test_a_step_below_the_noise_cannot_be_told(invocations: int) -> None:
+def test_a_step_below_the_noise_cannot_be_found(invocations: int) -> None:
     found = Counter(outcome(History(seed, step=0.0005, invocations=invocations)) for seed in range(100))
     assert found["cannot say"] >= 99
 
 
 @pytest.mark.thorough
 def test_where_the_step_is_hardly_above_the_noise_a_wrong_commit_is_hardly_ever_named() -> None:
-    # One in three is not told at all; layouts are a sixth of the step.
+    # One in three has no answer at all; layouts are a sixth of the step.
     found = Counter(outcome(History(seed, step=0.006, invocations=30)) for seed in range(300))
     assert found["wrong"] / (found["right"] + found["wrong"]) <= 0.03
     assert found["right"] >= 120
 
 
-def test_a_first_bad_commit_behind_broken_ones_is_told_as_a_range() -> None:
+def test_a_first_bad_commit_behind_broken_ones_is_named_as_a_range() -> None:
     history = History(1, first=40, broken=frozenset({38, 39, 40}))
     found = history.search()
     assert isinstance(found, Found)
@@ -264,7 +264,7 @@ def test_two_cases_that_agree_are_surer_than_one() -> None:
     assert both[:32].sum() > one[:32].sum()
 
 
-def test_a_cost_that_went_up_and_down_before_is_told_beside_the_commit() -> None:
+def test_a_cost_that_went_up_and_down_before_is_named_beside_the_commit() -> None:
     places = {8: 0.01, 16: -0.01, 31: -0.01, 32: 0.01}
     found = next_step(a_search(places, error=0.0005, readings=dict.fromkeys(places, 1)))
     assert isinstance(found, Found)

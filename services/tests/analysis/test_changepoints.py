@@ -89,7 +89,7 @@ def test_less_than_half_a_percent_is_none_however_sure() -> None:
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4])
-def test_a_clear_step_is_told_at_its_third_point_and_not_before(after: int) -> None:
+def test_a_clear_step_is_reported_at_its_third_point_and_not_before(after: int) -> None:
     assert indices(history(60 + after, (60, 0.08))) == ([60] if after >= LEAST_AFTER else [])
 
 
@@ -141,7 +141,7 @@ def test_three_points_in_a_row_are_a_level_where_they_agree() -> None:
     assert bursts_of(scattered, [10, 13], [0.06, -0.06]) == {0, 1}
 
 
-def test_nothing_is_told_at_a_reset_or_compared_across_it() -> None:
+def test_nothing_is_reported_at_a_reset_or_compared_across_it() -> None:
     values = history(100, (50, 0.2))
     assert indices(values) == [50]
     assert indices(values, resets=[50]) == []

@@ -47,7 +47,7 @@ def test_the_interval_is_that_of_every_other_comparison(paired: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "paired", "told"),
+    ("a", "b", "paired", "message"),
     [
         (QUIET[:2], QUIET, False, r"^a has 2 invocations, and at least 3 are needed: measure more"),
         (QUIET, [], False, r"^b has 0 invocations"),
@@ -58,9 +58,9 @@ def test_the_interval_is_that_of_every_other_comparison(paired: bool) -> None:
     ],
 )
 def test_what_cannot_be_compared_says_where_and_what_to_do(
-    a: list[list[float]], b: list[list[float]], paired: bool, told: str
+    a: list[list[float]], b: list[list[float]], paired: bool, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         compare_lists(a, b, paired=paired, strict=False)
 
 

@@ -111,7 +111,7 @@ def test_what_it_resolves_is_what_as_many_invocations_of_this_noise_detect() -> 
     assert found.resolves == pytest.approx(smallest_detectable_change(0.004, COUNT), rel=0.5)
 
 
-def test_invocations_of_two_jobs_are_told_apart() -> None:
+def test_invocations_of_two_jobs_are_distinguished() -> None:
     run = a_run()
     found = batches_of([an_invocation(run, n, cpu_ns={ONE: [100 + n, 90]}) for n in range(6)], RSA, ONE, Metric.CPU_NS)
     first, second = (job.job_id for job in run.plan.jobs)

@@ -32,7 +32,7 @@ def qualified(
     return found
 
 
-def test_noise_is_told_with_and_without_what_subjects_share() -> None:
+def test_noise_is_stated_with_and_without_what_subjects_share() -> None:
     found = qualified(subjects(1, [0, 0]))
     assert found.invocations == 200
     assert found.cv == pytest.approx(np.hypot(NOISE, DRIFT), rel=0.1)

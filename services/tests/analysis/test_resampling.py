@@ -54,7 +54,7 @@ def test_an_offset_pool_rejects_always_and_a_constant_one_never() -> None:
     assert resampled(np.zeros(100)).rate.value == 0
 
 
-def test_the_counts_are_told() -> None:
+def test_the_counts_are_stated() -> None:
     found = resampled(np.random.default_rng(5).normal(0, 1, 104), group=10, partitions=7)
     assert (found.groups, found.partitions, found.tests) == (10, 7, 70)
     assert found.rejected == found.rate.value * 70
@@ -86,8 +86,8 @@ def test_the_interval_of_a_rate_holds_the_truth_about_as_often_as_it_claims(offs
 def test_a_rate_scatters_over_pools_as_its_effective_number_of_tests_says(offset: float) -> None:
     random = np.random.default_rng(8)
     found = [resampled(random.normal(offset, 1, 200), alpha=0.05, partitions=20) for _ in range(400)]
-    told = np.mean([each.rate.value * (1 - each.rate.value) / each.effective_tests for each in found])
-    assert np.sqrt(told) == pytest.approx(np.std([each.rate.value for each in found]), rel=0.2)
+    variance = np.mean([each.rate.value * (1 - each.rate.value) / each.effective_tests for each in found])
+    assert np.sqrt(variance) == pytest.approx(np.std([each.rate.value for each in found]), rel=0.2)
 
 
 def test_wilsons_interval_is_that_of_the_textbook() -> None:

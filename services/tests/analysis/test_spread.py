@@ -51,7 +51,7 @@ def test_a_disturbance_of_both_at_once_is_no_change() -> None:
 
 @pytest.mark.parametrize("count", [6, 10, 30])
 @pytest.mark.parametrize("tails", [3, 1000])
-def test_equal_spreads_are_told_apart_no_more_often_than_stated(count: int, tails: float) -> None:
+def test_equal_spreads_are_distinguished_no_more_often_than_stated(count: int, tails: float) -> None:
     draw = np.random.default_rng(5)
     chances = []
     for _ in range(1000):

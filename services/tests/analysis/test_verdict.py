@@ -145,7 +145,7 @@ def test_a_side_that_nobody_measured_has_no_move() -> None:
     assert (found.client, found.server) == (None, None)
 
 
-def test_one_job_is_told_and_two_are_not() -> None:
+def test_one_job_is_named_and_two_are_not() -> None:
     random = np.random.default_rng(1)
     one, two = judge([a_cell(MATRIX[0], random, jobs=1), a_cell(MATRIX[1], random, jobs=2)])
     assert (one.warnings, two.warnings) == ((ONE_JOB,), ())
@@ -298,7 +298,7 @@ def test_each_side_has_a_verdict_of_its_own_by_the_rule_of_both_together() -> No
     assert verdicts(judged) == ["more"] * 4 + ["same"] * 4
 
 
-def test_a_side_that_cannot_be_told_from_no_change_says_so_whatever_it_seems_to_be() -> None:
+def test_a_side_that_cannot_be_distinguished_from_no_change_says_so_whatever_it_seems_to_be() -> None:
     random = np.random.default_rng(3)
     (judged,) = judge([a_cell(MATRIX[0], random, server=0.0, client=0.0, noise=0.15, invocations=6)])
     assert judged.client is not None

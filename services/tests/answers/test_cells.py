@@ -393,7 +393,7 @@ def test_work_that_the_library_chose_is_marked_where_it_differs(
     ecdhe = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "group": "X25519", "curve": "P-256"}
     case = Case.model_validate({**ecdhe, **settings} if settings else default)
     old, new = a_subject("3.0"), a_subject("3.5", source="debian/trixie")
-    told = Negotiated(
+    negotiated = Negotiated(
         protocol="TLSv1.3",
         cipher="AES-128-GCM",
         group="-",
@@ -403,8 +403,8 @@ def test_work_that_the_library_chose_is_marked_where_it_differs(
         resumed=settings is not None,
     )
     chosen = [
-        NegotiatedRow("run", case.case_id, "openssl@system", told.model_copy(update={counted: theirs})),
-        NegotiatedRow("run", case.case_id, "openssl@debian/trixie", told.model_copy(update={counted: ours})),
+        NegotiatedRow("run", case.case_id, "openssl@system", negotiated.model_copy(update={counted: theirs})),
+        NegotiatedRow("run", case.case_id, "openssl@debian/trixie", negotiated.model_copy(update={counted: ours})),
     ]
     found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
     assert change_of(found, new).warnings == words

@@ -1,4 +1,4 @@
-"""What a rule would have told, asked over the API."""
+"""What a rule would have suspected, asked over the API."""
 
 import httpx
 
@@ -17,11 +17,11 @@ def tried(client: httpx.Client, text: str, headers: dict[str, str] | None = None
 def test_over_an_empty_store_a_rule_raises_nothing(client: httpx.Client) -> None:
     answer = tried(client, SPEC + RULE)
     assert answer.status_code == 200, answer.text
-    assert answer.json() == {"spec_name": "example", "runs": 0, "upgrades": 0, "told": []}
+    assert answer.json() == {"spec_name": "example", "runs": 0, "upgrades": 0, "suspected": []}
     assert client.get("/alerts").json()["alerts"] == []
 
 
-def test_a_spec_with_faults_or_without_a_rule_is_told_so_at_its_place(client: httpx.Client) -> None:
+def test_a_spec_with_faults_or_without_a_rule_is_reported_at_its_place(client: httpx.Client) -> None:
     assert_problem(tried(client, SPEC), 422, "nightly.yaml:1:1: alerts: is required here")
     assert_problem(
         tried(client, SPEC + "alerts: { relevant: 1 }\n"), 422, "nightly.yaml:10:21: alerts.relevant: must be"

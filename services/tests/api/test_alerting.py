@@ -1,4 +1,4 @@
-"""From runs that ended to alerts: suspected, confirmed by a run of their own, told once, marked fixed, whoever is
+"""From runs that ended to alerts: suspected, confirmed by a run of their own, reported once, marked fixed, whoever is
 killed."""
 
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +24,7 @@ from kexbench.store.port import Store
 from tests.api.analysing import Fragile, Killed, Stage, a_spec
 from tests.api.conftest import SECRET, ClientOf
 from tests.builders import HOST, a_kit, newest_runs
+from tests.stores import raw
 
 STEP = {"1.1": {"_dhe-rsa": 1.05}, "1.2": {}}
 """Version 1.1 costs 5% more in DHE-RSA."""
@@ -34,7 +35,7 @@ def stage(empty_store: ClickHouseStore) -> Stage:
     return Stage(empty_store, dict(STEP))
 
 
-def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_told_once(stage: Stage) -> None:
+def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_reported_once(stage: Stage) -> None:
     run = stage.measured(a_spec())
     stage.advance()
     (upgrade,) = stage.upgrades(run)
@@ -64,7 +65,7 @@ def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_told_once(stage: 
     stage.measured(a_spec(), Trigger.SCHEDULE)
     stage.settle()
     confirmations = [run for run in newest_runs(stage.store, 100) if run.trigger is Trigger.CONFIRMATION]
-    assert confirmations == [stage.store.run(confirming.run_id)], "what was told is not confirmed again"
+    assert confirmations == [stage.store.run(confirming.run_id)], "what was reported is not confirmed again"
     assert [event.action for event in stage.store.alert_events(alert.alert_id)] == [AlertAction.RAISED]
 
 
@@ -267,7 +268,7 @@ def test_the_same_upgrade_in_another_spec_is_one_alert_that_grows_by_what_is_new
     grown = events[1].finding
     assert grown is not None
     assert {cell.case_id.split("_")[1] for cell in grown.cells} == {"ecdhe-ecdsa"}, (
-        "what is told is not confirmed twice"
+        "what is reported is not confirmed twice"
     )
     assert len(alert.cells) == 3
 
@@ -300,14 +301,14 @@ def test_it_is_fixed_in_the_version_that_goes_back_and_not_in_one_that_goes_half
     assert actions == [AlertAction.RAISED, AlertAction.FIXED]
 
 
-def test_what_was_told_of_a_host_by_fewer_facts_is_found_fixed_on_it(stage: Stage) -> None:
+def test_what_was_reported_of_a_host_by_fewer_facts_is_found_fixed_on_it(stage: Stage) -> None:
     """As an alert of an earlier release is."""
     stage.costs |= {"1.2": {"_dhe-rsa": 1.002}}
     stage.measured(a_spec())
     stage.settle()
     assert {cell.cpu_model for cell in stage.alerts()[0].cells} == {HOST.cpu_model}
-    told = {"host_id": HOST.host_id, "kind": f"{HOST.cpu_model}, bare metal", "facts": HOST.model_dump_json()}
-    stage.store._insert("hosts", [told])
+    known = {"host_id": HOST.host_id, "kind": f"{HOST.cpu_model}, bare metal", "facts": HOST.model_dump_json()}
+    raw(stage.store).insert("hosts", [known])
     stage.measured(a_spec(subjects="1.1, 1.2"))
     stage.settle()
     (alert,) = stage.alerts()
@@ -325,7 +326,7 @@ def test_a_fix_that_was_judged_before_the_alert_was_raised_is_seen_too(stage: St
     assert (alert.status, alert.fixed_in) == ("fixed", "1.2")
 
 
-def test_of_a_whole_history_only_the_step_is_told_and_that_it_is_over(stage: Stage) -> None:
+def test_of_a_whole_history_only_the_step_is_reported_and_that_it_is_over(stage: Stage) -> None:
     stage.costs = {f"1.{minor}": {"_dhe-rsa": 1.05} for minor in (2, 3)}
     stage.measured(a_spec(subjects="1.0, 1.1, 1.2, 1.3, 1.4"))
     stage.settle()
@@ -451,12 +452,17 @@ def test_a_host_that_moved_is_noted_with_the_run_and_is_no_alert(stage: Stage) -
     assert {alert.cause.kind for alert in stage.alerts()} == {AlertKind.UPGRADE}
 
 
-def test_what_a_rule_would_have_told_of_stored_runs(stage: Stage) -> None:
+def test_what_a_rule_would_have_suspected_in_stored_runs(stage: Stage) -> None:
     spec = a_spec()
     stage.measured(a_spec(subjects="1.0, 1.1, 1.2", rule=""))
-    (told,) = replay(stage.store, spec).suspected
-    assert (told.before.version, told.after.version, told.outcome, told.cells) == ("1.0", "1.1", "suspected", 2)
-    assert "2 of 7" in told.sentence
+    (upgrade,) = replay(stage.store, spec).suspected
+    assert (upgrade.before.version, upgrade.after.version, upgrade.outcome, upgrade.cells) == (
+        "1.0",
+        "1.1",
+        "suspected",
+        2,
+    )
+    assert "2 of 7" in upgrade.sentence
     assert replay(stage.store, a_spec(rule="alerts: { relevant: 8% }\n")).suspected == ()
     assert replay(stage.store, a_spec("other")).runs == 0
     stage.measured(spec)

@@ -1,4 +1,4 @@
-"""Alerts over the API: what is told of them, what people do to them, and what is refused and why."""
+"""Alerts over the API: what is shown of them, what people do to them, and what is refused and why."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -54,7 +54,7 @@ def test_without_alerts_there_is_an_empty_page(client: httpx.Client) -> None:
     assert_problem(client.get("/alerts/0123456789abcdef"), 404, "there is no alert 0123456789abcdef")
 
 
-def test_an_alert_is_told_with_its_state_its_events_and_what_may_be_done(
+def test_an_alert_is_shown_with_its_state_its_events_and_what_may_be_done(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store, (AlertAction.GREW, {"finding": a_finding("two", case_id=ECDSA, ratio=1.2)}))
@@ -235,7 +235,7 @@ def test_who_may_not_ask_for_runs_may_not_handle_alerts(client: httpx.Client, em
     assert len(empty_store.alert_events(ALERT)) == 1
 
 
-def test_of_two_who_write_at_once_one_is_told_of_the_other_and_each_number_is_one_event(
+def test_of_two_who_write_at_once_one_learns_of_the_other_and_each_number_is_one_event(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store)
@@ -265,7 +265,7 @@ def test_of_two_who_write_at_once_one_is_told_of_the_other_and_each_number_is_on
     assert empty_store.alert_events(ALERT)[1:] == written
 
 
-def test_a_finding_raises_an_alert_grows_it_and_is_told_once(empty_store: ClickHouseStore) -> None:
+def test_a_finding_raises_an_alert_grows_it_and_is_reported_once(empty_store: ClickHouseStore) -> None:
     with one_at_a_time:
         first = add_finding(empty_store, a_cause(), a_finding())
         assert add_finding(empty_store, a_cause(), a_finding()) is None
@@ -315,7 +315,7 @@ def test_an_event_is_behind_all_others_even_where_the_clock_was_set_back(
         assert empty_store.alert_events(ALERT)[-1].at == NOON + timedelta(milliseconds=number)
 
 
-def test_every_event_is_told_in_words() -> None:
+def test_every_event_is_put_into_words() -> None:
     until = NOON + timedelta(days=40)
     events = [
         an_alert_event(),
@@ -356,7 +356,7 @@ def test_every_event_is_told_in_words() -> None:
     ]
 
 
-def test_screenings_are_told_newest_first_and_of_each_run(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_screenings_are_listed_newest_first_and_of_each_run(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     empty_store.add_run(a_run("unjudged"))
     for minutes, run_id in enumerate(("one", "two", "three")):
         empty_store.add_screening(a_screening(run_id, minutes=minutes))

@@ -80,7 +80,7 @@ def test_overviews_begin_with_a_host_kind_that_they_have_numbers_of(
     assert known == [HOST.cpu_model, OTHER_CPU.cpu_model]
 
 
-def test_an_upgrade_that_only_a_search_measured_is_told_to_who_asks_for_it(
+def test_an_upgrade_that_only_a_search_measured_is_shown_to_who_asks_for_it(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})

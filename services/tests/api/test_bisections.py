@@ -54,7 +54,7 @@ class Stage:
         return found
 
     def searching(self, **changes: Any) -> "Stage":
-        """With its commits told."""
+        """With its commits listed."""
         self.begin(**changes)
         line = {"bisection_id": self.bisection_id, "commits": [a_line_commit(n) for n in range(self.commits)]}
         answer = self.api.ask(f"builder {self.bisection_id}", "PUT", f"/bisections/{self.bisection_id}/line", line)
@@ -203,7 +203,7 @@ def test_by_counts_each_commit_is_counted_alone_and_once(stage: Stage) -> None:
     assert timed["bisection_id"] != found["summary"]["bisection_id"], "it is another question"
 
 
-def test_what_is_known_of_each_commit_is_told_in_their_order(stage: Stage) -> None:
+def test_what_is_known_of_each_commit_is_listed_in_their_order(stage: Stage) -> None:
     stage.broken = (8,)
     found = stage.searching().search()
     numbers = [one["number"] for one in found["commits"]]
@@ -212,14 +212,14 @@ def test_what_is_known_of_each_commit_is_told_in_their_order(stage: Stage) -> No
     reached = [one["reached"] for one in found["commits"]]
     assert all(one <= other for one, other in pairwise(reached))
     assert (reached[0], round(reached[-1], 9)) == (0, 1)
-    told = {one["number"]: one for one in found["commits"]}
-    assert told[8]["fails"] == "make: it fails"
+    by_number = {one["number"]: one for one in found["commits"]}
+    assert by_number[8]["fails"] == "make: it fails"
     assert max(one["measurements"] for one in found["commits"]) >= 1
     (step,) = found["steps"]
     assert (step["changed"], round(step["ratio"], 3)) == (True, 1.02)
 
 
-def test_ends_that_cost_the_same_cannot_be_told_apart_and_nothing_between_them_is_built(stage: Stage) -> None:
+def test_ends_that_cost_the_same_cannot_be_distinguished_and_nothing_between_them_is_built(stage: Stage) -> None:
     stage.step = 1.0
     found = stage.searching().search()
     assert (found["summary"]["state"], len(found["runs"])) == ("cannot say", 1)
@@ -272,7 +272,7 @@ def test_a_run_of_a_commit_that_fails_for_want_of_anything_but_its_sources_waits
     assert stage.search()["summary"]["state"] == "found"
 
 
-def test_an_end_that_does_not_build_is_told_and_waits(stage: Stage) -> None:
+def test_an_end_that_does_not_build_is_reported_and_waits(stage: Stage) -> None:
     stage.broken = (0,)
     found = stage.searching().search()
     assert found["summary"]["state"] == "waiting"
@@ -297,7 +297,7 @@ def test_a_bisection_that_is_cancelled_asks_for_nothing_more_until_it_is_resumed
     assert_problem(stage.control("resume"), 409, "is found: there is nothing to resume")
 
 
-def test_commits_are_looked_for_until_they_are_told_and_after_trouble_once_somebody_resumes(stage: Stage) -> None:
+def test_commits_are_looked_for_until_they_are_listed_and_after_trouble_once_somebody_resumes(stage: Stage) -> None:
     bisection_id = stage.begin()["bisection_id"]
     assert stage.state() == ("asked", "")
     (wanted,) = stage.advance()
@@ -315,11 +315,11 @@ def test_commits_are_looked_for_until_they_are_told_and_after_trouble_once_someb
     assert stage.control("resume").json()["state"] == "asked"
     assert [one["series"] for one in stage.advance()] == [2]
     stage.api.ask("dispatcher", "POST", path, trouble)
-    assert stage.state() == ("asked", ""), "what is told late of an earlier series changes nothing"
+    assert stage.state() == ("asked", ""), "what is reported late of an earlier series changes nothing"
     assert stage.searching().search()["summary"]["state"] == "found"
 
 
-def test_the_first_line_that_is_told_stays_and_one_commit_is_no_line(stage: Stage) -> None:
+def test_the_first_line_that_is_listed_stays_and_one_commit_is_no_line(stage: Stage) -> None:
     stage.commits = 1
     stage.searching().advance()
     stage.commits = 16

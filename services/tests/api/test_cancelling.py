@@ -20,8 +20,9 @@ from tests.api.cluster import ClusterApi, cluster_api
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_kept_answers import Statements, spied
 from tests.builders import NOON, a_catalogue, a_run
+from tests.stores import raw
 
-Told = list[tuple[str, str, str | None]]
+Outcomes = list[tuple[str, str, str | None]]
 """The id, outcome and state of each run of an answer."""
 
 
@@ -63,7 +64,7 @@ def cancel(api: ClusterApi, wanted: Mapping[str, object], who: str = "submitter"
     return api.ask(who, "POST", "/runs/cancel", dict(wanted))
 
 
-def told(answer: httpx.Response) -> Told:
+def outcomes(answer: httpx.Response) -> Outcomes:
     assert answer.status_code == 202, answer.text
     return [(run["run_id"], run["outcome"], run["state"]) for run in answer.json()["runs"]]
 
@@ -72,14 +73,14 @@ def states(api: ClusterApi, run_id: str) -> list[RunState]:
     return [event.state for event in api.store.events(run_id)]
 
 
-def test_named_runs_are_cancelled_and_each_other_one_is_told_why_not(api: ClusterApi) -> None:
+def test_named_runs_are_cancelled_and_each_other_one_is_named_with_why_not(api: ClusterApi) -> None:
     for state in (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING, RunState.FINISHED, RunState.CANCELLED):
         announced(api.store, state, state)
     announced(api.store, "by-command", RunState.RUNNING, RunReason.BY_COMMAND)
     announced(api.store, "left-alone", RunState.RUNNING)
     asked = ["running", "queued", "cancelling", "finished", "nobody", "cancelled", "by-command", "queued"]
     answer = cancel(api, {"run_ids": asked})
-    assert told(answer) == [
+    assert outcomes(answer) == [
         ("running", "accepted", "cancelling"),
         ("queued", "accepted", "cancelling"),
         ("cancelling", "unchanged", "cancelling"),
@@ -105,13 +106,13 @@ def test_all_queued_runs_of_a_cluster_are_cancelled_also_those_that_wait_with_bu
     announced(api.store, "waits-built", RunState.BUILDING, RunReason.WAITS_FOR_RUN)
     for state in (RunState.RUNNING, RunState.CANCELLING, RunState.FAILED):
         announced(api.store, state, state)
-    assert sorted(told(cancel(api, {"queued": True}))) == [
+    assert sorted(outcomes(cancel(api, {"queued": True}))) == [
         ("waits", "accepted", "cancelling"),
         ("waits-built", "accepted", "cancelling"),
     ]
     for state in (RunState.RUNNING, RunState.CANCELLING, RunState.FAILED):
         assert states(api, state) == [RunState.QUEUED, state]
-    assert told(cancel(api, {"queued": True})) == []
+    assert outcomes(cancel(api, {"queued": True})) == []
     assert states(api, "waits") == [RunState.QUEUED, RunState.CANCELLING]
 
 
@@ -124,7 +125,7 @@ def test_on_one_machine_queued_runs_are_cancelled_at_once_and_the_one_that_build
     announced(empty_store, "builds", RunState.BUILDING)
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, supplies)) as client:
         answer = client.post(f"{API_PREFIX}/runs/cancel", json={"queued": True}, headers=header)
-    assert told(answer) == [("waits", "accepted", "cancelled")]
+    assert outcomes(answer) == [("waits", "accepted", "cancelled")]
     assert [event.state for event in empty_store.events("builds")] == [RunState.QUEUED, RunState.BUILDING]
     assert empty_store.events("waits")[-1].detail == "cancelled by alice"
 
@@ -136,7 +137,7 @@ def test_five_hundred_runs_take_as_many_statements_as_two_and_one_insert(
     def cancelled(number: int) -> int:
         runs = [f"run-{number}-{each}" for each in range(number)]
         api.store.add_events([RunEvent(run_id=run_id, at=NOON, state=RunState.QUEUED) for run_id in runs])
-        api.store._insert("runs", [run_row(a_run(run_id).announced()) for run_id in runs])
+        raw(api.store).insert("runs", [run_row(a_run(run_id).announced()) for run_id in runs])
         wanted: dict[str, object] = {"run_ids": runs} if by == "run_ids" else {"queued": True}
         inserts.clear()
         said = statements.during(lambda: cancel(api, wanted))

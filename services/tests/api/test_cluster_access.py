@@ -24,7 +24,7 @@ OF_A_JOB = {RUN_LABEL: "run-1", JOB_LABEL: "job-1"}
 
 @dataclass
 class Kubernetes:
-    """Says what it is told of one token and one pod."""
+    """Knows one token and one pod."""
 
     reviewed: Reviewed | None
     pod_labels: Mapping[str, str] | None = None

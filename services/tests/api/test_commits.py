@@ -1,4 +1,4 @@
-"""Commits in the API: who may ask for their runs, what is refused, and what is told of them, page by page."""
+"""Commits in the API: who may ask for their runs, what is refused, and what is shown of them, page by page."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -107,9 +107,9 @@ def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None
         Check(path="bench-specs/broken.yaml", reason=Reason.LIBRARY, faults=(FAULT,)),
     )
     noted(api, a_handled_commit(checks=checks))
-    (told,) = page(api)["commits"]
-    assert (told["commit"], told["note"]) == (a_commit().model_dump(mode="json"), "")
-    quick, broken = told["checks"]
+    (handled,) = page(api)["commits"]
+    assert (handled["commit"], handled["note"]) == (a_commit().model_dump(mode="json"), "")
+    quick, broken = handled["checks"]
     assert (quick["run_id"], quick["state"], quick["invocations_stored"]) == (run_id, "queued", 0)
     assert broken == {
         "path": "bench-specs/broken.yaml",
@@ -123,7 +123,7 @@ def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None
     }
 
 
-def test_a_state_that_changes_is_told_with_what_is_said_of_it(api: ClusterApi) -> None:
+def test_a_state_that_changes_is_shown_with_what_is_said_of_it(api: ClusterApi) -> None:
     run = api.stored(asked(api).json()["run_id"])
     noted(api, a_handled_commit(checks=(Check(path=QUICK, reason=Reason.SPEC, run_id=run.run_id),)))
     api.deliver_kits(run)

@@ -49,7 +49,7 @@ def test_every_row_has_a_title_of_its_own(changes: list[dict[str, Any]]) -> None
         assert len(set(labels)) == len(labels), labels
 
 
-def test_trust_anchors_of_a_shared_context_and_of_one_for_each_connection_are_told_apart() -> None:
+def test_trust_anchors_of_a_shared_context_and_of_one_for_each_connection_are_distinguished() -> None:
     cases = [
         varied({"verification": True, "context": context, "trust_anchors": anchors})
         for context in ("shared", "connection")

@@ -1,4 +1,4 @@
-"""Dry runs: what a spec's run would be, told without one."""
+"""Dry runs: what a spec's run would be, without one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,9 +58,9 @@ def test_a_dry_run_names_the_pools_whose_nodes_are_not_comparable(api: ClusterAp
 
 
 def test_a_dry_run_is_what_a_run_would_be_and_leaves_nothing(api: ClusterApi) -> None:
-    told = asked(api).json()
-    dry = told.pop("dry_run")
-    assert told == {"plan": None, "run_id": None, "faults": []}
+    answer = asked(api).json()
+    dry = answer.pop("dry_run")
+    assert answer == {"plan": None, "run_id": None, "faults": []}
     plan = asked(api, "submitter", with_plan=True).json()["plan"]
     assert plan == planner()(CLUSTER_SPEC, QUICK).model_dump(mode="json")
     assert (newest_runs(api.store, 10), api.store.open_runs(), api.store.heads("benchmarks")) == ([], [], {})
@@ -78,9 +78,9 @@ def test_who_may_not_ask_for_runs_may_not_have_specs_planned(api: ClusterApi, wh
 
 
 def test_faults_are_an_answer_with_their_places(api: ClusterApi) -> None:
-    told = asked(api, spec_text=CLUSTER_SPEC.replace("pool-b", "pool-c")).json()
-    assert (told["dry_run"], told["run_id"]) == (None, None)
-    assert (told["faults"][0]["file"], told["faults"][0]["line"], told["faults"][0]["column"]) == (QUICK, 6, 17)
+    answer = asked(api, spec_text=CLUSTER_SPEC.replace("pool-b", "pool-c")).json()
+    assert (answer["dry_run"], answer["run_id"]) == (None, None)
+    assert (answer["faults"][0]["file"], answer["faults"][0]["line"], answer["faults"][0]["column"]) == (QUICK, 6, 17)
     assert asked(api, spec_text="").json()["faults"] == [
         {"file": QUICK, "line": 1, "column": 1, "text": "the document must be a mapping of fields"}
     ]

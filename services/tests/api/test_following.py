@@ -94,7 +94,7 @@ def here(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Cl
         yield client
 
 
-def test_a_backfill_is_told_before_it_is_queued_and_queued_once(
+def test_a_backfill_is_shown_before_it_is_queued_and_queued_once(
     here: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     body = {"spec_text": FOLLOWS, "commits": [A, B]}
@@ -123,8 +123,8 @@ def test_commits_of_one_version_are_points_of_a_series_in_their_order_each_compa
     api: ClusterApi,
 ) -> None:
     kits = {
-        reference: a_kit(BRANCH.reference(told.hash), version="3.6.0-dev", commit=told)
-        for reference, told in (("fake@1.0", a_library_commit("f")), ("fake@1.1", a_library_commit("1", 60)))
+        reference: a_kit(BRANCH.reference(commit.hash), version="3.6.0-dev", commit=commit)
+        for reference, commit in (("fake@1.0", a_library_commit("f")), ("fake@1.1", a_library_commit("1", 60)))
     }
     run = a_run(kits=kits)
     api.store.add_run(run)

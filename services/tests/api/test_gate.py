@@ -275,7 +275,7 @@ def test_a_path_that_is_longer_than_any_of_the_service_is_tried_on_no_route(clie
     assert_problem(client.get(f"{API_PREFIX}/runs/{'a' * 4000}"), HTTPStatus.NOT_FOUND)
 
 
-def test_a_wrong_method_is_told_the_documented_ones_of_each_address(client: httpx.Client) -> None:
+def test_a_wrong_method_is_answered_with_the_documented_ones_of_each_address(client: httpx.Client) -> None:
     allowed, documented = {}, {}
     for path, operations in document()["paths"].items():
         address = re.sub(r"{\w+}", "1", path.replace("{library}", "fake"))

@@ -199,7 +199,7 @@ def test_a_feed_tells_each_upgrade_once_and_builds_no_report(
 
         empty_store.add_event(RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.FINISHED))
         counts.cells.clear()
-        told = poll()
+        feed = poll()
         assert (counts.cells, counts.stories) == ([], 2)
 
         costs = {ONE: [1e6] * 4, TWO: [2e6] * 4, THREE: [1e6] * 4}
@@ -208,4 +208,4 @@ def test_a_feed_tells_each_upgrade_once_and_builds_no_report(
         poll()
         assert counts.cells == [RSA] * 2
         assert counts.stories == 4
-        assert told
+        assert feed

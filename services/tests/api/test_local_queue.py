@@ -1,4 +1,4 @@
-"""The queue of a machine that measures by itself: who asks, what a run becomes, and what is told of those that wait."""
+"""The queue of a machine that measures by itself: who asks, what a run becomes, and what those that wait show."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -56,13 +56,13 @@ def ask(client: httpx.Client, run: Run, control: str) -> httpx.Response:
     return client.post(f"/runs/{run.run_id}/{control}", headers=asks())
 
 
-def told(client: httpx.Client, run: Run) -> Any:
+def shown(client: httpx.Client, run: Run) -> Any:
     return client.get(f"/runs/{run.run_id}").json()
 
 
 def test_a_spec_that_is_asked_for_waits_for_its_turn(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = queued(client, empty_store)
-    summary = told(client, run)["summary"]
+    summary = shown(client, run)["summary"]
     assert (summary["state"], summary["trigger"], summary["pools"]) == ("queued", "api", ["local"])
     assert (run.host, run.is_started) == (None, False)
 
@@ -84,7 +84,7 @@ def test_measuring_turns_a_queued_run_into_a_started_one(client: httpx.Client, e
     for _ in range(2):
         assert put(client, started).status_code == 204
     assert empty_store.run(run.run_id) == started
-    assert told(client, run)["summary"]["cpu_model"] == HOST.cpu_model
+    assert shown(client, run)["summary"]["cpu_model"] == HOST.cpu_model
 
 
 def test_whoever_starts_a_run_second_is_refused(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -125,9 +125,9 @@ def test_a_started_run_that_ended_early_is_queued_again(client: httpx.Client, em
     run = queued(client, empty_store)
     put(client, as_started(run))
     empty_store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=RunState.FAILED))
-    assert told(client, run)["controls"] == ["resume"]
+    assert shown(client, run)["controls"] == ["resume"]
     assert ask(client, run, "resume").json()["state"] == "queued"
-    assert told(client, run)["controls"] == ["cancel"]
+    assert shown(client, run)["controls"] == ["cancel"]
 
 
 def test_what_a_command_measures_itself_is_left_to_that_command(
@@ -136,11 +136,11 @@ def test_what_a_command_measures_itself_is_left_to_that_command(
     run = a_run()
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, reason=RunReason.BY_COMMAND))
-    assert told(client, run)["controls"] == []
+    assert shown(client, run)["controls"] == []
     for control in ("cancel", "resume"):
         assert_problem(ask(client, run, control), 409, "is being measured by a command on its machine")
     empty_store.add_event(an_event(run, RunState.FAILED, seconds=2))
-    assert told(client, run)["controls"] == ["resume"]
+    assert shown(client, run)["controls"] == ["resume"]
 
 
 def test_a_command_queues_its_own_plan_which_may_name_sources_that_a_submitted_spec_may_not(

@@ -24,14 +24,14 @@ def lines(text: str) -> set[str]:
     return {line for line in text.splitlines() if not line.startswith("#") and "_created" not in line}
 
 
-def test_runs_are_told_by_their_state_and_how_long_the_longest_has_been_in_it(empty_store: ClickHouseStore) -> None:
+def test_runs_are_counted_by_their_state_and_how_long_the_longest_has_been_in_it(empty_store: ClickHouseStore) -> None:
     for number, state in enumerate([RunState.QUEUED, RunState.QUEUED, RunState.RUNNING, RunState.FAILED]):
         run = a_run(f"run-{number}", created_at=NOON + timedelta(minutes=number))
         empty_store.add_run(run)
         empty_store.add_event(an_event(run, RunState.QUEUED, seconds=0))
         empty_store.add_event(an_event(run, state, seconds=1))
-    told = lines(Monitoring(empty_store, Troubles(), lambda: NOON + timedelta(minutes=10)).text().decode())
-    assert told >= {
+    shown = lines(Monitoring(empty_store, Troubles(), lambda: NOON + timedelta(minutes=10)).text().decode())
+    assert shown >= {
         'kexbench_runs{state="queued"} 2.0',
         'kexbench_runs{state="running"} 1.0',
         'kexbench_runs{state="failed"} 1.0',
@@ -40,7 +40,7 @@ def test_runs_are_told_by_their_state_and_how_long_the_longest_has_been_in_it(em
         'kexbench_run_state_seconds{state="running"} 479.0',
         'kexbench_run_state_seconds{state="building"} 0.0',
     }
-    assert not any("run_state_seconds" in line and "failed" in line for line in told)
+    assert not any("run_state_seconds" in line and "failed" in line for line in shown)
 
 
 def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> None:
@@ -51,9 +51,9 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
         client.post(f"/runs/{run.run_id}/invocations", json=body, headers=token(run.run_id))
     wrong = client.post(f"/runs/{run.run_id}/invocations", json={**body, "run_id": "x"}, headers=token(run.run_id))
     assert_problem(wrong, 422)
-    told = client.get("http://localhost/metrics")
-    assert told.headers["content-type"].startswith("text/plain")
-    assert lines(told.text) >= {
+    answer = client.get("http://localhost/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert lines(answer.text) >= {
         'kexbench_uploads_total{result="stored"} 2.0',
         'kexbench_uploads_total{result="refused"} 1.0',
     }

@@ -1,4 +1,4 @@
-"""The outbox in the API: what happened is written for each channel, handed out once, and told with how far it is."""
+"""The outbox in the API: what happened is written for each channel, handed out once, and listed with how far it is."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_nobody_but_the_dispatcher_is_handed_messages_and_tells_of_them(api: Clu
     assert_problem(api.ask(who, "POST", "/notifications/sendings", sending), 403)
 
 
-def test_what_happened_is_handed_out_once_and_told_as_sent_once_that_is_said(api: ClusterApi) -> None:
+def test_what_happened_is_handed_out_once_and_listed_as_sent_once_that_is_said(api: ClusterApi) -> None:
     event = an_alert_event().model_copy(update={"at": datetime.now(UTC)})
     api.store.add_alert_event(event)
     begun = ToSend.model_validate_json(api.ask("dispatcher", "POST", "/notifications/next").content)
@@ -57,8 +57,12 @@ def test_what_happened_is_handed_out_once_and_told_as_sent_once_that_is_said(api
         assert api.ask("dispatcher", "POST", "/notifications/sendings", sent).status_code == 204
     found = listed(api)
     assert found["channels"] == ["crypto-team"]
-    (told,) = found["notifications"]
-    assert (told["state"], told["detail"], told["title"]) == ("sent", "", begun.notifications[0].title)
+    (notification,) = found["notifications"]
+    assert (notification["state"], notification["detail"], notification["title"]) == (
+        "sent",
+        "",
+        begun.notifications[0].title,
+    )
 
 
 def test_what_was_not_begun_cannot_have_been_sent(api: ClusterApi) -> None:
@@ -78,7 +82,7 @@ def test_notifications_are_read_page_by_page(api: ClusterApi) -> None:
     assert second["next_before"] is None
 
 
-def test_an_event_that_was_stored_is_told_whatever_was_killed_behind_it(empty_store: ClickHouseStore) -> None:
+def test_an_event_that_was_stored_is_announced_whatever_was_killed_behind_it(empty_store: ClickHouseStore) -> None:
     events = [an_alert_event(), an_alert_event(AlertAction.NOTED, 1), an_alert_event(AlertAction.FIXED, 2)]
     for event in reversed(events):
         empty_store.add_alert_event(event)
@@ -88,7 +92,7 @@ def test_an_event_that_was_stored_is_told_whatever_was_killed_behind_it(empty_st
     assert [(one.number, one.created_at) for one in found] == [(2, events[2].at), (0, events[0].at)]
 
 
-def test_each_event_is_told_as_the_alert_was_then(empty_store: ClickHouseStore) -> None:
+def test_each_event_is_announced_as_the_alert_was_then(empty_store: ClickHouseStore) -> None:
     for event in (an_alert_event(), an_alert_event(AlertAction.FIXED, 1, fixed_in="1.2")):
         empty_store.add_alert_event(event)
     enqueue_missing(empty_store, (TEAM,), NOON)
@@ -97,7 +101,7 @@ def test_each_event_is_told_as_the_alert_was_then(empty_store: ClickHouseStore) 
     assert {"1.2", "1.0"} <= set(fixed.title.split())
 
 
-def test_who_names_a_channel_is_told_of_the_last_days_and_not_of_the_past(empty_store: ClickHouseStore) -> None:
+def test_who_names_a_channel_is_notified_of_the_last_days_and_not_of_the_past(empty_store: ClickHouseStore) -> None:
     empty_store.add_alert_event(an_alert_event())
     enqueue_missing(empty_store, (TEAM,), NOON + timedelta(days=4))
     assert empty_store.notifications(10) == []

@@ -15,6 +15,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import put, token
 from tests.builders import a_run, an_invocation, newest_runs
+from tests.stores import raw
 
 pytestmark = pytest.mark.thorough
 ONE = "fake@1.0"
@@ -139,7 +140,7 @@ def test_a_stored_run_that_cannot_be_read_hides_no_other(empty_store: ClickHouse
     good, bad = a_run("good"), a_run("bad")
     put(client, good)
     damaged = bad.model_dump_json().replace('"spec_name":"example"', '"spec_name":7')
-    empty_store._insert("runs", [{"run_id": "bad", "created_at": bad.created_at, "run": damaged}])
+    raw(empty_store).insert("runs", [{"run_id": "bad", "created_at": bad.created_at, "run": damaged}])
     assert [run["run_id"] for run in client.get("/runs").json()["runs"]] == ["good"]
     answer = client.get("/runs/bad")
     assert answer.status_code == 503

@@ -208,7 +208,7 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
         compared = of_comparisons(client, steps(shown), relevant=relevant, base_run_id=run_id, other_run_id=run_id)
         assert only(compared, shown) == shown
         assert only(of_command_line(run, steps(shown)), shown) == shown
-        assert_told(client, run, shown)
+        assert_announced(client, run, shown)
     newest = made[-1]
     shown = of_pages(client, f"/runs/{newest.run.run_id}", newest.hosts)
     by_all = of_reports(client, steps(shown), relevant=relevant_of(newest.run.spec_text))
@@ -246,11 +246,11 @@ def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, emp
         assert of_comparisons(client, steps(shown), "openssl") == shown
         assert of_reports(client, steps(shown), "openssl") == shown
         assert of_command_line(run, steps(shown)) == shown
-        assert_told(client, run, shown)
+        assert_announced(client, run, shown)
         qualified(empty_store, ONE, COPY, *OTHERS, run_id="qualification", layouts=0.02)
 
 
-def assert_told(client: httpx.Client, run: Run, shown: Verdicts) -> None:
+def assert_announced(client: httpx.Client, run: Run, shown: Verdicts) -> None:
     """The status and the comment say what the page shows."""
     said = RunVerdict.model_validate(client.get(f"/runs/{run.run_id}/verdict").raise_for_status().json())
     words = [both for both, *_ in shown.values()]

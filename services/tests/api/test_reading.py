@@ -39,6 +39,7 @@ from tests.builders import (
     an_outcome,
 )
 from tests.serving import serving
+from tests.stores import raw
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 
@@ -55,7 +56,7 @@ def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1
 
 
 @pytest.mark.parametrize(
-    ("shares", "told"),
+    ("shares", "sibling"),
     [
         ((None, None), None),
         ((0.0, 0.02), {"share": 0.01, "disturbs": False}),
@@ -65,7 +66,7 @@ def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1
     ids=["no sibling", "idle", "busy", "looked at once"],
 )
 def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
-    shares: tuple[float | None, ...], told: object, client: httpx.Client, empty_store: ClickHouseStore
+    shares: tuple[float | None, ...], sibling: object, client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
@@ -76,7 +77,7 @@ def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
         run, cpu_ns={"fake@1.0": 1}, attempt=2, load=QUIET.model_copy(update={"sibling_busy_share": 1})
     )
     empty_store.add_invocation(run, again)
-    assert client.get(f"/runs/{run.run_id}").json()["sibling"] == told
+    assert client.get(f"/runs/{run.run_id}").json()["sibling"] == sibling
 
 
 def test_a_run_shows_the_metric_that_its_instrument_decides_by(
@@ -123,23 +124,23 @@ def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx.Client,
 
 
 @pytest.mark.parametrize(
-    ("shares", "told"),
+    ("shares", "steal"),
     [
         ((None, None), None),
         ((0.0, 0.01), {"share": 0.005, "disturbs": False}),
         ((0.03, 0.01), {"share": 0.02, "disturbs": True}),
     ],
-    ids=["not told", "little", "much"],
+    ids=["not known", "little", "much"],
 )
 def test_a_run_tells_what_the_hypervisor_gave_to_others(
-    shares: tuple[float | None, ...], told: object, client: httpx.Client, empty_store: ClickHouseStore
+    shares: tuple[float | None, ...], steal: object, client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
     for number, share in enumerate(shares):
         load = QUIET.model_copy(update={"steal_share": share})
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 1}, load=load))
-    assert client.get(f"/runs/{run.run_id}").json()["steal"] == told
+    assert client.get(f"/runs/{run.run_id}").json()["steal"] == steal
 
 
 def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
@@ -462,7 +463,7 @@ def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empt
     assert swap["slower_cpu_ns"]["server"] > 1_400_000
 
 
-def test_an_order_that_differs_is_told_where_nothing_tells_the_sides_apart(
+def test_an_order_that_differs_is_shown_where_nothing_tells_the_sides_apart(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     """As where other programs ran in between all the time: the page of the run shows what there is."""
@@ -587,7 +588,7 @@ def test_a_method_that_a_route_lacks_is_a_problem(client: httpx.Client) -> None:
 
 
 def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, empty_store: ClickHouseStore) -> None:
-    empty_store._command(f"DROP DATABASE {empty_store._database}")
+    raw(empty_store).command(f"DROP DATABASE {raw(empty_store).database}")
     assert_problem(client.get("/runs"), 503, "the store")
     empty_store.migrate()  # other tests go on with it
 

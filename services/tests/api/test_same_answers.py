@@ -24,6 +24,7 @@ from tests.api.conftest import SECRET, ClientOf
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 from tests.store.test_contract import DyingStore, Killed
 from tests.store.without_summaries import StoreWithoutSummaries
+from tests.stores import raw
 
 SEEDS = int(os.environ.get("KEXBENCH_TEST_SEEDS", "1"))
 """Each takes a minute: `make test-faults` has more."""
@@ -88,7 +89,7 @@ def random_invocations(chance: random.Random, run: Run) -> list[Invocation]:
 
 def fill(store: ClickHouseStore, chance: random.Random, ask: Callable[[], None]) -> None:
     """Some deliveries are repeated, and some end after any of their inserts. `ask` is called between some of them."""
-    dying = DyingStore(store._dsn, store._database, store._clauses)
+    dying = raw(store).opened_as(DyingStore)
     by_id = {host.host_id: host for host in HOSTS}
     for number in range(2):
         run = a_random_run(chance, number)
@@ -117,7 +118,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
     found = ["/filters", "/subjects", "/overview", "/runs", "/upgrades", "/matrix", "/scaling", "/export?metric=cpu_ns"]
     with client_of(app) as client:
         filters = client.get(f"{API_PREFIX}/filters").json()
-        names = [subject["subject"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
+        names = [subject["name"] for subject in client.get(f"{API_PREFIX}/subjects").json()]
     for kind in filters["host_kinds"]:
         where = f"pool={kind['pool']}&cpu_model={kind['cpu_model']}"
         found += [f"/matrix?metric={metric}&{where}" for metric in ("cpu_ns", "client_cpu_ns")]
@@ -150,7 +151,7 @@ def addresses(app: FastAPI, client_of: ClientOf) -> list[str]:
 def test_every_answer_is_the_same_as_without_summaries(
     seed: int, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
-    plain = StoreWithoutSummaries(empty_store._dsn, empty_store._database, empty_store._clauses)
+    plain = raw(empty_store).opened_as(StoreWithoutSummaries)
     app, plain_app = (create_app(store, LocalGatekeeper(SECRET), None) for store in (empty_store, plain))
     chance = random.Random(seed)
     with client_of(app) as client, client_of(plain_app) as plain_client:
@@ -193,7 +194,7 @@ def test_no_answer_changes_when_batches_are_removed(
         middle = datetime.fromisoformat(measured[len(measured) // 2])
         removed = [prune_step(empty_store, cutoff, at, 60).removed_values for cutoff in (middle, last)]
         assert min(removed) > 0
-        fresh = ClickHouseStore(empty_store._dsn, empty_store._database, empty_store._clauses)
+        fresh = raw(empty_store).opened_as(ClickHouseStore)
         with client_of(create_app(fresh, LocalGatekeeper(SECRET), None)) as fresh_client:
             for address in asked:
                 assert client.get(f"{API_PREFIX}{address}").content == before[address], address

@@ -115,7 +115,7 @@ def test_through_the_sentinel_two_runs_are_compared_without_what_the_machine_did
         assert cell["to_sentinel"]["ratio"] == pytest.approx(0.8)
 
 
-def test_what_reading_the_clocks_cost_is_told_by_subject(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_what_reading_the_clocks_cost_is_shown_by_subject(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(kits={SENTINEL: FROZEN})
     empty_store.add_run(run)
     invocation = an_invocation(run, cpu_ns={ONE: 1, SENTINEL: 2}, timers={ONE: TIMER, SENTINEL: TIMER})

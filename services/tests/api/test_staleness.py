@@ -1,4 +1,4 @@
-"""Specs that are measured no more: told once a cause, however many they are, until they are measured again."""
+"""Specs that are measured no more: reported once a cause, however many they are, until they are measured again."""
 
 from datetime import timedelta
 
@@ -80,21 +80,21 @@ def a_stale_spec(name: str, reason: RunReason = RunReason.DISK_FULL, hours: floa
 
 
 def test_what_the_same_broke_is_one_finding() -> None:
-    told = findings([a_stale_spec("b"), a_stale_spec("c", RunReason.SOURCES_UNAVAILABLE), a_stale_spec("a", hours=-1)])
-    assert [finding.spec_names for _, finding in told] == [("a", "b"), ("c",)]
-    assert len({cause.alert_id for cause, _ in told}) == 2
+    found = findings([a_stale_spec("b"), a_stale_spec("c", RunReason.SOURCES_UNAVAILABLE), a_stale_spec("a", hours=-1)])
+    assert [finding.spec_names for _, finding in found] == [("a", "b"), ("c",)]
+    assert len({cause.alert_id for cause, _ in found}) == 2
     assert (
-        told[0][1].sentence
+        found[0][1].sentence
         == "a and b: no run has finished since 2026-01-01 11:00 UTC; its newest run failed: the disk is full."
     )
-    assert (told[0][1].notify, told[0][1].run_ids) == (("ops",), ("run of a", "run of b"))
+    assert (found[0][1].notify, found[0][1].run_ids) == (("ops",), ("run of a", "run of b"))
 
 
-def test_a_spec_that_is_told_stays_in_its_alert_whatever_breaks_it_next_and_leaves_with_all_others() -> None:
-    told = {"one": ("a", "b"), "two": ("c",)}
+def test_a_spec_that_is_reported_stays_in_its_alert_whatever_breaks_it_next_and_leaves_with_all_others() -> None:
+    reported = {"one": ("a", "b"), "two": ("c",)}
     stale = [a_stale_spec("b", RunReason.NO_POOL), a_stale_spec("d")]
-    assert [one.name for one in unreported(stale, told)] == ["d"]
-    assert over(stale, told) == ["two"]
+    assert [one.name for one in unreported(stale, reported)] == ["d"]
+    assert over(stale, reported) == ["two"]
 
 
 def test_specs_that_are_measured_no_more_are_one_alert_which_is_fixed_and_may_begin_again(

@@ -126,7 +126,7 @@ def test_a_stream_is_resumed_after_the_last_event_that_was_seen(empty_store: Cli
             assert resumed.next()["invocations_stored"] == 1, "the event that was seen is not sent again"
         finish(empty_store, running)
         with following(url, path, seen) as late:
-            late.until("finished")  # whoever missed the end is told of it
+            late.until("finished")  # whoever missed the end hears of it
 
 
 def test_the_stream_of_an_ended_run_ends_at_once(empty_store: ClickHouseStore, running: Run) -> None:
@@ -186,8 +186,8 @@ def test_what_this_machine_measured_is_counted_everywhere_before_it_is_stored(
             httpx.get(f"{url}{API_PREFIX}{path}", timeout=60).json()
             for path in (f"/runs/{running.run_id}/progress", "/queue")
         )
-        for told in (progress, *queue["runs"]):
-            assert [told[fact] for fact in facts] == [0, 3, 12]
+        for shown in (progress, *queue["runs"]):
+            assert [shown[fact] for fact in facts] == [0, 3, 12]
         end_at = datetime.fromisoformat(under_way["expected_end_at"])
         left = end_at - datetime.fromisoformat(under_way["state_at"])
         assert datetime.fromisoformat(progress["expected_end_at"]) >= end_at

@@ -42,15 +42,15 @@ def counted(api: ClusterApi) -> list[float]:
     return [row.level for row in api.store.samples(Selection(Metric.CPU_NS))]
 
 
-def test_what_is_stored_is_told_of_every_job_and_of_each_alone(api: ClusterApi) -> None:
+def test_what_is_stored_is_listed_for_every_job_and_for_each_alone(api: ClusterApi) -> None:
     run = api.started()
     first, second, *_ = (job.job_id for job in run.plan.jobs)
     api.announce(run)
     assert upload(api, run, 1.0).status_code == 204
     of_run = f"/runs/{run.run_id}"
     assert api.ask("dispatcher", "GET", f"{of_run}/stored-by-job").json() == {first: 1}
-    told = [api.ask("dispatcher", "GET", f"{of_run}/invocations?job_id={job}").json() for job in (first, second)]
-    assert [[one["job_id"] for one in stored] for stored in told] == [[first], []]
+    answers = [api.ask("dispatcher", "GET", f"{of_run}/invocations?job_id={job}").json() for job in (first, second)]
+    assert [[one["job_id"] for one in stored] for stored in answers] == [[first], []]
 
 
 def test_an_order_holds_all_of_the_job_and_nothing_of_others(api: ClusterApi) -> None:

@@ -99,7 +99,7 @@ def names(store: ClickHouseStore) -> dict[str, str]:
     return {row.source: row.name for row in store.subjects()}
 
 
-def test_a_planted_step_is_told_with_its_cells_sides_and_notes(
+def test_a_planted_step_is_shown_with_its_cells_sides_and_notes(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
@@ -420,7 +420,7 @@ def counted(store: ClickHouseStore, run_id: str, hashes: Mapping[str, float]) ->
     store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
 
 
-def test_why_an_upgrade_costs_more_is_told_function_by_function(
+def test_why_an_upgrade_costs_more_is_explained_function_by_function(
     empty_store: ClickHouseStore, client: httpx.Client
 ) -> None:
     why = "/upgrades/why?library=fake"

@@ -34,13 +34,13 @@ def a_measured_run(store: ClickHouseStore, *, case_ids: tuple[str, ...] = (RSA, 
 def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store)
     empty_store.add_event(an_event(run, RunState.FINISHED))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
     changes = [cell["change"] for cell in client.get(f"/runs/{run.run_id}").json()["cells"] if cell["change"]]
-    assert told["compared"] == len(changes) == 4
-    for verdict in ("more", "less"):
-        assert told[verdict] == [change["verdict"] for change in changes].count(verdict)
-    assert (told["more"], told["less"], told["unresolved"], told["trouble"]) == (1, 2, 0, "")
-    cheaper, dearer = told["largest"][:2]
+    assert verdict["compared"] == len(changes) == 4
+    for kind in ("more", "less"):
+        assert verdict[kind] == [change["verdict"] for change in changes].count(kind)
+    assert (verdict["more"], verdict["less"], verdict["unresolved"], verdict["trouble"]) == (1, 2, 0, "")
+    cheaper, dearer = verdict["largest"][:2]
     assert (dearer["case"], dearer["pool"]) == ("TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256", "local")
     assert (dearer["before"], dearer["after"], dearer["ratio"]) == (
         "fake 1.0 (1.0)",
@@ -68,10 +68,10 @@ def test_a_run_that_counts_is_judged_by_its_counts(client: httpx.Client, empty_s
         invocation = an_invocation(run, number, profiles=profiles)
         empty_store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
     empty_store.add_event(an_event(run, RunState.FINISHED))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["more"]) == (1, 1)
-    assert told["largest"][0]["ratio"] == pytest.approx(1.01, abs=1e-5)
-    (culprit,) = told["culprits"]
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (verdict["compared"], verdict["more"]) == (1, 1)
+    assert verdict["largest"][0]["ratio"] == pytest.approx(1.01, abs=1e-5)
+    (culprit,) = verdict["culprits"]
     assert (culprit["side"], culprit["function"], culprit["run_id"]) == ("server", "hash", run.run_id)
     assert (culprit["instructions"], culprit["side_instructions"]) == ([100, 350], [1000, 1250])
     (change,) = [
@@ -85,11 +85,11 @@ def test_a_run_that_counts_is_judged_by_its_counts(client: httpx.Client, empty_s
 def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store, case_ids=(RSA,))
     empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert told["trouble"] == "failed: a node was lost"
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert verdict["trouble"] == "failed: a node was lost"
     empty_store.add_event(an_event(run, RunState.FINISHED, seconds=2))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert told["trouble"] == "6 of 12 invocations are stored"
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert verdict["trouble"] == "6 of 12 invocations are stored"
 
 
 def test_a_finished_run_has_no_trouble_with_what_no_library_can(
@@ -109,8 +109,8 @@ def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empt
     run = a_run()
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, RunState.CANCELLED))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["more"], told["largest"]) == (0, 0, [])
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (verdict["compared"], verdict["more"], verdict["largest"]) == (0, 0, [])
 
 
 def test_until_it_has_ended_there_is_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
@@ -129,8 +129,8 @@ def test_a_run_that_went_on_is_judged_anew(client: httpx.Client, empty_store: Cl
         cost = {"fake@1.0": 100_000, "fake@1.1": 100_000 + number, "fake@1.2": 100_000}
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=ECDSA))
     empty_store.add_event(an_event(run, RunState.FINISHED, seconds=9))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["trouble"]) == (4, "")
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (verdict["compared"], verdict["trouble"]) == (4, "")
 
 
 def test_a_qualification_reaches_every_verdict_at_once(
@@ -188,10 +188,10 @@ def test_what_has_no_result_is_counted_by_its_reason(client: httpx.Client, empty
         cost = {"fake@1.0": 100_000.0 + number, "fake@1.2": 100_010.0}
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=ECDSA, outcomes=[crash]))
     empty_store.add_event(an_event(run, RunState.FINISHED))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["lost"]) == (2, 1)
-    assert told["missing"] == {"crashed": 1, "too few invocations": 1}
-    assert "2 without a result" in told["sentence"]
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (verdict["compared"], verdict["lost"]) == (2, 1)
+    assert verdict["missing"] == {"crashed": 1, "too few invocations": 1}
+    assert "2 without a result" in verdict["sentence"]
 
 
 @pytest.mark.parametrize("newer_alone", [False, True])
@@ -208,7 +208,7 @@ def test_a_run_whose_cases_are_all_unsupported_says_so(
             made = an_invocation(run, number, cpu_ns=costs, case_id=case_id, outcomes=outcomes)
             empty_store.add_invocation(run, made)
     empty_store.add_event(an_event(run, RunState.FINISHED))
-    told = client.get(f"/runs/{run.run_id}/verdict").json()
-    assert (told["compared"], told["lost"], told["trouble"]) == (0, 2 * newer_alone, "")
-    assert told["missing"] == {"unsupported": 2}
-    assert told["sentence"] == "nothing could be compared: 2 unsupported"
+    verdict = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (verdict["compared"], verdict["lost"], verdict["trouble"]) == (0, 2 * newer_alone, "")
+    assert verdict["missing"] == {"unsupported": 2}
+    assert verdict["sentence"] == "nothing could be compared: 2 unsupported"

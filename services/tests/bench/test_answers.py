@@ -39,7 +39,7 @@ def test_a_generated_store_is_like_one_that_was_measured(tmp_path: Path) -> None
     store.close()
 
 
-def test_answers_transfers_and_sample_rows_are_measured_and_told(
+def test_answers_transfers_and_sample_rows_are_measured_and_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bench.answers.REPETITIONS", 1)

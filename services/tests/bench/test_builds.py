@@ -52,8 +52,8 @@ def measured(job_input: object, turn: Turn, *given: object) -> Invocation:
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> list[Built | NotBuilt]:
     monkeypatch.setattr(builds, "measure_invocation", measured)
-    told = compare_builds(cast(Machine, StandInMachine()), QUICK)
-    return [one for one in told if not isinstance(one, str)]
+    compared = compare_builds(cast(Machine, StandInMachine()), QUICK)
+    return [one for one in compared if not isinstance(one, str)]
 
 
 def test_every_feature_that_a_kit_is_tried_for_is_compared() -> None:

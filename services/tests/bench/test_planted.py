@@ -99,7 +99,7 @@ def test_a_small_step_is_named_by_the_path_of_each_side() -> None:
     assert named_in([side | {"side": "client", "path": []}, side, objects]) == {"server"}
 
 
-def test_sources_that_are_not_as_expected_are_told(planted: Plant) -> None:
+def test_sources_that_are_not_as_expected_are_reported(planted: Plant) -> None:
     with pytest.raises(BenchError, match=r"statem_lib\.c does not have the expected content"):
         planted("other", function="int tls_construct_finished;\n")
 

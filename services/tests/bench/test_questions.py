@@ -22,7 +22,7 @@ def test_every_route_is_asked_or_left_out_for_a_reason() -> None:
     routes = {route.operation for route in get_routes()}
     assert asked | LEFT_OUT.keys() == routes
     assert asked.isdisjoint(LEFT_OUT)
-    assert set(asking._parameters(small())) == asked, "none is of a route that is gone"
+    assert set(asking.parameters_of(small())) == asked, "none is of a route that is gone"
     assert all(LEFT_OUT.values())
 
 

@@ -72,7 +72,7 @@ def test_the_dispatcher_submits_what_is_planned_and_finishes_when_the_workflows_
     assert dispatching.newest.state == "finished"
 
 
-def test_a_look_that_is_not_answered_is_told(planned: Planned) -> None:
+def test_a_look_that_is_not_answered_is_reported(planned: Planned) -> None:
     cluster = FakeCluster()
     cluster.away = True
     assert not Dispatching(planned.run(), cluster, POOLS).look().was_answered

@@ -130,10 +130,10 @@ def test_every_binding_is_of_a_role_and_an_account_that_the_chart_makes(tools: T
 
 @every_example
 def test_what_the_site_wants_of_the_pods_of_jobs_is_what_the_dispatcher_reads(tools: Tools, example: Path) -> None:
-    (told,) = (
+    (data,) = (
         found["data"] for found in of_kind(tools.render(example), "ConfigMap") if "job-pods.yaml" in found["data"]
     )
-    site = read_job_pods(told["job-pods.yaml"], "job-pods.yaml")
+    site = read_job_pods(data["job-pods.yaml"], "job-pods.yaml")
     if example.stem != "real-site":
         assert site == JobPods()
         return

@@ -1,6 +1,6 @@
 """`kexbench` with one provider more, for tests: the fake library from a git repository, built in a moment.
 
-A commit's file `settings` is what the fake backend is told, such as `step=1.02`; one that says `broken` is a commit
+A commit's file `settings` is what the fake backend is set to, such as `step=1.02`; one that says `broken` is a commit
 whose sources do not compile.
 """
 

@@ -38,7 +38,7 @@ def judged(served: Serving, run_id: str) -> str:
     return line.partition("is screened: ")[2]
 
 
-def test_a_planted_step_is_one_alert_told_once_and_fixed_when_a_later_version_goes_back(cli: Cli) -> None:
+def test_a_planted_step_is_one_alert_reported_once_and_fixed_when_a_later_version_goes_back(cli: Cli) -> None:
     with serving(cli) as served:
         run_id = served.submit(watched(cli, "watched", OLD, SLOW))
         says, begins = served.hears_all(f"run {run_id} is screened: ", "measuring run once-")
@@ -77,7 +77,11 @@ def test_a_planted_step_is_one_alert_told_once_and_fixed_when_a_later_version_go
         assert sorted(triggers) == ["api"] * 5 + ["confirmation", "explanation"]
     replayed = cli("alerts", "dry-run", watched(cli, "watched", OLD, SLOW))
     assert replayed.out.splitlines()[-1].startswith("1 suspected"), replayed
-    (told,) = cli("alerts", "dry-run", watched(cli, "watched", OLD, SLOW), "--json").json()["told"]
-    assert (told["before"]["version"], told["after"]["version"], told["outcome"]) == ("1.0", "1.1", "confirmed")
+    (upgrade,) = cli("alerts", "dry-run", watched(cli, "watched", OLD, SLOW), "--json").json()["suspected"]
+    assert (upgrade["before"]["version"], upgrade["after"]["version"], upgrade["outcome"]) == (
+        "1.0",
+        "1.1",
+        "confirmed",
+    )
     lenient = watched(cli, "watched", OLD, SLOW, relevant="8%")
     assert cli("alerts", "dry-run", lenient).out.startswith("0 suspected")

@@ -70,14 +70,14 @@ def test_by_hand_a_spec_that_follows_a_branch_plans_its_newest_commit_by_name(
         f"repositories: {{ fake: [{repository.folder}] }}\n"
     )
     monkeypatch.setenv("KEXBENCH_CATALOGUE", str(catalogue))
-    told = cli("plan", str(spec), "--json")
-    assert told.status == 0, told.err
-    assert [one["source"].partition("#")[2] for one in told.json()["subjects"]] == [hashes[1]]
-    assert f"fake master: {hashes[1][:12]}, 2023-11-14, Change 1" in told.err
+    planned = cli("plan", str(spec), "--json")
+    assert planned.status == 0, planned.err
+    assert [one["source"].partition("#")[2] for one in planned.json()["subjects"]] == [hashes[1]]
+    assert f"fake master: {hashes[1][:12]}, 2023-11-14, Change 1" in planned.err
 
 
 @pytest.mark.parametrize("span", ["good", "good..", "..master", "good..-x"])
-def test_what_is_no_span_of_commits_is_told(span: str, tmp_path: Path) -> None:
+def test_what_is_no_span_of_commits_is_reported(span: str, tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter):
         ends_of("fake", str(tmp_path), span)
 

@@ -43,8 +43,8 @@ def a_history(folder: Path, settings: list[str]) -> tuple[Repository, list[str]]
 
 def costs(count: int, first: int, step: str = "1.02", broken: tuple[int, ...] = ()) -> list[str]:
     """Each commit with noise of its own; `broken` do not build."""
-    told = [f"seed={number + 1}+step={step if number >= first else '1'}" for number in range(count)]
-    return [BROKEN if number in broken else each for number, each in enumerate(told)]
+    settings = [f"seed={number + 1}+step={step if number >= first else '1'}" for number in range(count)]
+    return [BROKEN if number in broken else each for number, each in enumerate(settings)]
 
 
 @pytest.mark.thorough
@@ -84,8 +84,8 @@ def killed_while_measuring(cli: StandInCli, arguments: list[str]) -> list[str]:
         assert process.stderr is not None
         states: dict[str, str] = {}
         for line in process.stderr:
-            if told := re.search(r": run (\S+) is (\w+)", line):
-                states[told[1]] = told[2]
+            if found := re.search(r": run (\S+) is (\w+)", line):
+                states[found[1]] = found[2]
             if list(states.values()).count("finished") >= 2 and "running" in states.values():
                 break
         os.killpg(process.pid, signal.SIGKILL)
@@ -93,7 +93,7 @@ def killed_while_measuring(cli: StandInCli, arguments: list[str]) -> list[str]:
     return [run_id for run_id, state in states.items() if state == "finished"]
 
 
-def test_a_step_that_is_none_cannot_be_told_and_nothing_between_the_ends_is_built(
+def test_a_step_that_is_none_cannot_be_distinguished_and_nothing_between_the_ends_is_built(
     cli: StandInCli, tmp_path: Path
 ) -> None:
     repository, _ = a_history(tmp_path / "repository", costs(5, 2, step="1.0005"))
@@ -121,7 +121,7 @@ def test_ends_that_give_no_number_could_not_be_measured(cli: StandInCli, tmp_pat
         (("good", "HEAD~1"), 2, "is not a source; a repository is an absolute path"),
     ],
 )
-def test_a_history_that_cannot_be_searched_is_told_with_the_remedy(
+def test_a_history_that_cannot_be_searched_is_reported_with_the_remedy(
     arguments: tuple[str, ...], status: int, says: str, cli: StandInCli, tmp_path: Path
 ) -> None:
     repository, _ = a_history(tmp_path / "repository", costs(2, 9))

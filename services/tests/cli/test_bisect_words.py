@@ -48,31 +48,31 @@ def some_notes(
     )
 
 
-def told(notes: Notes, found: Next | None) -> BisectionAnswer:
+def answered(notes: Notes, found: Next | None) -> BisectionAnswer:
     return answer(notes, CASES, NAMES, 10, found)
 
 
-def test_a_commit_that_is_found_is_told_as_git_log_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_commit_that_is_found_is_printed_as_git_log_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     notes = some_notes({3: LIKE_GOOD, 4: LIKE_BAD}, failed=(6,))
     found = next_step(notes.search(10))
     assert isinstance(found, Found)
-    print_answer(told(notes, found))
-    says = told(notes, found).says
+    print_answer(answered(notes, found))
+    says = answered(notes, found).says
     assert_golden(GOLDEN / "bisection.txt", capsys.readouterr().out.replace(says, "THE ANSWER"))
 
 
-def test_of_commits_that_do_not_build_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_commits_that_do_not_build_all_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     notes = some_notes({3: LIKE_GOOD, 6: LIKE_BAD}, failed=(4, 5))
     found = next_step(notes.search(10))
     assert isinstance(found, Found)
-    print_answer(told(notes, found))
+    print_answer(answered(notes, found))
     said = capsys.readouterr().out
     assert said.count("make: it fails") == 2
     assert [f"    Change {number}\n" in said for number in (3, 4, 5, 6, 7)] == [False, True, True, True, False]
 
 
 def test_a_search_that_is_spent_names_what_is_left_and_what_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
-    print_answer(told(some_notes({20: LIKE_BAD}, commits=40), Unsure("spent", 1, 20)))
+    print_answer(answered(some_notes({20: LIKE_BAD}, commits=40), Unsure("spent", 1, 20)))
     said = capsys.readouterr().out
     assert said.count("Author:") == 12
     assert "\nand 8 more\n" in said
@@ -82,20 +82,20 @@ def shifted(places: tuple[float, ...], log: float) -> tuple[float, ...]:
     return tuple(place + log for place in places)
 
 
-def test_a_commit_is_told_with_its_share_and_where_the_rest_of_the_step_is() -> None:
+def test_a_commit_is_named_with_its_share_and_where_the_rest_of_the_step_is() -> None:
     notes = some_notes({3: shifted(LIKE_GOOD, 0.004) * 5, 4: LIKE_BAD * 5})
     found = next_step(notes.search(10))
     assert isinstance(found, Found)
-    (step,) = told(notes, found).steps
+    (step,) = answered(notes, found).steps
     assert step.added == pytest.approx(0.0162, abs=0.0001)
 
 
-def test_where_no_commit_has_more_than_half_of_the_step_the_parts_are_told() -> None:
+def test_where_no_commit_has_more_than_half_of_the_step_the_parts_are_named() -> None:
     third = 0.02 / 3
     notes = some_notes({5: shifted(LIKE_GOOD, third) * 20, 6: shifted(LIKE_BAD, -third) * 20}, commits=16)
     found = next_step(notes.search(10))
     assert isinstance(found, Unsure)
-    assert told(notes, found).verdict == "cannot say"
+    assert answered(notes, found).verdict == "cannot say"
 
 
 def with_steps(notes: Notes, steps: tuple[float, ...]) -> Notes:
@@ -118,11 +118,11 @@ def test_every_answer_reads_as_agreed() -> None:
             {5: shifted(LIKE_GOOD, third) * 20, 6: shifted(LIKE_BAD, -third) * 20}, commits=16
         ),
     }
-    texts = {situation: told(notes, next_step(notes.search(10))).says for situation, notes in answers.items()}
+    texts = {situation: answered(notes, next_step(notes.search(10))).says for situation, notes in answers.items()}
     contradicted = some_notes({2: LIKE_BAD, 5: LIKE_GOOD, 6: LIKE_BAD})
-    texts["a commit contradicts the answer"] = told(contradicted, Found(6, 6, 0.999, against=(2,))).says
-    texts["the builds are used up"] = told(some_notes({20: LIKE_BAD}, commits=40), Unsure("spent", 1, 20)).says
-    texts["the ends do not differ"] = told(with_steps(some_notes({}), tuple(log - 0.02 for log in STEP)), None).says
+    texts["a commit contradicts the answer"] = answered(contradicted, Found(6, 6, 0.999, against=(2,))).says
+    texts["the builds are used up"] = answered(some_notes({20: LIKE_BAD}, commits=40), Unsure("spent", 1, 20)).says
+    texts["the ends do not differ"] = answered(with_steps(some_notes({}), tuple(log - 0.02 for log in STEP)), None).says
     rounded = {situation: re.sub(r"9\d\.\d% prob", "99.9% prob", text) for situation, text in texts.items()}
     assert_texts(GOLDEN / "bisections.txt", rounded)
 

@@ -192,7 +192,7 @@ def shown(report: MixReport, monkeypatch: pytest.MonkeyPatch) -> str:
     streams = StringIO()
     for name in ("out", "err"):
         monkeypatch.setattr(capacity, name, Console(file=streams, width=80, highlight=False))
-    capacity._print(report)
+    capacity.print_mix(report)
     return "\n".join(line.rstrip() for line in streams.getvalue().splitlines())
 
 

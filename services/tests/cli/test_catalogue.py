@@ -96,7 +96,7 @@ def test_machines_get_the_versions_and_the_patch(catalogue: Path, crates: Path, 
     assert "+    - source: crate/3.5.5" in found["patch"]
 
 
-def test_a_source_that_cannot_be_asked_is_told_beside_what_the_others_have(
+def test_a_source_that_cannot_be_asked_is_reported_beside_what_the_others_have(
     catalogue: Path, crates: Path, cli: Cli
 ) -> None:
     offer(crates, "300.5.5+3.5.5")
@@ -127,14 +127,14 @@ def test_all_that_is_tracked_of_a_library_is_added_along_with_what_is_named(cata
     assert "[1/2] fake@1.1: compiling" in done.err
 
 
-def test_one_kit_that_fails_is_told_at_the_end_and_the_others_are_there(catalogue: Path, cli: Cli) -> None:
+def test_one_kit_that_fails_is_reported_at_the_end_and_the_others_are_there(catalogue: Path, cli: Cli) -> None:
     done = cli("kits", "add", "fake@1.0+speed=2", "fake@1.0", "fake@1.0+haste=2", "--jobs", "1")
     assert done.status == 1
     assert done.out.startswith("fake@1.0  1.0  ")
-    told = done.err[done.err.index("fake@1.0+speed=2: resolve failed") :]
-    assert told.count("  remedy: settings are ") == 2
-    assert told.count("  log: ") == 2
-    assert "fake@1.0+haste=2: resolve failed: unknown setting 'haste=2'" in told
+    failures = done.err[done.err.index("fake@1.0+speed=2: resolve failed") :]
+    assert failures.count("  remedy: settings are ") == 2
+    assert failures.count("  log: ") == 2
+    assert "fake@1.0+haste=2: resolve failed: unknown setting 'haste=2'" in failures
 
 
 @pytest.mark.parametrize(

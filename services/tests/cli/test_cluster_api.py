@@ -26,7 +26,7 @@ NOISE = 0.003
 
 @pytest.fixture
 def store(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClickHouseStore]:
-    """Of the cluster that the command line is told of."""
+    """Of the cluster that the command line is set to."""
     (tmp_path / "token").write_text("submitter")
     with serving(cluster_app(empty_store, tmp_path / "api")) as url:
         monkeypatch.setenv("KEXBENCH_API_URL", url)
@@ -64,10 +64,10 @@ def test_the_clusters_runs_are_listed_and_shown(cli: Cli, store: ClickHouseStore
     shown = cli("runs", "show", run.run_id, "--metric", "server_cpu_ns", "--json").json()
     assert shown["summary"]["run_id"] == run.run_id
     assert sorted(cell["estimate"]["value"] for cell in shown["cells"] if cell["estimate"]) == [0.75e6, 0.9e6]
-    told = cli("runs", "show", run.run_id)
-    assert told.status == 0, told.err
-    assert "1,000/s → 833/s" in told.out
-    wants_the_cluster(cli, told)
+    done = cli("runs", "show", run.run_id)
+    assert done.status == 0, done.err
+    assert "1,000/s → 833/s" in done.out
+    wants_the_cluster(cli, done)
 
 
 def test_a_metric_is_shown_in_its_unit_and_a_withdrawn_one_with_the_reason(cli: Cli, store: ClickHouseStore) -> None:
@@ -93,7 +93,7 @@ def test_a_metric_is_shown_in_its_unit_and_a_withdrawn_one_with_the_reason(cli: 
     assert "/s" not in server.out
 
 
-def test_a_run_that_the_cluster_does_not_have_is_told_with_a_remedy(cli: Cli, store: ClickHouseStore) -> None:
+def test_a_run_that_the_cluster_does_not_have_is_reported_with_a_remedy(cli: Cli, store: ClickHouseStore) -> None:
     done = cli("runs", "show", "no/such?run")
     assert done.status == 1
     assert "there is no run no/such?run" in done.err or "Not Found" in done.err
@@ -179,7 +179,7 @@ def test_the_cluster_plans_with_its_pools(cli: Cli, store: ClickHouseStore) -> N
     wants_the_cluster(cli, wrong)
 
 
-def test_a_pool_whose_nodes_are_not_comparable_is_told_before_a_run_of_it(cli: Cli, store: ClickHouseStore) -> None:
+def test_a_pool_whose_nodes_are_not_comparable_is_reported_before_a_run_of_it(cli: Cli, store: ClickHouseStore) -> None:
     run = a_cluster_run()
     store.add_run(run)
     for number, governor in enumerate(("performance", "powersave"), start=1):
@@ -232,7 +232,7 @@ def measured(store: ClickHouseStore, run: Run) -> None:
     store.add_event(an_event(run, RunState.FINISHED, seconds=1e8))
 
 
-def test_a_qualification_that_failed_is_told_and_ends_with_1(cli: Cli, store: ClickHouseStore) -> None:
+def test_a_qualification_that_failed_is_reported_and_ends_with_1(cli: Cli, store: ClickHouseStore) -> None:
     process = cli.start("qualify", "openssl", "--pool", "pool-a", "--case", RSA)
     try:
         until(lambda: len(store.open_run_rows()) == 1)
@@ -330,7 +330,7 @@ Prepared = Callable[[Path], object]
     ids=["missing", "folder", "empty", "bytes", "lines", "letters"],
 )
 @pytest.mark.parametrize("verb", [("runs", "list"), ("queue",), ("export",)], ids=" ".join)
-def test_a_token_file_without_a_token_is_told_with_the_remedy(
+def test_a_token_file_without_a_token_is_reported_with_the_remedy(
     verb: tuple[str, ...], prepare: Prepared, says: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = cli.folder / "tokens"
@@ -345,7 +345,7 @@ def test_a_token_file_without_a_token_is_told_with_the_remedy(
     wants_the_cluster(cli, done)
 
 
-def test_a_cluster_without_a_token_file_is_told_with_the_remedy(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_a_token_file_is_reported_with_the_remedy(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEXBENCH_API_URL", "http://127.0.0.1:1")
     monkeypatch.delenv("KEXBENCH_TOKEN_FILE", raising=False)
     done = cli("runs", "list")
@@ -368,7 +368,7 @@ def test_a_cluster_without_a_token_file_is_told_with_the_remedy(cli: Cli, monkey
     ],
 )
 @pytest.mark.parametrize("verb", [("runs", "list"), ("token",)], ids=" ".join)
-def test_what_is_no_address_of_an_api_is_told_with_the_remedy(
+def test_what_is_no_address_of_an_api_is_reported_with_the_remedy(
     verb: tuple[str, ...], url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cli.folder / "tokens").write_text("submitter")

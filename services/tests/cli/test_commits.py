@@ -24,7 +24,7 @@ SKIPPED = "[skip bench] in its message"
 
 @pytest.fixture
 def store(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClickHouseStore]:
-    """Of the cluster that the command line is told of."""
+    """Of the cluster that the command line is set to."""
     (tmp_path / "token").write_text("submitter")
     with serving(cluster_app(empty_store, tmp_path / "api")) as url:
         monkeypatch.setenv("KEXBENCH_API_URL", url)
@@ -44,14 +44,14 @@ def with_commits(store: ClickHouseStore) -> None:
     store.add_commit(a_handled_commit("Tidy", repository="others", minutes=1, checks=(), note=SKIPPED))
 
 
-def test_commits_are_told_newest_first_each_with_its_specs_and_then_all_faults(
+def test_commits_are_listed_newest_first_each_with_its_specs_and_then_all_faults(
     cli: Cli, store: ClickHouseStore
 ) -> None:
     with_commits(store)
-    told = cli("commits")
-    assert (told.status, told.err) == (0, "")
+    done = cli("commits")
+    assert (done.status, done.err) == (0, "")
     tidy, measured = a_commit("Tidy"), a_commit("Measure [bold] things")
-    assert [" ".join(line.split()) for line in told.out.splitlines()] == [
+    assert [" ".join(line.split()) for line in done.out.splitlines()] == [
         "commit title spec run",
         f"{tidy.commit[:7]} 2026-01-01 12:00 Tidy {SKIPPED}",
         "others/main",
@@ -73,16 +73,16 @@ def test_a_spec_that_is_planned_and_not_measured_tells_how_much_it_would_be(cli:
     ]
 
 
-def test_of_one_repository_only_its_commits_are_told_and_no_more_than_are_asked_for(
+def test_of_one_repository_only_its_commits_are_listed_and_no_more_than_are_asked_for(
     cli: Cli, store: ClickHouseStore
 ) -> None:
     with_commits(store)
-    told = cli("commits", "--repository", "benchmarks", "--json").json()
-    assert [one["commit"]["title"] for one in told["commits"]] == ["Measure [bold] things"]
-    assert [check["state"] for check in told["commits"][0]["checks"]] == [None, "finished"]
+    page = cli("commits", "--repository", "benchmarks", "--json").json()
+    assert [one["commit"]["title"] for one in page["commits"]] == ["Measure [bold] things"]
+    assert [check["state"] for check in page["commits"][0]["checks"]] == [None, "finished"]
     assert [one["commit"]["title"] for one in cli("commits", "--limit", "1", "--json").json()["commits"]] == ["Tidy"]
-    told = cli("commits", "--repository", "a&limit=1")
-    assert told.out == "no commits of a&limit=1; there are some of benchmarks, others\n"
+    done = cli("commits", "--repository", "a&limit=1")
+    assert done.out == "no commits of a&limit=1; there are some of benchmarks, others\n"
 
 
 def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> None:
@@ -91,7 +91,7 @@ def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> 
         assert len(api.get(CommitPage, "/commits?limit=1").commits) == 1
 
 
-def test_where_there_is_no_commit_it_is_told_what_to_do(cli: Cli, store: ClickHouseStore) -> None:
+def test_where_there_is_no_commit_it_says_what_to_do(cli: Cli, store: ClickHouseStore) -> None:
     assert "repositories.yaml" in cli("commits").out
     assert cli("commits", "--json").json() == {"commits": [], "repositories": [], "next_before": None}
 

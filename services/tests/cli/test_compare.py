@@ -33,7 +33,7 @@ def rows(cli: Cli, *arguments: str, status: int) -> dict[str, dict[str, Any]]:
     return {row["case_id"]: row for row in done.json()}
 
 
-def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
+def test_a_build_that_costs_more_is_reported_by_the_exit_status(cli: Cli) -> None:
     found = rows(cli, ONE, SLOWER, *FEW, status=3)
     assert found.keys() == {PLAIN, RESUMED}
     for row in found.values():
@@ -134,15 +134,15 @@ def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[st
 def test_build_profiles_are_named_where_their_labels_differ() -> None:
     system = BuildProfile(provider="system", compiler="gcc", flags="-O2", libc="2.36", architecture="x86_64")
     debian = system.model_copy(update={"provider": "debian"})
-    assert compare._profiles_text([system, debian]) == (
+    assert compare.profiles_text([system, debian]) == (
         "different build profile: system shared gcc -O2 x86_64 → debian shared gcc -O2 x86_64\n"
     )
-    assert compare._profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
+    assert compare.profiles_text([system, system.model_copy(update={"libc": "2.41"})]) == ""
 
 
 def test_a_case_without_a_result_stands_beside_the_others(cli: Cli) -> None:
     case = CaseView.of(a_run().plan.case(RSA))
-    cell = compare._without_result(case, HostKind("amd", "A"))
+    cell = compare.without_result(case, HostKind("amd", "A"))
     assert (cell.title, cell.host_kind, verdict_text(cell)) == (case.title, HostKind("amd", "A"), "no result")
     assert compare.compare_legend([cell]) == ""
 
@@ -162,7 +162,7 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
 
 
 @pytest.mark.thorough
-def test_cases_that_cannot_be_measured_are_told_with_the_reason(cli: Cli) -> None:
+def test_cases_that_cannot_be_measured_are_named_with_the_reason(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")
     assert done.status == 1

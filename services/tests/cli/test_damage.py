@@ -85,7 +85,7 @@ def remove_store(home: Path) -> None:
 
 
 @pytest.mark.parametrize("lose", [remove_parts, remove_store])
-def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_told(
+def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_reported(
     cli: Cli, fake_kit: FakeKit, lose: Callable[[Path], None]
 ) -> None:
     stock(cli, fake_kit, "1.0+noise=0")
@@ -122,8 +122,8 @@ def test_the_remedy_for_a_store_that_cannot_be_read_works(
     exported = cli("export", "--format", "json").json()
     store = cli.folder / "home" / "store"
     damage(cli.folder / "home")
-    told = cli("runs", "list")
-    assert (told.status, f"remedy: move {store} away" in told.err) == (1, True), told.err
+    done = cli("runs", "list")
+    assert (done.status, f"remedy: move {store} away" in done.err) == (1, True), done.err
     store.rename(cli.folder / "damaged")
     assert cli("export", "--format", "json").json() == exported
 

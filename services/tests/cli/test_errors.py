@@ -101,7 +101,7 @@ def test_a_cluster_is_not_asked_without_a_token(cli: Cli, monkeypatch: pytest.Mo
         (PermissionError(errno.EACCES, "Permission denied", "/root/x"), "/root/x: Permission denied", "KEXBENCH_HOME"),
     ],
 )
-def test_a_disk_that_takes_nothing_is_told_in_words(error: OSError, says: str, remedy: str) -> None:
+def test_a_disk_that_takes_nothing_is_reported_in_words(error: OSError, says: str, remedy: str) -> None:
     lines = words_of(error)
     assert lines is not None
     assert lines[0].startswith(says)
@@ -114,7 +114,7 @@ def test_a_bug_in_the_use_of_files_is_none_of_these() -> None:
 
 
 @pytest.mark.parametrize("command", [["runs", "list"], ["serve", "--port", "0"], ["kits", "add", "fake@1.0"]])
-def test_a_home_that_cannot_be_is_told_with_the_remedy(cli: Cli, command: list[str]) -> None:
+def test_a_home_that_cannot_be_is_reported_with_the_remedy(cli: Cli, command: list[str]) -> None:
     (cli.folder / "home").write_text("a file stands in the place of the folder")
     done = cli(*command)
     assert done.status == 1

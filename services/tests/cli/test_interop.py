@@ -24,7 +24,7 @@ def test_libraries_that_understand_each_other_are_ok_both_ways(cli: Cli) -> None
     ]
 
 
-def test_what_goes_wrong_is_told_with_its_reason_for_the_pairs_that_it_went_wrong_in(cli: Cli) -> None:
+def test_what_goes_wrong_is_reported_with_its_reason_for_the_pairs_that_it_went_wrong_in(cli: Cli) -> None:
     done = cli("interop", ONE, OTHER, BARE, "--case", CASE, "--json")
     assert done.status == 3, done.err
     found = {(row["client"], row["server"]): (row["result"], row["reason"]) for row in done.json()}

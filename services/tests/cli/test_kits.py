@@ -60,7 +60,7 @@ def test_variants_are_listed_behind_their_source_in_the_order_of_their_numbers(c
     assert [row[-1] for row in rows] == kits[::-1]
 
 
-def test_kits_for_other_architectures_are_told_apart(cli: Cli) -> None:
+def test_kits_for_other_architectures_are_distinguished(cli: Cli) -> None:
     here, there = put(cli, "openssl@system"), put(cli, "openssl@crate/3.0.19", architecture="aarch64")
     rows = {line.split()[-1]: line.split()[3] for line in cli("kits", "list").out.splitlines()[1:]}
     assert rows == {here: "x86_64", there: "aarch64"}
@@ -77,9 +77,9 @@ def test_the_web_servers_of_each_kit_are_listed(cli: Cli) -> None:
         digest = hashlib.sha256(b"a program").hexdigest()
         manifest = ServerManifest(server=server, version=version, kit_id=served, configure=(), sha256=digest)
         (folder / "server.json").write_text(manifest.model_dump_json())
-    told = cli("kits", "list").out
-    assert [told.count(server) for server in ("nginx", "httpd", "haproxy")] == [1, 1, 0]
-    row = next(line for line in told.splitlines() if served in line)
+    printed = cli("kits", "list").out
+    assert [printed.count(server) for server in ("nginx", "httpd", "haproxy")] == [1, 1, 0]
+    row = next(line for line in printed.splitlines() if served in line)
     assert "nginx" in row
     listed = {kit["kit_id"]: kit["servers"] for kit in cli("kits", "list", "--json").json()}
     assert listed == {served: ["nginx", "httpd"], other: []}
@@ -159,7 +159,7 @@ def test_verifying_tells_sound_changed_and_damaged_kits_apart(cli: Cli) -> None:
     ]
 
 
-def test_a_kit_that_was_never_probed_cannot_be_compared_and_the_remedy_is_told(cli: Cli) -> None:
+def test_a_kit_that_was_never_probed_cannot_be_compared_and_the_remedy_is_named(cli: Cli) -> None:
     kit = put(cli, "openssl@system")
     done = cli("kits", "diff", kit, kit)
     assert done.status == 1

@@ -57,8 +57,8 @@ def test_a_test_tells_what_each_channel_said_and_no_address(cli: Cli, hook: Webh
         "broken: did not accept the message: A Connection error occurred sending JSON notification to 127.0.0.1."
     )
     assert third.startswith(f"unreadable: did not accept the message: the address can't be read: {cli.folder}/nothing")
-    told = cli("notify", "test", "broken", "--json").json()["channels"]
-    assert [(one["channel"], one["sent"]) for one in told] == [("broken", False)]
+    channels = cli("notify", "test", "broken", "--json").json()["channels"]
+    assert [(one["channel"], one["sent"]) for one in channels] == [("broken", False)]
     assert SECRET not in tried.out + tried.err
 
 
@@ -87,12 +87,12 @@ def test_serve_sends_what_the_store_has_to_tell(cli: Cli, hook: Webhook) -> None
         (posted,) = hook.posted
         assert posted.body["title"].startswith("fake 1.1 is slower than 1.0")
         assert f"{url}/alerts/{event.alert_id}" in posted.body["message"]
-        told = httpx.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
-        assert [one["notification_id"] for one in told] == [posted.headers[KEY_HEADER]]
+        notifications = httpx.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
+        assert [one["notification_id"] for one in notifications] == [posted.headers[KEY_HEADER]]
 
 
 @pytest.mark.parametrize("command", [("notify", "test"), ("serve", "--port", "0")])
-def test_wrong_channels_are_told_with_their_place_and_no_address(cli: Cli, command: tuple[str, ...]) -> None:
+def test_wrong_channels_are_reported_with_their_place_and_no_address(cli: Cli, command: tuple[str, ...]) -> None:
     name_channels(cli, f"{{name: crypto-team, url: 'json://{SECRET}', digestHour: 3}}")
     tried = cli(*command)
     assert tried.status == 1

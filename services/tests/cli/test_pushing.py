@@ -69,7 +69,7 @@ def test_what_is_pushed_is_measured_once_and_a_new_version_against_the_one_befor
         assert asked == {run_id, first.rpartition(" ")[2], compared}
 
 
-def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_told_and_nothing_is_measured(
+def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_shown_and_nothing_is_measured(
     cli: Cli, shared: Shared
 ) -> None:
     watched = WATCHED.format(url=f"{shared.bare}, plannedBranches: ['feature/*']")
@@ -83,7 +83,7 @@ def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_told_and_no
             f"commit {commit[:12]} of benchmarks, {QUICK}: planned"
         ]
         until(lambda: served.ask("GET", "/commits")["commits"] != [])
-        ((told,),) = [one["checks"] for one in served.ask("GET", "/commits")["commits"]]
-        assert (told["run_id"], told["reason"], list(told["dry_run"]["minutes"])) == (None, "spec", ["local"])
+        ((check,),) = [one["checks"] for one in served.ask("GET", "/commits")["commits"]]
+        assert (check["run_id"], check["reason"], list(check["dry_run"]["minutes"])) == (None, "spec", ["local"])
         assert (served.ask("GET", "/runs")["runs"], served.ask("GET", "/queue")["runs"]) == ([], [])
         assert "planned," in cli("commits").out

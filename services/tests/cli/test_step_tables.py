@@ -165,17 +165,17 @@ def words(lines: list[str]) -> str:
 def test_nothing_is_cut_off_and_every_change_has_its_interval_and_verdict(width: int) -> None:
     lines = rendered(STEP, width)
     assert max(map(len, lines)) <= width
-    told = words(lines)
-    assert "…" not in told
-    figures = re.findall(r"[+−][0-9]+\.[0-9]+%", told)
+    printed = words(lines)
+    assert "…" not in printed
+    figures = re.findall(r"[+−][0-9]+\.[0-9]+%", printed)
     assert sorted(figures) == sorted(
         signed_words(number - 1, 2) for side in SIDES.values() for number in (side.ratio, side.low, side.high) if number
     )
     for word in ("faster", "unresolved", "no", "change", "X25519", "unsupported"):
-        assert word in told.split()
+        assert word in printed.split()
     for along in ("nettle 3.8.1 → 3.10.1", "gmp 6.2.1 → 6.3.0"):
-        assert along in told
-    assert "±" not in told
+        assert along in printed
+    assert "±" not in printed
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -214,7 +214,7 @@ def test_a_legend_explains_only_signs_that_its_table_has() -> None:
     assert "±" not in level_legend(a_detail([level.model_copy(update={"estimate": few})], [BEFORE]))
 
 
-def test_why_two_are_not_quite_alike_is_told_below() -> None:
+def test_why_two_are_not_quite_alike_is_said_below() -> None:
     assert step_lines(STEP) == [f"gnutls 3.7.9 → 3.8.9: different build profile: {CASES[0].title}"]
 
 
@@ -227,7 +227,7 @@ def test_sides_without_a_number_are_explained() -> None:
     assert step_lines(detail) == [f"gnutls 3.7.9 → 3.8.9: {NO_SIDES}: {CASES[0].title}"]
 
 
-def test_sides_that_preemption_spoilt_are_told_with_how_often() -> None:
+def test_sides_that_preemption_spoilt_are_marked_with_how_often() -> None:
     change = CHANGE.model_copy(update={"client": None, "server": None, "warnings": []})
     spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=7)
     cell = a_cell(CASES[0], AFTER, 440_600, change).model_copy(update={"sides_outcome": spoilt})
@@ -289,7 +289,7 @@ def test_a_warning_of_many_steps_is_one_line() -> None:
     assert step_lines(a_detail(cells, versions))[0] == "8 cells: different build profile: all cases"
 
 
-def test_what_ran_beside_is_told_where_it_was_much() -> None:
+def test_what_ran_beside_is_named_where_it_was_much() -> None:
     quiet = STEP.model_copy(update={"steal": BusyShare(share=0.009, disturbs=False)})
     assert disturbance_lines(quiet) == []
     loud = STEP.model_copy(
@@ -308,7 +308,7 @@ def test_a_version_alone_has_its_level_with_its_interval(width: int) -> None:
     assert not step_tables(alone)
 
 
-def test_one_version_from_two_places_is_told_apart_by_its_sources() -> None:
+def test_one_version_from_two_places_is_distinguished_by_its_sources() -> None:
     other = replace(AFTER, version="3.7.9", source="debian/bookworm")
     cells = [
         cell.model_copy(update={"subject": other.name}) if cell.subject == AFTER.name else cell for cell in STEP.cells

@@ -156,7 +156,7 @@ def test_what_has_no_result_is_named_with_its_reason_and_is_no_success(
     assert "openssl 3.0.2 (debian/trixie): unsupported: no such group: " in printed
 
 
-def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(
+def test_sides_that_preemption_spoilt_are_marked_in_their_case_and_below(
     terminal: Terminal, empty_store: ClickHouseStore
 ) -> None:
     run = a_comparison(empty_store, [])
@@ -313,7 +313,7 @@ def test_a_version_that_nobody_measured_so_is_not_called_disturbed(
     assert "none of server_connection_cpu_ns: no run measured it in their cases" in str(done.exception)
 
 
-def test_a_case_that_only_the_second_build_fails_is_told_by_the_exit_status(
+def test_a_case_that_only_the_second_build_fails_is_reported_by_the_exit_status(
     terminal: Terminal, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()

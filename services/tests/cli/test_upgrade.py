@@ -41,16 +41,16 @@ def cli(tmp_path_factory: pytest.TempPathFactory, fake_kit: FakeKit) -> Cli:
     return cli
 
 
-def test_a_planted_step_is_told_at_its_version_with_sides_and_cores(cli: Cli) -> None:
+def test_a_planted_step_is_shown_at_its_version_with_sides_and_cores(cli: Cli) -> None:
     done = cli("upgrade", "fake", "1.0", "1.1")
     assert done.status == 0, done.err
     first, *rest = done.out.splitlines()
     assert first.startswith("fake 1.0 → 1.1: "), first
     assert "2.0%" in first
-    told = "\n".join(rest)
-    assert told.count("slower") == 6, "both sides, the client and the server of two cases"
-    assert "3.01 → 3.07" in told, "the server's objects take a microsecond, its handshake 300"
-    assert "10,000 connections a second" in told
+    below = "\n".join(rest)
+    assert below.count("slower") == 6, "both sides, the client and the server of two cases"
+    assert "3.01 → 3.07" in below, "the server's objects take a microsecond, its handshake 300"
+    assert "10,000 connections a second" in below
 
 
 def test_the_json_is_the_report_and_a_regression_can_fail_a_script(cli: Cli) -> None:
@@ -130,7 +130,7 @@ def a_cell(title: str, **changes: object) -> UpgradeCell:
     return UpgradeCell.model_validate(fields | changes)
 
 
-def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
+def test_what_is_missing_or_not_alike_is_named_once_for_many_cases() -> None:
     missing = [
         MissingCell(
             case_id=f"{n}", title=f"case {n}", host_kind=HostKind("local", "CPU"), version="1.1", reason="crashed"
@@ -154,18 +154,18 @@ def test_the_legend_explains_only_what_the_tables_have() -> None:
     assert "95% interval" not in of(a_cell("A", verdict="unlike", move=None))
 
 
-def test_sides_that_preemption_spoilt_are_told_in_their_cells_and_below() -> None:
+def test_sides_that_preemption_spoilt_are_marked_in_their_cells_and_below() -> None:
     cells = (a_cell("A", disturbed=7), a_cell("B", client=a_side(1.0, "same"), server=a_side(1.0, "same")))
     console = Console(file=StringIO(), width=80, highlight=False)
     for table in change_tables(cells):
         console.print(table)
     assert isinstance(console.file, StringIO)
     assert console.file.getvalue().count("no result") == 2
-    (told,) = change_lines(cells)
-    assert told == f"{DISTURBED_SIDES}: A"
+    (line,) = change_lines(cells)
+    assert line == f"{DISTURBED_SIDES}: A"
 
 
-def test_what_cannot_be_told_says_below_what_and_a_cost_is_a_number_of_cores() -> None:
+def test_what_is_unresolved_says_below_what_and_a_cost_is_a_number_of_cores() -> None:
     assert verdict_text(a_cell("A")) == "unresolved\n(resolution 1.2%)"
     assert verdict_text(a_cell("A", move=None, resolves=None)) == "unresolved:\ntoo few invocations"
     assert verdict_text(a_cell("A", verdict="unlike")) == "not comparable"
@@ -196,14 +196,14 @@ def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_no
     assert isinstance(console.file, StringIO)
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= width
-    told = " ".join(" ".join(lines).split())
-    assert "…" not in told
-    assert "with nettle 3.8.1 → 3.10.1" in told
-    assert sorted(re.findall(r"[+−][0-9]+\.[0-9]+%", told)) == sorted(
+    printed = " ".join(" ".join(lines).split())
+    assert "…" not in printed
+    assert "with nettle 3.8.1 → 3.10.1" in printed
+    assert sorted(re.findall(r"[+−][0-9]+\.[0-9]+%", printed)) == sorted(
         signed_words(number - 1, 2)
         for move in (cell.move, cell.client, cell.server)
         if move
         for number in (move.ratio, move.low, move.high)
     )
     for word, times in (("faster", 2), ("unresolved", 1), ("cores", 1)):
-        assert told.split().count(word) == times, word
+        assert printed.split().count(word) == times, word

@@ -62,7 +62,7 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
     console = Console(file=StringIO(), width=160)
     console.print(queue_table(QueueView(runs=[entry]), NOON))
     assert isinstance(console.file, StringIO)
-    told = console.file.getvalue()
-    assert "waits for run q, which has the nodes" in told
-    assert "being prepared" in told
-    assert "started" not in told
+    printed = console.file.getvalue()
+    assert "waits for run q, which has the nodes" in printed
+    assert "being prepared" in printed
+    assert "started" not in printed

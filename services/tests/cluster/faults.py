@@ -91,7 +91,7 @@ def kill_argo(cluster: Cluster) -> None:
 
 
 def duplicate(kubectl: Kubectl, pod: dict[str, Any], name: str) -> None:
-    """Another pod for the same try at the same job, as Argo has started them: what ours is told and runs, without
+    """Another pod for the same try at the same job, as Argo has started them: what ours is given and runs, without
     Argo's own containers, and with a share of a CPU, so that both run at the same time."""
     spec = pod["spec"]
     kept = [volume for volume in spec["volumes"] if volume["name"] not in _OF_ARGO]

@@ -1,5 +1,5 @@
 """A bisection on the cluster: its commits are found by a pod, its ends are built by a workflow, and what stands in the
-way is told until somebody resumes it."""
+way is reported until somebody resumes it."""
 
 import re
 import subprocess
@@ -65,7 +65,7 @@ def asked(kexbench: Kexbench, bad: str) -> dict[str, Any]:
     return kexbench.done(kexbench.command(*words, "--pool", "pool-a", "--json"), status=1)
 
 
-def test_commits_are_found_by_a_pod_and_ends_that_do_not_build_are_told_with_their_run(
+def test_commits_are_found_by_a_pod_and_ends_that_do_not_build_are_reported_with_their_run(
     kexbench: Kexbench, repository: Repository
 ) -> None:
     found = asked(kexbench, "master")
@@ -86,7 +86,7 @@ def test_commits_are_found_by_a_pod_and_ends_that_do_not_build_are_told_with_the
     assert wait_for_run(kexbench, bisection_id) in ("cancelled", "failed")
 
 
-def test_a_branch_that_there_is_not_is_told_by_the_pod_that_looked_for_it(
+def test_a_branch_that_there_is_not_is_reported_by_the_pod_that_looked_for_it(
     kexbench: Kexbench, repository: Repository
 ) -> None:
     found = asked(kexbench, "mister")

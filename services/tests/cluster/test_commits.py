@@ -21,7 +21,7 @@ CATALOGUE = "bench-specs/libraries.yaml"
 
 
 class NoneYet(Exception):
-    """Nothing is told of the commit so far."""
+    """Nothing is known of the commit so far."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def _trying() -> Retrying:
     )
 
 
-def told_of(kexbench: Kexbench, commit: str) -> dict[str, Any]:
+def handled_commit(kexbench: Kexbench, commit: str) -> dict[str, Any]:
     """What became of a commit's specs."""
     for attempt in _trying():
         with attempt:
@@ -70,17 +70,19 @@ def told_of(kexbench: Kexbench, commit: str) -> dict[str, Any]:
     raise AssertionError("the last attempt raised")
 
 
-def test_a_spec_that_is_pushed_is_measured_on_the_pools_it_names_and_a_broken_one_is_told_with_its_line(
+def test_a_spec_that_is_pushed_is_measured_on_the_pools_it_names_and_a_broken_one_is_reported_with_its_line(
     kexbench: Kexbench, shared: Shared
 ) -> None:
-    handled = told_of(kexbench, shared.pushed({QUICK: a_spec("pushed"), BROKEN: a_spec("broken", pools="pool-c")}))
+    handled = handled_commit(
+        kexbench, shared.pushed({QUICK: a_spec("pushed"), BROKEN: a_spec("broken", pools="pool-c")})
+    )
     broken, quick = handled["checks"]
     assert (broken["path"], broken["run_id"]) == (BROKEN, None)
     assert (broken["faults"][0]["file"], broken["faults"][0]["line"]) == (BROKEN, 7)
     summary = kexbench.wait_for(quick["run_id"], "finished")
     assert (summary["trigger"], summary["commit"]["title"], summary["spec_path"]) == ("commit", "a change", QUICK)
     assert summary["invocations_stored"] == summary["invocations_planned"]
-    again = told_of(kexbench, shared.pushed({"bench-specs/other.yaml": "nothing: yet\n"}))
+    again = handled_commit(kexbench, shared.pushed({"bench-specs/other.yaml": "nothing: yet\n"}))
     assert [check["path"] for check in again["checks"]] == ["bench-specs/other.yaml"]
     runs = [run for run in kexbench.get("/runs")["runs"] if run["spec_path"] == QUICK]
     assert [run["run_id"] for run in runs] == [quick["run_id"]]
@@ -90,8 +92,8 @@ def test_a_version_that_is_pushed_is_measured_against_the_one_before_and_nothing
     kexbench: Kexbench, shared: Shared
 ) -> None:
     tracking = a_spec("tracking", pools="pool-a").replace("openssl: system\n  - gnutls: system", "fake: tracked")
-    known = told_of(kexbench, shared.pushed({TRACKING: tracking, CATALOGUE: a_catalogue("1.0")}, "Track"))
-    newer = told_of(kexbench, shared.pushed({CATALOGUE: a_catalogue("1.0", "1.1")}, "fake 1.1 is out"))
+    known = handled_commit(kexbench, shared.pushed({TRACKING: tracking, CATALOGUE: a_catalogue("1.0")}, "Track"))
+    newer = handled_commit(kexbench, shared.pushed({CATALOGUE: a_catalogue("1.0", "1.1")}, "fake 1.1 is out"))
     (first,), (second,) = known["checks"], newer["checks"]
     assert (second["path"], second["reason"]) == (TRACKING, "library")
     summary = kexbench.wait_for(second["run_id"], "finished")

@@ -82,18 +82,18 @@ def test_what_a_dispatcher_made_goes_with_the_accounts_of_its_release(cluster_co
                 assert list(client.list(Lease)) == []
 
 
-def test_what_kubernetes_refuses_is_told_with_what_to_do(cluster_config: Path) -> None:
+def test_what_kubernetes_refuses_is_reported_with_what_to_do(cluster_config: Path) -> None:
     run = a_cluster_run()
     manifest = run_workflows(run, 1, run.plan.jobs, POOLS, replace(SETTINGS, namespace="there-is-none"))[0]
-    told = r"submitting workflow kexbench-run-.*not found\n  remedy: install Argo"
+    reason = r"submitting workflow kexbench-run-.*not found\n  remedy: install Argo"
     with (
         closing(LightkubeCluster.connect("there-is-none", "default", cluster_config)) as cluster,
-        pytest.raises(ClusterError, match=told),
+        pytest.raises(ClusterError, match=reason),
     ):
         cluster.submit(manifest)
 
 
-def test_a_cluster_that_does_not_answer_is_told_with_what_to_do(cluster_config: Path, tmp_path: Path) -> None:
+def test_a_cluster_that_does_not_answer_is_reported_with_what_to_do(cluster_config: Path, tmp_path: Path) -> None:
     away = tmp_path / "away.yaml"
     away.write_text(re.sub(r"https://[\w.:]+", "https://127.0.0.1:9", cluster_config.read_text()))
     with (
@@ -103,6 +103,6 @@ def test_a_cluster_that_does_not_answer_is_told_with_what_to_do(cluster_config: 
         cluster.workflows(LABELS)
 
 
-def test_a_kubeconfig_that_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_kubeconfig_that_is_not_there_is_reported_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"finding the cluster: .*none\.yaml not found\n  remedy: run this in a pod"):
         LightkubeCluster.connect("default", "default", tmp_path / "none.yaml")

@@ -21,7 +21,7 @@ from tests.cluster.kubectl import Kubectl
 pytestmark = pytest.mark.cluster
 
 
-def test_a_node_whose_kubelet_stops_is_told_and_its_job_ends_when_it_is_back(
+def test_a_node_whose_kubelet_stops_is_reported_and_its_job_ends_when_it_is_back(
     kexbench: Kexbench, devcluster: Cluster, tmp_path: Path
 ) -> None:
     run_id = kexbench.submit(tmp_path, pools="pool-b", invocations=20)
@@ -115,12 +115,12 @@ def test_of_two_pods_for_one_try_at_a_job_each_invocation_counts_once_however_of
     assert {tuple(one["values"]) for one in measured} <= {tuple(row["values"]) for row in exported}
 
 
-def test_an_image_that_is_missing_is_told_and_the_run_can_be_cancelled_and_resumed(
+def test_an_image_that_is_missing_is_reported_and_the_run_can_be_cancelled_and_resumed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     dispatcher = ("deployment/kexbench-dispatcher", "--namespace", NAMESPACE)
-    told = ("--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=='KEXBENCH_RUNNER_IMAGE')].value}",)
-    image = kubectl("get", *dispatcher, *told)
+    path = ("--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=='KEXBENCH_RUNNER_IMAGE')].value}",)
+    image = kubectl("get", *dispatcher, *path)
     _set_image(kubectl, dispatcher, "local.test/kexbench/runner:there-is-none")
     try:
         run_id = kexbench.submit(tmp_path, pools="pool-a")

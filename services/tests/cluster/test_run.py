@@ -68,7 +68,7 @@ def test_an_api_that_is_away_while_a_job_ends_loses_nothing(kexbench: Kexbench, 
     assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 200
 
 
-def test_a_workflow_that_somebody_deletes_is_told_and_the_run_can_be_resumed(
+def test_a_workflow_that_somebody_deletes_is_reported_and_the_run_can_be_resumed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     run_id = kexbench.submit(tmp_path, invocations=100)  # more than are measured while the pods end
@@ -79,7 +79,7 @@ def test_a_workflow_that_somebody_deletes_is_told_and_the_run_can_be_resumed(
     assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 200
 
 
-def test_a_pool_without_nodes_is_told_and_the_run_can_be_cancelled(kexbench: Kexbench, tmp_path: Path) -> None:
+def test_a_pool_without_nodes_is_reported_and_the_run_can_be_cancelled(kexbench: Kexbench, tmp_path: Path) -> None:
     run_id = kexbench.submit(tmp_path, pools="nowhere")
     assert "nowhere" in kexbench.wait_for(run_id, "no ready node")["detail"]
     (ended,) = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))["runs"]

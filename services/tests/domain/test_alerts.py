@@ -127,7 +127,7 @@ def test_the_finding_with_the_most_cells_speaks_for_the_alert_until_it_is_fixed(
     assert alert_of([*events, fixed, again], LATE).sentence == "one of them"
 
 
-def test_where_it_is_fixed_is_told_while_it_is() -> None:
+def test_where_it_is_fixed_is_named_while_it_is() -> None:
     events = [an_alert_event(), an_alert_event(AlertAction.FIXED, 1, fixed_in="1.2")]
     assert alert_of(events, LATE).fixed_in == "1.2"
     assert alert_of([*events, an_alert_event(AlertAction.REOPENED, 2)], LATE).fixed_in == ""

@@ -38,7 +38,7 @@ def test_a_recycled_node_is_the_same_kind_of_host(field: str) -> None:
         ("virtualisation", "QEMU", HostTrait.VIRTUALISATION),
     ],
 )
-def test_hosts_that_run_code_at_another_speed_are_told_apart_by_what_differs(
+def test_hosts_that_run_code_at_another_speed_are_distinguished_by_what_differs(
     field: str, other: object, trait: HostTrait
 ) -> None:
     unlike = KNOWN.model_copy(update={field: other})
@@ -46,7 +46,7 @@ def test_hosts_that_run_code_at_another_speed_are_told_apart_by_what_differs(
     assert differing([KNOWN, unlike, KNOWN]) == (trait,)
 
 
-def test_what_is_not_known_of_a_host_is_told_as_such() -> None:
+def test_what_is_not_known_of_a_host_is_named_as_such() -> None:
     assert trait_of(KNOWN, HostTrait.TURBO) == "turbo off"
     assert trait_of(HOST, HostTrait.TURBO) == "turbo not known"
     assert differing([KNOWN, KNOWN]) == ()
@@ -56,11 +56,11 @@ def test_a_kind_is_meant_by_its_first_traits_where_none_is_meant_in_full() -> No
     kind, other = kind_of(KNOWN), kind_of(KNOWN.model_copy(update={"governor": "powersave"}))
     kinds = ("Example CPU 90000", kind, other)
     assert meant_by(kind, kinds) == (kind,)
-    for told in ("Example CPU 9000", "Example CPU 9000, microcode 0xa101154"):
-        assert meant_by(told, kinds) == (kind, other)
-        assert meant_by(told, (*kinds, told)) == (told,)
-    for told in ("Example CPU 900", "Example CPU 9000, microcode 0xa10115", f"{kind}, more", ""):
-        assert meant_by(told, kinds) == ()
+    for text in ("Example CPU 9000", "Example CPU 9000, microcode 0xa101154"):
+        assert meant_by(text, kinds) == (kind, other)
+        assert meant_by(text, (*kinds, text)) == (text,)
+    for text in ("Example CPU 900", "Example CPU 9000, microcode 0xa10115", f"{kind}, more", ""):
+        assert meant_by(text, kinds) == ()
 
 
 def test_an_arm_machine_recorded_without_its_core_is_not_taken_for_bare_metal() -> None:

@@ -34,7 +34,7 @@ def text_of(version: Version) -> str:
 
 
 def compare(left: Version, right: Version) -> int:
-    """The meaning of the order, told in another way than the key does it."""
+    """The meaning of the order, worked out in another way than the key does it."""
     for my_number, their_number in zip(left[0], right[0], strict=False):
         if my_number != their_number:
             return sign(my_number - their_number)

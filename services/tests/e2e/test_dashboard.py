@@ -90,7 +90,7 @@ def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
 
 
 @pytest.mark.browser
-def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_told_apart(
+def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_distinguished(
     empty_store: ClickHouseStore, tmp_path: Path
 ) -> None:
     kits = {THREE: a_kit(FROM_GIT, version="1.1")}

@@ -1,4 +1,4 @@
-"""Damage in the folder of a run holds up nothing else, and is told with the file and the remedy."""
+"""Damage in the folder of a run holds up nothing else, and is reported with the file and the remedy."""
 
 import shutil
 from collections.abc import Callable
@@ -91,7 +91,7 @@ DAMAGES: dict[str, Damage] = {
 
 
 @pytest.mark.thorough
-def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run_is_stored(tmp_path: Path) -> None:
+def test_damage_in_any_file_of_a_run_is_reported_with_its_remedy_and_every_other_run_is_stored(tmp_path: Path) -> None:
     installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))
     healthy = keep(tmp_path / "runs", "healthy", 1000)
     files = [path.relative_to(healthy.path) for path in sorted(healthy.path.rglob("*")) if path.is_file()]
@@ -116,9 +116,9 @@ def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run
     assert costs["healthy"] == {ONE: (1000, 3), TWO: (2000, 3)}
     assert costs["zealous"] == {ONE: (3000, 3), TWO: (6000, 3)}
     for run_id, path in damaged.items():
-        told = [fault for fault in faults if fault.startswith(f"run {run_id} is not stored: {path}: ")]
-        assert len(told) == (run_id not in delivered), run_id
-        assert all("\n  remedy: " in fault for fault in told)
+        of_the_run = [fault for fault in faults if fault.startswith(f"run {run_id} is not stored: {path}: ")]
+        assert len(of_the_run) == (run_id not in delivered), run_id
+        assert all("\n  remedy: " in fault for fault in of_the_run)
         if run_id in delivered:
             assert {cost for cost, _ in costs[run_id].values()} <= {5000, 10000}, "no number that nobody measured"
     assert len(faults) == len(damaged.keys() - delivered)
@@ -157,7 +157,7 @@ def test_the_remedy_for_a_damaged_line_works(tmp_path: Path, line: int) -> None:
         client.close()
 
 
-def test_what_the_api_refuses_is_told_with_a_remedy_and_kept(tmp_path: Path) -> None:
+def test_what_the_api_refuses_is_reported_with_a_remedy_and_kept(tmp_path: Path) -> None:
     installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))
     folder = keep(tmp_path / "runs", "refused", 1000)
     run = folder.run()

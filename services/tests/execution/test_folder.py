@@ -7,7 +7,7 @@ from kexbench.execution.folder import RunFolder
 from tests.tracing import synced_before_each_line
 
 
-def test_each_file_of_a_run_is_on_the_disk_with_its_name_before_anything_is_told_of_it(tmp_path: Path) -> None:
+def test_each_file_of_a_run_is_on_the_disk_with_its_name_before_anything_is_said_of_it(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "one"
     printed, synced = synced_before_each_line([sys.executable, "-m", "tests.execution.keeper", folder], tmp_path)
     assert printed == ["run.json", "events.ndjson", "results", "results", "delivered"]

@@ -45,19 +45,19 @@ def release(process: "subprocess.Popen[str]") -> None:
 
 
 def waited_for(process: "subprocess.Popen[str]", home: Path) -> list[str]:
-    """What somebody is told who waits until the process, or what it left, has ended."""
-    told: list[str] = []
+    """What somebody hears who waits until the process, or what it left, has ended."""
+    heard: list[str] = []
 
     def on_wait(words: str) -> None:
-        told.append(words)
+        heard.append(words)
         release(process)
 
     with measuring(home, "others", on_wait):
         process.wait()
-    return told
+    return heard
 
 
-def test_the_second_one_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+def test_the_second_one_waits_and_hears_for_whom(tmp_path: Path) -> None:
     with held(HOLD, tmp_path) as first:
         assert waited_for(first, tmp_path) == [f"waiting for process {first.pid}, which measures handshakes"]
 

@@ -68,7 +68,7 @@ def _false(rows: list[dict[str, str]], expected: Costs) -> list[str]:
 
 
 def _remarks(scene: Scene, service: Service) -> list[str]:
-    """Every remark that was acknowledged stands once, and no change was told as two alerts."""
+    """Every remark that was acknowledged stands once, and no change became two alerts."""
     alerts = service.ask("GET", "/alerts")["alerts"]
     noted = Counter(
         (alert["alert_id"], event["note"])

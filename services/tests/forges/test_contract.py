@@ -38,13 +38,13 @@ def test_a_status_that_is_shown_already_is_not_sent_again(spoken: Spoken, state:
 
 def test_a_status_goes_on_from_what_was_said_of_it_before(spoken: Spoken) -> None:
     """Queued, under way, under way still, done, and begun anew."""
-    told = [
+    statuses = [
         replace(STATUS, description="1 of 4 jobs"),
         replace(STATUS, state="success", description="nothing moved"),
         replace(STATUS, description="measured again"),
     ]
     spoken.forge.set_status(COMMIT, STATUS)
-    for status in told:
+    for status in statuses:
         spoken.forge.set_status(COMMIT, status)
         assert spoken.fake.shown(COMMIT) == {STATUS.context: seen(status)}
 
@@ -140,7 +140,7 @@ def test_what_the_token_lacks_is_said_without_the_token(spoken: Spoken) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "two\nlines", "not latin \u20ac", None])
-def test_a_file_without_a_token_is_told_and_nothing_is_asked(spoken: Spoken, text: str | None) -> None:
+def test_a_file_without_a_token_is_reported_and_nothing_is_asked(spoken: Spoken, text: str | None) -> None:
     if text is None:
         spoken.token_file.unlink()
     else:
@@ -171,7 +171,7 @@ def test_a_limit_or_trouble_of_the_forge_says_when_to_ask_again(spoken: Spoken, 
     assert spoken.forge.pull_requests() == ()
 
 
-def test_an_answer_of_another_form_is_told_as_such(spoken: Spoken) -> None:
+def test_an_answer_of_another_form_is_reported_as_such(spoken: Spoken) -> None:
     spoken.fake.refuse("GET", 200, "a proxy's greeting")
     with pytest.raises(ForgeError, match="is not one of"):
         spoken.forge.pull_requests()

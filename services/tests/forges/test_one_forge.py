@@ -44,7 +44,7 @@ def test_a_comment_of_a_user_who_is_gone_is_nobodys(github: Spoken) -> None:
     assert not github.forge.has_comment(7, "plan")
 
 
-def test_gitlab_that_shows_a_status_as_running_is_told_no_more_until_it_ends(gitlab: Spoken) -> None:
+def test_gitlab_that_shows_a_status_as_running_is_sent_no_more_until_it_ends(gitlab: Spoken) -> None:
     for description in ("queued", "1 of 4 jobs", "2 of 4 jobs"):
         gitlab.forge.set_status(COMMIT, replace(STATUS, description=description))
     assert gitlab.fake.shown(COMMIT) == {STATUS.context: seen(replace(STATUS, description="1 of 4 jobs"))}
@@ -66,6 +66,6 @@ def test_a_project_of_gitlab_is_named_by_its_whole_path(gitlab: Spoken) -> None:
     assert {one.path.split("/")[4] for one in gitlab.fake.asked} == {"acme%2Ftls%2Fbench-specs"}
 
 
-def test_a_merge_request_without_a_commit_is_not_told(gitlab: Spoken) -> None:
+def test_a_merge_request_without_a_commit_is_not_listed(gitlab: Spoken) -> None:
     gitlab.fake.pulls = [replace(gitlab.fake.pull(1), commit=""), gitlab.fake.pull(2)]
     assert gitlab.forge.pull_requests() == (gitlab.fake.pull(2),)

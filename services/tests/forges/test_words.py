@@ -143,22 +143,22 @@ def comments(text: str) -> list[str]:
 
 @given(st.text(min_size=1) | st.text("@|`\\<>[]()#!-/*_~\n\r\u2028 a&;:", min_size=1))
 def test_what_others_wrote_is_shown_as_code_and_nothing_else(text: str) -> None:
-    for harmless, told in zip(comments("x"), comments(text), strict=True):
-        parts, usual = inline(told), inline(harmless)
+    for harmless, comment in zip(comments("x"), comments(text), strict=True):
+        parts, usual = inline(comment), inline(harmless)
         assert {part.type for part in parts} <= {"text", "code_inline", "link_open", "link_close"}
-        assert [part.content for part in parts if part.type == "link_open"] == [""] * told.count(RUN.url)
+        assert [part.content for part in parts if part.type == "link_open"] == [""] * comment.count(RUN.url)
         words = "".join(part.content for part in parts if part.type == "text").replace("–", "")
         assert words == "".join(part.content for part in usual if part.type == "text")
-        assert told.count("|") == harmless.count("|")
-        assert told.count("\n") == harmless.count("\n")
+        assert comment.count("|") == harmless.count("|")
+        assert comment.count("\n") == harmless.count("\n")
 
 
 def test_nobody_is_mentioned_and_nothing_is_closed_by_what_a_spec_says() -> None:
-    for told in comments(HOSTILE):
-        outside = "".join(part.content for part in inline(told) if part.type == "text")
+    for comment in comments(HOSTILE):
+        outside = "".join(part.content for part in inline(comment) if part.type == "text")
         assert not set("@#!<") & set(outside)
-        assert not [line for line in told.splitlines() if line.startswith("/")]
-        assert "\u202e" not in told
+        assert not [line for line in comment.splitlines() if line.startswith("/")]
+        assert "\u202e" not in comment
 
 
 @settings(max_examples=8)
@@ -170,9 +170,9 @@ def test_a_comment_is_never_longer_than_a_forge_takes(text: str) -> None:
     dry = DryRuns(long, (spec,) * 100, (SpecFault(file=long, line=1, column=1, text=long),) * 100)
     finished = [FinishedRun(long, long, RUN.url, judged(120, 5, [moved] * 100, long))] * 100
     assert len(pull_request_comment(dry, [])) < FORGE_MAX
-    told = pull_request_comment(dry, finished)
-    assert len(told) < FORGE_MAX
-    assert told.splitlines()[-1].endswith(" more")
+    comment = pull_request_comment(dry, finished)
+    assert len(comment) < FORGE_MAX
+    assert comment.splitlines()[-1].endswith(" more")
 
 
 def test_an_empty_text_is_no_empty_span() -> None:

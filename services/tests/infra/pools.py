@@ -1,4 +1,4 @@
-"""Pools as the chart is told them, read as the service reads them."""
+"""Pools as the chart is given them, read as the service reads them."""
 
 from pathlib import Path
 from typing import Any

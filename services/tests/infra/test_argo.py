@@ -52,7 +52,7 @@ def test_the_releases_that_the_tests_run_are_without_known_vulnerabilities(line:
 
 
 @pytest.mark.parametrize("document", [CHART / "README.md", CHART / "templates" / "NOTES.txt", ARGO / "README.md"])
-def test_people_are_told_the_releases_that_the_tests_run_since_earlier_ones_are_vulnerable(document: Path) -> None:
+def test_the_document_names_the_releases_that_the_tests_run_since_earlier_ones_are_vulnerable(document: Path) -> None:
     modules = (HERE / "crds" / "go.mod").read_text()
     releases = [re.findall(rf"{ARGO_LINES[line]} v(\S+)", modules)[0] for line in ("3.7", "4.0")]
     assert "{}, or {}".format(*releases) in document.read_text()
@@ -131,7 +131,7 @@ def test_the_controller_looks_at_the_jobs_namespace_only(installed: list[Object]
 
 
 @pytest.mark.infra
-def test_the_controller_is_told_what_the_file_says(installed: list[Object]) -> None:
+def test_the_controller_is_given_what_the_file_says(installed: list[Object]) -> None:
     [config_map] = of_kind(installed, "ConfigMap")
     assert {key: yaml.safe_load(text) for key, text in config_map["data"].items()} == configuration()
     assert config_map["metadata"] == {"name": "workflow-controller-configmap", "namespace": "argo"}

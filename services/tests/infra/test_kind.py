@@ -1,4 +1,4 @@
-"""The cluster that kind is told to make fits the values and the spec beside it, and the devcluster."""
+"""The cluster that kind is to make fits the values and the spec beside it, and the devcluster."""
 
 import re
 from itertools import pairwise

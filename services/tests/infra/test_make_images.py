@@ -15,7 +15,7 @@ NAMES = ["runner", "builder", "service"]
 
 @dataclass(frozen=True)
 class Desk:
-    """A checkout whose dashboard is built, and a PATH with little on it. What the programs are told to do is written
+    """A checkout whose dashboard is built, and a PATH with little on it. What the programs are asked to do is written
     down."""
 
     folder: Path
@@ -54,7 +54,7 @@ def desk(tmp_path: Path) -> Desk:
     return made
 
 
-def told(desk: Desk, program: str) -> list[str]:
+def calls_of(desk: Desk, program: str) -> list[str]:
     return [call.removeprefix(f"{program} ") for call in desk.calls if call.startswith(f"{program} ")]
 
 
@@ -78,7 +78,7 @@ def test_what_is_built_is_what_the_dockerfile_has(desk: Desk) -> None:
 def test_images_are_built_under_the_names_that_the_devcluster_has_too(desk: Desk, engine: str) -> None:
     desk.program(engine)
     done = desk.make()
-    assert told(desk, engine) == builds("local.test/kexbench", "dev")
+    assert calls_of(desk, engine) == builds("local.test/kexbench", "dev")
     assert done.stdout == "helm takes them with: --set image.prefix=local.test/kexbench --set image.tag=dev\n"
 
 
@@ -86,9 +86,9 @@ def test_of_several_engines_the_first_is_taken_unless_another_is_named(desk: Des
     desk.program("docker")
     desk.program("podman")
     desk.make()
-    assert told(desk, "podman") == []
+    assert calls_of(desk, "podman") == []
     desk.make(ENGINE="podman")
-    assert told(desk, "podman") == told(desk, "docker")
+    assert calls_of(desk, "podman") == calls_of(desk, "docker")
 
 
 def test_without_an_engine_it_says_what_to_install_and_what_needs_none(desk: Desk) -> None:
@@ -98,7 +98,7 @@ def test_without_an_engine_it_says_what_to_install_and_what_needs_none(desk: Des
     assert "make devcluster" in done.stderr
 
 
-def test_an_engine_that_does_not_answer_is_told_of(desk: Desk) -> None:
+def test_an_engine_that_does_not_answer_is_reported(desk: Desk) -> None:
     desk.program("docker", "exit 1")
     done = desk.make()
     assert done.returncode == 1
@@ -110,18 +110,22 @@ def test_a_kind_cluster_is_given_each_image_as_an_archive(desk: Desk) -> None:
     desk.program("podman")
     desk.program("kind")
     assert desk.make(KIND_CLUSTER="try").returncode == 0
-    assert told(desk, "podman")[3:] == [
+    assert calls_of(desk, "podman")[3:] == [
         f"save --output {desk.folder}/scratch/{name}.tar local.test/kexbench/{name}:dev" for name in NAMES
     ]
-    assert told(desk, "kind") == [f"load image-archive {desk.folder}/scratch/{name}.tar --name try" for name in NAMES]
+    assert calls_of(desk, "kind") == [
+        f"load image-archive {desk.folder}/scratch/{name}.tar --name try" for name in NAMES
+    ]
 
 
 def test_a_registry_is_pushed_to_with_the_commit_as_the_tag(desk: Desk) -> None:
     desk.program("docker")
     desk.program("git", 'case "$1" in rev-parse) echo 0123456789ab ;; esac')
     done = desk.make(REGISTRY="registry.example/us")
-    assert told(desk, "docker")[::2] == builds("registry.example/us/kexbench", "0123456789ab")
-    assert told(desk, "docker")[1::2] == [f"push registry.example/us/kexbench/{name}:0123456789ab" for name in NAMES]
+    assert calls_of(desk, "docker")[::2] == builds("registry.example/us/kexbench", "0123456789ab")
+    assert calls_of(desk, "docker")[1::2] == [
+        f"push registry.example/us/kexbench/{name}:0123456789ab" for name in NAMES
+    ]
     assert done.stdout.endswith("--set image.prefix=registry.example/us/kexbench --set image.tag=0123456789ab\n")
 
 
@@ -131,9 +135,9 @@ def test_no_tag_is_made_of_a_commit_that_the_checkout_differs_from(desk: Desk) -
     done = desk.make(REGISTRY="registry.example")
     assert done.returncode == 1
     assert "TAG" in done.stderr
-    assert told(desk, "docker") == []
+    assert calls_of(desk, "docker") == []
     assert desk.make(REGISTRY="registry.example", TAG="mine").returncode == 0
-    assert told(desk, "docker")[::2] == builds("registry.example/kexbench", "mine")
+    assert calls_of(desk, "docker")[::2] == builds("registry.example/kexbench", "mine")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_no_tag_is_made_of_a_commit_that_the_checkout_differs_from(desk: Desk) -
         ("nerdctl", "build F{} --tag {} .", "push --all-platforms {}"),
     ],
 )
-def test_for_several_platforms_each_engine_is_told_in_its_own_way(
+def test_for_several_platforms_each_engine_is_called_in_its_own_way(
     desk: Desk, engine: str, first: str, then: str | None
 ) -> None:
     desk.program(engine)
@@ -154,7 +158,7 @@ def test_for_several_platforms_each_engine_is_told_in_its_own_way(
         image = f"r.example/kexbench/{name}:1"
         how = f"--file infra/images/Dockerfile --target {name} --platform linux/amd64,linux/arm64"
         expected += [first.replace("F{}", how).format(image)] + ([then.format(image)] if then else [])
-    assert told(desk, engine) == expected
+    assert calls_of(desk, engine) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,7 +176,7 @@ def test_a_dry_run_prints_what_a_real_one_does_and_does_nothing(desk: Desk, sett
 def test_an_image_that_can_not_be_built_is_not_pushed_and_ends_it(desk: Desk) -> None:
     desk.program("docker", '[ "$1" = info ] || exit 7')
     assert desk.make(REGISTRY="r.example", TAG="1").returncode == 7
-    assert len(told(desk, "docker")) == 1
+    assert len(calls_of(desk, "docker")) == 1
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_what_makes_no_sense_is_refused(desk: Desk, options: list[str], settings
     done = desk.make(*options, **settings)
     assert done.returncode == 2
     assert said in done.stderr
-    assert told(desk, "docker") == []
+    assert calls_of(desk, "docker") == []
 
 
 def test_without_kind_or_a_dashboard_nothing_is_built(desk: Desk) -> None:
@@ -196,7 +200,7 @@ def test_without_kind_or_a_dashboard_nothing_is_built(desk: Desk) -> None:
     assert "no kind in PATH" in desk.make(KIND_CLUSTER="try").stderr
     (desk.folder / "checkout" / "frontend" / "dist" / "index.html").unlink()
     assert "make frontend" in desk.make().stderr
-    assert told(desk, "docker") == []
+    assert calls_of(desk, "docker") == []
 
 
 def test_help_names_every_setting(desk: Desk) -> None:

@@ -45,7 +45,7 @@ Evaluated = dict[str, Any]
 
 @pytest.fixture(scope="session")
 def clouds(tools: Tools) -> dict[str, Evaluated]:
-    """Each with the pools that it has unless told otherwise."""
+    """Each with the pools that it has by default."""
     return {cloud: tools.evaluated(NODE_POOLS / cloud, given) for cloud, given in GIVEN.items()}
 
 
@@ -54,7 +54,7 @@ def pools_in(evaluated: Evaluated) -> dict[str, Pool]:
 
 
 def nodes_in(evaluated: Evaluated, cloud: str) -> dict[str, dict[str, Any]]:
-    """What the API is told of the nodes of each pool. Google has most of it in a block."""
+    """What the API gets to know of the nodes of each pool. Google has most of it in a block."""
     groups = evaluated["resources"][GROUPS[cloud]]
     return {name: {**group, **group.get("node_config", [{}])[0]} for name, group in groups.items()}
 
@@ -112,16 +112,16 @@ def test_google_nodes_have_the_static_cpu_manager_and_one_thread_a_core(clouds: 
         assert features == ([] if group["machine_type"].startswith("c4a-") else [{"threads_per_core": 1}])
 
 
-def test_aws_nodes_are_told_what_the_kubelets_file_says(clouds: dict[str, Any]) -> None:
+def test_aws_nodes_are_given_what_the_kubelets_file_says(clouds: dict[str, Any]) -> None:
     templates = clouds["aws"]["resources"]["aws_launch_template.pool"]
     assert set(templates) == set(pools_in(clouds["aws"]))
     for name, template in templates.items():
         text = base64.b64decode(template["user_data"]).decode()
         [part] = [one for one in email.message_from_string(text).walk() if not one.is_multipart()]
         assert part.get_content_type() == "application/node.eks.aws"
-        told = yaml.safe_load(str(part.get_payload()))
-        assert (told["apiVersion"], told["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
-        kubelet = told["spec"]["kubelet"]["config"]
+        config = yaml.safe_load(str(part.get_payload()))
+        assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
+        kubelet = config["spec"]["kubelet"]["config"]
         expected = {key: value for key, value in KUBELET.items() if key not in ("apiVersion", "kind")}
         # A kubelet that has CPUs to reserve and either of these does not start.
         without = {"kubeReservedCgroup": "", "systemReservedCgroup": ""}

@@ -33,7 +33,7 @@ class Meeting(FakeProvider):
         self.shares.append(attempt.share_of(3))
         self.barrier.wait()
         if resolution.version == "6.6":
-            raise StepFailed("fetch", "told to fail", "name another")
+            raise StepFailed("fetch", "set to fail", "name another")
         return super().fetch(resolution, attempt)
 
 
@@ -73,9 +73,9 @@ def test_one_that_fails_stops_no_other_and_keeps_its_log(tmp_path: Path) -> None
     kitchen = kitchen_in(tmp_path, (Meeting(2),))
     made = kitchen.kit_store.add_all(refs("1.0", "6.6", "1.1", "1.2"), kitchen.said.append, at_once=2)
     (failed,) = [result for result in made.values() if isinstance(result, KitError)]
-    assert (failed.ref, failed.reason, failed.remedy) == ("fake@6.6", "told to fail", "name another")
+    assert (failed.ref, failed.reason, failed.remedy) == ("fake@6.6", "set to fail", "name another")
     assert failed.log_path is not None
-    assert "told to fail" in failed.log_path.read_text()
+    assert "set to fail" in failed.log_path.read_text()
     assert "[2/4] fake@6.6: fetch failed" in kitchen.said
     assert [kit.version for kit in kitchen.kit_store.list()] == ["1.0", "1.1", "1.2"]
     assert kitchen.leftovers() == []
@@ -105,7 +105,7 @@ def test_two_references_that_mean_the_same_kit_share_it(tmp_path: Path) -> None:
     assert kitchen.leftovers() == []
 
 
-def test_a_kit_store_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+def test_a_kit_store_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "kits").write_text("no folder")
     with pytest.raises(KitError, match="store failed"):
         KitStore(tmp_path / "kits").add_all(refs("1.0", "1.1"))

@@ -1,4 +1,4 @@
-"""What GnuTLS's configuration is told, what is refused before anything is compiled, and that a build tells no place."""
+"""What GnuTLS's configuration is given, what is refused before it is compiled, and that a build tells no place."""
 
 from dataclasses import replace
 from pathlib import Path

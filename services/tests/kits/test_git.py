@@ -92,7 +92,9 @@ def test_a_commit_that_no_branch_leads_to_any_more_is_found_by_its_hash(
     assert kitchen.add(f"openssl@git:{repository.folder}#{lost}").version == "9.8.2"
 
 
-def test_a_branch_that_is_not_there_is_told_those_that_are_like_it(kitchen: Kitchen, repository: Repository) -> None:
+def test_a_branch_that_is_not_there_is_reported_with_those_that_are_like_it(
+    kitchen: Kitchen, repository: Repository
+) -> None:
     repository.commit(1)
     repository.git("branch", "openssl-3.5")
     repository.git("tag", "openssl-3.5.4")
@@ -102,14 +104,14 @@ def test_a_branch_that_is_not_there_is_told_those_that_are_like_it(kitchen: Kitc
 
 
 @pytest.mark.parametrize("name", ["0" * 40, "abcdef012"])
-def test_a_commit_that_is_not_there_is_told(name: str, kitchen: Kitchen, repository: Repository) -> None:
+def test_a_commit_that_is_not_there_is_reported(name: str, kitchen: Kitchen, repository: Repository) -> None:
     repository.commit(1)
     with pytest.raises(KitError, match=f"has no .*commit {name}"):
         kitchen.add(f"openssl@git:{repository.folder}#{name}")
     assert kitchen.leftovers() == []
 
 
-def test_a_hash_of_something_else_than_a_commit_is_told(kitchen: Kitchen, repository: Repository) -> None:
+def test_a_hash_of_something_else_than_a_commit_is_reported(kitchen: Kitchen, repository: Repository) -> None:
     repository.commit(1)
     blob = repository.git("rev-parse", "HEAD:news")
     for _ in range(2):  # also once the mirror has it
@@ -117,7 +119,7 @@ def test_a_hash_of_something_else_than_a_commit_is_told(kitchen: Kitchen, reposi
             kitchen.add(f"openssl@git:{repository.folder}#{blob}")
 
 
-def test_a_folder_that_is_no_repository_is_told(kitchen: Kitchen, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_repository_is_reported(kitchen: Kitchen, tmp_path: Path) -> None:
     with pytest.raises(KitError, match="there is no repository /nowhere"):
         kitchen.add("openssl@git:/nowhere#master")
     (tmp_path / "plain").mkdir()
@@ -126,7 +128,7 @@ def test_a_folder_that_is_no_repository_is_told(kitchen: Kitchen, tmp_path: Path
     assert f"check that {tmp_path}/plain is a git repository" in caught.value.remedy
 
 
-def test_sources_of_something_else_are_told(kitchen: Kitchen, repository: Repository) -> None:
+def test_sources_of_something_else_are_reported(kitchen: Kitchen, repository: Repository) -> None:
     repository.git("add", "news")
     repository.git("commit", "-m", "no version")
     with pytest.raises(KitError, match="contains no sources of openssl"):

@@ -23,7 +23,7 @@ def between(
     return GitOrigin(tmp_path / "cache").commits(first, last, (lambda _: None) if said is None else said.append)
 
 
-def test_commits_are_told_from_the_good_one_to_the_bad_one_the_oldest_first(
+def test_commits_are_listed_from_the_good_one_to_the_bad_one_the_oldest_first(
     repository: Repository, tmp_path: Path
 ) -> None:
     hashes = [repository.commit(patch) for patch in range(5)]
@@ -65,7 +65,7 @@ def test_no_more_history_is_fetched_than_lies_between(repository: Repository, tm
     assert len(between(tmp_path, hashes[10], "master", said=said)) == 290
 
 
-def test_a_line_that_was_told_once_needs_the_repository_no_more(published: Published, tmp_path: Path) -> None:
+def test_a_line_that_was_listed_once_needs_the_repository_no_more(published: Published, tmp_path: Path) -> None:
     good = published.commit(1)
     commits = [published.commit(patch) for patch in (2, 3, 4)]
     said: list[str] = []
@@ -80,7 +80,7 @@ def test_a_line_that_was_told_once_needs_the_repository_no_more(published: Publi
     assert published.asked == []
 
 
-def test_a_release_that_is_on_a_branch_of_its_own_is_told_where_the_branch_began(
+def test_a_release_that_is_on_a_branch_of_its_own_is_reported_with_where_the_branch_began(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.commit(1)
@@ -94,7 +94,9 @@ def test_a_release_that_is_on_a_branch_of_its_own_is_told_where_the_branch_began
     assert caught.value.remedy == f"use {base} as the good commit, the last one that both have"
 
 
-def test_a_commit_that_was_merged_is_told_where_its_branch_left(repository: Repository, tmp_path: Path) -> None:
+def test_a_commit_that_was_merged_is_reported_with_where_its_branch_left(
+    repository: Repository, tmp_path: Path
+) -> None:
     left = repository.commit(1)
     repository.git("checkout", "-b", "side")
     side = repository.commit(2)
@@ -105,7 +107,7 @@ def test_a_commit_that_was_merged_is_told_where_its_branch_left(repository: Repo
     assert left in caught.value.remedy
 
 
-def test_ends_in_the_wrong_order_are_told(repository: Repository, tmp_path: Path) -> None:
+def test_ends_in_the_wrong_order_are_reported(repository: Repository, tmp_path: Path) -> None:
     older = repository.commit(1)
     repository.commit(2)
     with pytest.raises(KitError, match=f"{older} is older than master") as caught:
@@ -113,7 +115,7 @@ def test_ends_in_the_wrong_order_are_told(repository: Repository, tmp_path: Path
     assert caught.value.remedy == "name the good commit first"
 
 
-def test_histories_without_a_common_commit_are_told(repository: Repository, tmp_path: Path) -> None:
+def test_histories_without_a_common_commit_are_reported(repository: Repository, tmp_path: Path) -> None:
     repository.commit(1)
     repository.git("checkout", "--orphan", "other")
     repository.commit(2)

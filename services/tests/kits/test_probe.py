@@ -22,7 +22,7 @@ from .conftest import STANDIN
 
 @dataclass
 class Answers:
-    """A prober that finds what it is told to. `None` is a worker that can't be asked."""
+    """A prober that finds what it is set to find. `None` is a worker that can't be asked."""
 
     material: Path
     probe_found: KitProbe | None = field(default_factory=a_probe)
@@ -38,7 +38,7 @@ class Answers:
 
 @dataclass
 class Proving:
-    """A kit store whose workers are stand-ins and whose prober answers as it is told."""
+    """A kit store whose workers are stand-ins and whose prober answers as it is set to."""
 
     kit_store: KitStore
     prober: Answers
@@ -117,7 +117,7 @@ def test_a_worker_that_somebody_ended_is_no_fault_of_the_sources(
     assert kits.add("fake@1.0").is_dir()
 
 
-def test_a_fake_is_proven_without_the_faults_it_is_told_to_have(kits: Proving) -> None:
+def test_a_fake_is_proven_without_the_faults_it_is_set_to_have(kits: Proving) -> None:
     folder = kits.add("fake@1.0+step=2+crash_after=3+unsupported=1")
     assert kits.prober.launched[0].arguments[-1] == "version=1.0,step=2"
     assert "crash_after=3" in json.loads((folder / "kit.json").read_text())["arguments"][1]
@@ -141,7 +141,7 @@ def test_a_kit_that_is_made_again_gets_the_probe_it_lacks(kits: Proving) -> None
     assert read_probe(folder) == a_probe()
 
 
-def test_a_feature_that_is_gone_is_told_and_the_probe_kept(kits: Proving) -> None:
+def test_a_feature_that_is_gone_is_named_and_the_probe_kept(kits: Proving) -> None:
     folder = kits.add("fake@1.0")
     kits.prober.probe_found = a_probe(without={"X25519": "no such group"})
     check = kits.verify(folder)
@@ -161,7 +161,7 @@ def test_where_more_is_tried_than_before_the_probe_is_renewed(kits: Proving) -> 
     assert read_probe(folder) == a_probe()
 
 
-def test_damage_is_told_and_nothing_is_started(kits: Proving) -> None:
+def test_damage_is_reported_and_nothing_is_started(kits: Proving) -> None:
     folder = kits.add("fake@1.0")
     kits.prober.launched.clear()
     (folder / "lib/libc.so.6").unlink()

@@ -73,10 +73,10 @@ def test_where_an_emulator_starts_it_unasked_its_own_word_is_enough(
     kit_store: KitStore, kit: KitManifest, tmp_path: Path
 ) -> None:
     """As on a machine that has qemu registered for foreign programs, with a manifest that hides what it is."""
-    told = {name: getattr(kit, name) for name in KitManifest.model_fields if name not in ("kit_id", "version_key")}
-    told["worker"] = (str(shutil.which("qemu-aarch64-static")), *kit.worker)
-    told["build_profile"] = kit.build_profile.model_copy(update={"architecture": platform.machine()})
-    disguised = KitManifest.sealed(**told)
+    fields = {name: getattr(kit, name) for name in KitManifest.model_fields if name not in ("kit_id", "version_key")}
+    fields["worker"] = (str(shutil.which("qemu-aarch64-static")), *kit.worker)
+    fields["build_profile"] = kit.build_profile.model_copy(update={"architecture": platform.machine()})
+    disguised = KitManifest.sealed(**fields)
     dropped = refusal(disguised, kit_store.folder(kit.kit_id), tmp_path / "log")
     assert dropped.kind is OutcomeKind.UNSUPPORTED
     assert "measured under emulation: the worker detected" in dropped.reason

@@ -213,7 +213,7 @@ def test_a_kit_that_there_is_not_has_no_archive(shared_store: SharedKitStore) ->
         shared_store.archive("0" * 16)
 
 
-def test_of_every_reference_of_a_plan_the_kit_is_told_or_that_it_is_missing(shared_store: SharedKitStore) -> None:
+def test_of_every_reference_of_a_plan_the_kit_is_named_or_that_it_is_missing(shared_store: SharedKitStore) -> None:
     one, peer = add(shared_store, "fake@1.0"), add(shared_store, "fake@3.0")
     found = shared_store.kits_of(plan_of("fake@1.0", "fake@2.0", peers=["fake@3.0"]), HERE)
     assert found == {"fake@1.0": one, "fake@2.0": None, "fake@3.0": peer}
@@ -245,12 +245,12 @@ def test_a_stale_reference_that_means_the_same_kit_again_is_fresh(shared_store: 
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reference",
     ["openssl@crate/3.5.0", f"openssl@tarball:/src/o.tar.gz#sha256={'a' * 64}", f"openssl@git:/src/o#{'b' * 40}"],
 )
-def test_a_told_version_never_goes_stale(shared_store: SharedKitStore, told: str) -> None:
-    kit = add(shared_store, told, age=100 * FRESH)
-    assert shared_store.kits_of(plan_of(told), HERE) == {told: kit}
+def test_a_stated_version_never_goes_stale(shared_store: SharedKitStore, reference: str) -> None:
+    kit = add(shared_store, reference, age=100 * FRESH)
+    assert shared_store.kits_of(plan_of(reference), HERE) == {reference: kit}
 
 
 def test_the_kit_store_says_what_a_reference_was_made_of(shared_store: SharedKitStore) -> None:

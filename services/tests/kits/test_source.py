@@ -44,7 +44,7 @@ class Shop:
 
 
 class Bench:
-    """A recipe that installs a tiny library, or fails when told to."""
+    """A recipe that installs a tiny library, or fails when asked to."""
 
     linkage: Linkage = "shared"
     revision = 1
@@ -69,7 +69,7 @@ class Bench:
         assert source.is_dir()
         write_tree(installed / INSTALLED)
         if self.fails:
-            raise StepFailed("compile", "told to fail", "tell it otherwise")
+            raise StepFailed("compile", "set to fail", "set it otherwise")
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_the_same_sources_give_the_same_kit_wherever_they_are_built(shop: Shop, 
 
 def test_a_build_that_fails_leaves_nothing_but_its_log(kitchen: Kitchen, bench: Bench) -> None:
     bench.fails = True
-    with pytest.raises(KitError, match="told to fail"):
+    with pytest.raises(KitError, match="set to fail"):
         kitchen.add("openssl@shop/9.8.7")
     assert kitchen.leftovers() == []
     bench.fails = False

@@ -1,6 +1,7 @@
 """Kits appear whole or not at all, are made once, and betray any change."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError, KitStore, attempts, locks
+from kexbench.kits.process import Children
 
 from .conftest import Kitchen, kitchen_in
 
@@ -178,7 +180,13 @@ def test_a_lock_that_is_made_and_not_yet_taken_is_no_leftover(
     """Another process clears leftovers at that very moment."""
     scratch = kitchen.kit_store.root / ".scratch"
     scratch.mkdir(parents=True)
-    clearing = Thread(target=attempts._clear_leftovers, args=(scratch,))
+    root, ref = kitchen.kit_store.root, SubjectRef.parse("fake@1.0")
+
+    def beginning() -> None:
+        with attempts.making(root, ref, kitchen.said.append):
+            pass
+
+    clearing = Thread(target=beginning)
 
     def paused(descriptor: int) -> bool:
         path = Path(f"/proc/self/fd/{descriptor}").readlink()
@@ -189,10 +197,10 @@ def test_a_lock_that_is_made_and_not_yet_taken_is_no_leftover(
 
     taken = locks._taken
     monkeypatch.setattr(locks, "_taken", paused)
-    with attempts._scratch_folder(scratch) as folder:
+    with attempts.attempt(root, ref, platform.machine(), kitchen.said.append, Children()) as current:
         clearing.join()
-        assert folder.is_dir()
-        assert folder.with_suffix(".lock").exists()
+        assert current.scratch.is_dir()
+        assert current.scratch.with_suffix(".lock").exists()
     assert list(scratch.iterdir()) == []
 
 

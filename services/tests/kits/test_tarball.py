@@ -69,7 +69,7 @@ def test_an_absent_archive_is_named(tmp_path: Path) -> None:
         kitchen_in(tmp_path).add(f"openssl@tarball:/nowhere/a.tar.gz#sha256={'0' * 64}")
 
 
-def test_a_reference_without_a_whole_hash_is_told_how_to_get_one(kitchen: Kitchen, tmp_path: Path) -> None:
+def test_a_reference_without_a_whole_hash_is_reported_with_how_to_get_one(kitchen: Kitchen, tmp_path: Path) -> None:
     with pytest.raises(KitError, match="lacks the archive's SHA-256") as caught:
         kitchen.add(f"openssl@tarball:{tmp_path}/a.tar.gz#sha256=abc")
     assert "sha256sum" in caught.value.remedy
@@ -119,13 +119,13 @@ def test_another_file_than_promised_is_not_kept(kitchen: Kitchen, served: Served
     assert downloads(kitchen) == []
 
 
-def test_a_file_that_a_server_lacks_is_told_with_its_address(kitchen: Kitchen, served: Served) -> None:
+def test_a_file_that_a_server_lacks_is_reported_with_its_address(kitchen: Kitchen, served: Served) -> None:
     with pytest.raises(KitError, match="404") as caught:
         kitchen.add(f"openssl@tarball:{served.address}/b.tar.gz#sha256={'1' * 64}")
     assert f"{served.address}/b.tar.gz" in caught.value.reason
 
 
-def test_a_server_that_is_not_there_is_told_with_its_address(kitchen: Kitchen) -> None:
+def test_a_server_that_is_not_there_is_reported_with_its_address(kitchen: Kitchen) -> None:
     with serving() as gone:
         address = gone.address
     with pytest.raises(KitError, match=f"{address}/a.tar.gz can't be fetched"):

@@ -46,7 +46,7 @@ def test_an_archive_has_a_top_folder_or_none_however_it_is_packed(name: str, roo
     assert (unpack(tmp_path / name, tmp_path / "out") / "VERSION.dat").read_text() == version_file()
 
 
-def test_an_archive_of_something_else_is_told_what_it_lacks(tmp_path: Path) -> None:
+def test_an_archive_of_something_else_is_reported_with_what_it_lacks(tmp_path: Path) -> None:
     write_archive(tmp_path / "a.tar.gz", {"zlib-1.3/README": "x"})
     with pytest.raises(StepFailed, match="contains no sources of openssl") as caught:
         version_in("openssl", tmp_path / "a.tar.gz")

@@ -104,7 +104,7 @@ def test_a_suites_library_is_not_relinked(kitchen: Kitchen) -> None:
     assert "openssl@system+relink=1" in caught.value.remedy
 
 
-def test_a_burn_is_the_same_program_told_to_burn(kitchen: Kitchen, tree: Path) -> None:
+def test_a_burn_is_the_same_program_set_to_burn(kitchen: Kitchen, tree: Path) -> None:
     plain, less, more = (kitchen.add(f"openssl@prefix:{tree}{variant}") for variant in ("", "+burn=500", "+burn=3000"))
     assert plain.build_profile.id == less.build_profile.id == more.build_profile.id
     assert more.arguments == ("--burn", "3000")

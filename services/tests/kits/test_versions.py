@@ -1,4 +1,4 @@
-"""What each place says it has, and what is told where nobody keeps a list."""
+"""What each place says it has, and what is said where nobody keeps a list."""
 
 import json
 import shutil
@@ -63,6 +63,6 @@ def test_a_suite_has_the_one_version_of_now_and_fetches_no_package_to_tell(tmp_p
     assert versions(f"openssl@debian/{SUITE}", provider, refresh=True) == ("9.8.8",)
 
 
-def test_a_place_that_nobody_knows_is_told_with_what_there_is() -> None:
+def test_a_place_that_nobody_knows_is_reported_with_what_there_is() -> None:
     with pytest.raises(KitError, match=r"nothing provides openssl@crate/3\.5\.5\n  remedy: fake@VERSION"):
         versions("openssl@crate/3.5.5", FakeProvider())

@@ -27,7 +27,7 @@ class Posted:
 
 @dataclass
 class Webhook:
-    """A server that takes what it is sent, or answers as it is told to."""
+    """A server that takes what it is sent, or answers as it is set to."""
 
     url: str = ""
     posted: list[Posted] = field(default_factory=list)

@@ -85,9 +85,9 @@ def test_no_secret_of_the_address_is_in_an_error_a_log_or_the_output(
             assert "denied" in error.details
         else:
             error = refused(address.replace(hook.url, "127.0.0.1:1"))
-        told = f"{error}{error.details}{logged.getvalue()}{''.join(capfd.readouterr())}"
+        written = f"{error}{error.details}{logged.getvalue()}{''.join(capfd.readouterr())}"
         for secret in (SECRET, "aG9vazpzM2NyM3QtVDBrZW4", "T0ken"):
-            assert secret not in told
+            assert secret not in written
         assert error.__cause__ is None
     root.removeHandler(handler)
     assert "urllib3" not in logged.getvalue()

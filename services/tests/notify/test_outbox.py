@@ -69,52 +69,57 @@ def test_what_fails_always_holds_up_nothing_that_is_new() -> None:
 
 def test_what_there_is_no_room_for_in_an_hour_is_put_into_the_last_message() -> None:
     rule = TEAM.model_copy(update={"most_per_hour": 3})
-    told = [a_notification(number, minutes=0) for number in range(10)]
-    messages = due(told, [], {rule.name: rule}, NOON)
+    notifications = [a_notification(number, minutes=0) for number in range(10)]
+    messages = due(notifications, [], {rule.name: rule}, NOON)
     assert [len(message.notifications) for message in messages] == [1, 1, 8]
-    assert due(told, [], {}, NOON) == [], "nobody knows the channel"
+    assert due(notifications, [], {}, NOON) == [], "nobody knows the channel"
 
 
 def test_tries_count_against_the_limit_whatever_came_of_them_for_an_hour() -> None:
     rule = TEAM.model_copy(update={"most_per_hour": 2})
-    told = [a_notification(number, minutes=0) for number in range(3)]
-    sendings = [a_sending(told[0]), a_sending(told[1], state=SendingState.FAILED, minutes=1)]
-    assert due_at(59, told, sendings, rule) == []
-    assert [len(message) for message in due_at(60, told, sendings, rule)] == [2], "there is room for one"
-    assert len(due_at(61, told, sendings, rule)) == 2
+    notifications = [a_notification(number, minutes=0) for number in range(3)]
+    sendings = [a_sending(notifications[0]), a_sending(notifications[1], state=SendingState.FAILED, minutes=1)]
+    assert due_at(59, notifications, sendings, rule) == []
+    assert [len(message) for message in due_at(60, notifications, sendings, rule)] == [2], "there is room for one"
+    assert len(due_at(61, notifications, sendings, rule)) == 2
 
 
 def test_a_digest_has_all_that_happened_before_its_hour_once_a_day() -> None:
     at_seven = 19 * 60
-    told = [a_notification(0, minutes=0), a_notification(1, minutes=60), a_notification(2, minutes=at_seven + 1)]
-    assert due_at(at_seven - 0.1, told, rule=DAILY) == []
-    assert due_at(at_seven, told, rule=DAILY) == [[0, 1]]
-    sent = [a_sending(*told[:2], minutes=at_seven + 3)]
+    notifications = [
+        a_notification(0, minutes=0),
+        a_notification(1, minutes=60),
+        a_notification(2, minutes=at_seven + 1),
+    ]
+    assert due_at(at_seven - 0.1, notifications, rule=DAILY) == []
+    assert due_at(at_seven, notifications, rule=DAILY) == [[0, 1]]
+    sent = [a_sending(*notifications[:2], minutes=at_seven + 3)]
     late = a_notification(3, minutes=30)
-    assert due_at(at_seven + 60, [*told, late], sent, DAILY) == [], "one was sent today"
-    assert due_at(at_seven + 24 * 60, [*told, late], sent, DAILY) == [[3, 2]]
+    assert due_at(at_seven + 60, [*notifications, late], sent, DAILY) == [], "one was sent today"
+    assert due_at(at_seven + 24 * 60, [*notifications, late], sent, DAILY) == [[3, 2]]
 
 
 def test_a_digest_that_failed_is_tried_again_as_a_whole_with_the_same_key() -> None:
     at_seven = 19 * 60
-    told = [a_notification(0), a_notification(1)]
-    (first,) = due(told, [], {DAILY.name: DAILY}, NOON + at_seven * MINUTE)
-    failed = [a_sending(*told, state=SendingState.FAILED, minutes=at_seven)]
-    assert due_at(at_seven + 0.5, told, failed, DAILY) == []
-    (again,) = due(told, failed, {DAILY.name: DAILY}, NOON + (at_seven + 1) * MINUTE)
+    notifications = [a_notification(0), a_notification(1)]
+    (first,) = due(notifications, [], {DAILY.name: DAILY}, NOON + at_seven * MINUTE)
+    failed = [a_sending(*notifications, state=SendingState.FAILED, minutes=at_seven)]
+    assert due_at(at_seven + 0.5, notifications, failed, DAILY) == []
+    (again,) = due(notifications, failed, {DAILY.name: DAILY}, NOON + (at_seven + 1) * MINUTE)
     assert again.message_id == first.message_id == failed[0].message_id
 
 
-def test_people_are_told_how_far_each_is() -> None:
-    told = a_notification(0)
+def test_each_shows_how_far_it_is() -> None:
+    notification = a_notification(0)
     rules = {TEAM.name: TEAM}
-    failed = a_sending(told, state=SendingState.FAILED, said="no route to host")
+    failed = a_sending(notification, state=SendingState.FAILED, said="no route to host")
     many = [
-        a_sending(told, state=SendingState.FAILED, minutes=number, said="no such room") for number in range(MAX_TRIES)
+        a_sending(notification, state=SendingState.FAILED, minutes=number, said="no such room")
+        for number in range(MAX_TRIES)
     ]
 
     def standing(sendings: Sequence[Sending], rules: dict[str, ChannelRule] = rules) -> tuple[str, str]:
-        found = standing_of(told, Tries(sendings), rules)
+        found = standing_of(notification, Tries(sendings), rules)
         return found.state, found.detail
 
     assert standing([]) == ("waiting", "")
@@ -124,7 +129,7 @@ def test_people_are_told_how_far_each_is() -> None:
         "channel crypto-team is not configured: add it to the channels",
     )
     assert standing([failed]) == ("waiting", "tried once, again at 2026-01-01 12:01 UTC: no route to host")
-    assert standing([failed, a_sending(told, minutes=1)]) == ("sent", "")
+    assert standing([failed, a_sending(notification, minutes=1)]) == ("sent", "")
     assert standing(many) == ("given up", "after 20 tries: no such room")
 
 
@@ -145,9 +150,9 @@ class World:
 
     def look(self, now: datetime, *, works: bool) -> None:
         known = [one for one in self.pending if one.created_at <= now]
-        told = self.random.sample(known, len(known))
+        shuffled = self.random.sample(known, len(known))
         tried = self.random.sample(self.sendings, len(self.sendings))
-        messages = due(told, tried, {self.rule.name: self.rule}, now)
+        messages = due(shuffled, tried, {self.rule.name: self.rule}, now)
         assert messages == due(known, self.sendings, {self.rule.name: self.rule}, now), "order of arrival"
         for message in messages[:1]:
             self.send(message, now, works=works)
@@ -192,8 +197,8 @@ def test_nothing_is_lost_nothing_is_sent_twice_once_that_is_known_and_the_limit_
 
 
 @pytest.mark.parametrize("state", [SendingState.FAILED, SendingState.SENT])
-def test_an_attempt_that_is_told_twice_counts_once_in_whatever_order(state: SendingState) -> None:
+def test_an_attempt_that_is_reported_twice_counts_once_in_whatever_order(state: SendingState) -> None:
     begun = a_sending(a_notification(0), state=SendingState.BEGUN)
     ended = begun.model_copy(update={"state": state})
-    for told in ([begun, ended, begun], [ended, begun], [ended, ended]):
-        assert Tries(told).sendings == [ended]
+    for sendings in ([begun, ended, begun], [ended, begun], [ended, ended]):
+        assert Tries(sendings).sendings == [ended]

@@ -36,7 +36,7 @@ HASH = Culprit(
 TEAM, OTHER = ChannelRule(name="crypto-team"), ChannelRule(name="other")
 
 
-def told(action: AlertAction = AlertAction.RAISED, *, cause: Cause = UPGRADE, **said: Any) -> Wording:
+def wording(action: AlertAction = AlertAction.RAISED, *, cause: Cause = UPGRADE, **said: Any) -> Wording:
     """Of an alert that this happened to last."""
     events = [an_alert_event(cause=cause)]
     if action is AlertAction.RAISED:
@@ -57,26 +57,26 @@ def test_the_texts_of_notifications() -> None:
         for cell in a_finding(case_id=f"c{number}", ratio=1 + number / 100).cells
     )
     texts = {
-        "raised": told(finding=two_cases),
-        "raised with many cells on two pools": told(finding=a_finding().model_copy(update={"cells": many})),
-        "grew": told(AlertAction.GREW),
-        "fixed in a version": told(AlertAction.FIXED, fixed_in="3.5.5"),
-        "fixed": told(AlertAction.FIXED),
-        "acknowledged": told(AlertAction.ACKNOWLEDGED),
-        "confirmed": told(AlertAction.CONFIRMED),
-        "ignored until a day": told(AlertAction.IGNORED, until=NOON + timedelta(days=2)),
-        "a false positive": told(AlertAction.WRONG),
-        "reopened": told(AlertAction.REOPENED),
-        "assigned": told(AlertAction.ASSIGNED, assignee="bob"),
-        "unassigned": told(AlertAction.ASSIGNED),
-        "due": told(AlertAction.DUE, due=date(2026, 2, 1)),
-        "no longer due": told(AlertAction.DUE),
-        "noted": told(AlertAction.NOTED, note="seen on ARM too"),
-        "stale": told(cause=STALE, finding=stale),
-        "more is stale": told(AlertAction.GREW, cause=STALE, finding=several),
-        "measured again": told(AlertAction.FIXED, cause=STALE),
-        "explained": told(AlertAction.EXPLAINED, culprits=(HASH, HASH.model_copy(update={"calls": (1.0, 2.0)}))),
-        "explained without more instructions": told(AlertAction.EXPLAINED),
+        "raised": wording(finding=two_cases),
+        "raised with many cells on two pools": wording(finding=a_finding().model_copy(update={"cells": many})),
+        "grew": wording(AlertAction.GREW),
+        "fixed in a version": wording(AlertAction.FIXED, fixed_in="3.5.5"),
+        "fixed": wording(AlertAction.FIXED),
+        "acknowledged": wording(AlertAction.ACKNOWLEDGED),
+        "confirmed": wording(AlertAction.CONFIRMED),
+        "ignored until a day": wording(AlertAction.IGNORED, until=NOON + timedelta(days=2)),
+        "a false positive": wording(AlertAction.WRONG),
+        "reopened": wording(AlertAction.REOPENED),
+        "assigned": wording(AlertAction.ASSIGNED, assignee="bob"),
+        "unassigned": wording(AlertAction.ASSIGNED),
+        "due": wording(AlertAction.DUE, due=date(2026, 2, 1)),
+        "no longer due": wording(AlertAction.DUE),
+        "noted": wording(AlertAction.NOTED, note="seen on ARM too"),
+        "stale": wording(cause=STALE, finding=stale),
+        "more is stale": wording(AlertAction.GREW, cause=STALE, finding=several),
+        "measured again": wording(AlertAction.FIXED, cause=STALE),
+        "explained": wording(AlertAction.EXPLAINED, culprits=(HASH, HASH.model_copy(update={"calls": (1.0, 2.0)}))),
+        "explained without more instructions": wording(AlertAction.EXPLAINED),
         "improved": improvement_wording(improved(a_screening("one"), 1).upgrades[0]),
     }
     assert_texts(GOLDEN / "notifications.txt", {name: f"{text.title}\n\n{text.text}" for name, text in texts.items()})
@@ -84,22 +84,22 @@ def test_the_texts_of_notifications() -> None:
 
 
 def test_an_alert_links_to_its_page_and_to_its_upgrade() -> None:
-    assert [link.path for link in told().links] == [f"/alerts/{UPGRADE.alert_id}", "/upgrades/openssl/3.5.3/3.5.4"]
-    assert [link.path for link in told(cause=STALE).links] == [f"/alerts/{STALE.alert_id}"]
+    assert [link.path for link in wording().links] == [f"/alerts/{UPGRADE.alert_id}", "/upgrades/openssl/3.5.3/3.5.4"]
+    assert [link.path for link in wording(cause=STALE).links] == [f"/alerts/{STALE.alert_id}"]
 
 
 def test_the_link_of_an_alert_names_the_subjects_that_were_compared() -> None:
     """A version alone may be that of several: a distribution's package and a build of the same release."""
     ends = ("openssl@3.5.3~debian/trixie~1f3c", "openssl@3.5.4~system~9a0b")
-    found = told(finding=a_finding().model_copy(update={"subjects": ends}))
+    found = wording(finding=a_finding().model_copy(update={"subjects": ends}))
     assert found.links[-1].path == (
         "/upgrades/openssl/openssl%403.5.3~debian%2Ftrixie~1f3c/openssl%403.5.4~system~9a0b"
     )
 
 
-def test_an_alert_that_names_no_subjects_links_its_upgrade_by_the_names_it_was_told_with() -> None:
+def test_an_alert_that_names_no_subjects_links_its_upgrade_by_the_names_it_was_raised_with() -> None:
     cause = UPGRADE.model_copy(update={"before": "3.0.19 (debian/bookworm)", "after": "3.0.19 (crate/3.0.19)"})
-    paths = [link.path for link in told(cause=cause).links]
+    paths = [link.path for link in wording(cause=cause).links]
     assert paths[1] == "/upgrades/openssl/3.0.19%20%28debian%2Fbookworm%29/3.0.19%20%28crate%2F3.0.19%29"
 
 
@@ -122,7 +122,7 @@ def test_text_of_others_is_code_or_has_nothing_in_it_that_works(action: AlertAct
     ):
         said = {"finding": finding} if action in (AlertAction.RAISED, AlertAction.GREW) else {}
         note = {} if action is AlertAction.RAISED else {"note": HOSTILE}
-        found = told(action, cause=cause, author=HOSTILE, **said, **note)
+        found = wording(action, cause=cause, author=HOSTILE, **said, **note)
         assert "\n" not in found.title
         kinds = {token.type for token in rendered(found.markdown)}
         assert not kinds & {"html_inline", "html_block", "link_open", "image", "heading_open"}
@@ -131,7 +131,7 @@ def test_text_of_others_is_code_or_has_nothing_in_it_that_works(action: AlertAct
 
 @given(text=st.text(max_size=200))
 def test_no_text_breaks_out_of_the_markdown(text: str) -> None:
-    found = told(AlertAction.NOTED, note=f"x{text}")
+    found = wording(AlertAction.NOTED, note=f"x{text}")
     kinds = {token.type for token in rendered(found.markdown)}
     assert not kinds & {"html_inline", "html_block", "link_open", "image", "heading_open", "fence"}
     assert found.title.isprintable()
@@ -142,7 +142,7 @@ def written(event: AlertEvent, rules: list[ChannelRule]) -> list[Notification]:
     return notifications_of(event, alert, rules)
 
 
-def test_the_channels_that_a_spec_names_are_told_and_all_where_it_names_none() -> None:
+def test_the_channels_that_a_spec_names_are_notified_and_all_where_it_names_none() -> None:
     named = an_alert_event()
     unnamed = an_alert_event(finding=a_finding().model_copy(update={"notify": ()}))
     assert [one.channel for one in written(named, [TEAM, OTHER])] == ["crypto-team"]
@@ -154,7 +154,7 @@ def test_the_channels_that_a_spec_names_are_told_and_all_where_it_names_none() -
 
 
 @pytest.mark.parametrize("action", [*AlertAction][1:])
-def test_a_channel_is_told_only_of_what_it_listens_to(action: AlertAction) -> None:
+def test_a_channel_is_notified_only_of_what_it_listens_to(action: AlertAction) -> None:
     event = an_alert_event(action, 1)
     assert [one.happening for one in written(event, [TEAM])] == (
         [Happening(action)] if action in ("fixed", "explained") else []
@@ -178,7 +178,7 @@ def improved(screening: Screening, less: int) -> Screening:
     return screening.model_copy(update={"upgrades": (upgrade.model_copy(update={"less": less}),)})
 
 
-def test_improvements_are_told_in_digests_alone_once_each() -> None:
+def test_improvements_are_sent_in_digests_alone_once_each() -> None:
     daily = ChannelRule(name="daily", events=BY_DAY, digest_hour=7)
     first, again = improved(a_screening("one"), 1), improved(a_screening("two", minutes=9), 2)
     (found,) = improvements_of(first, [TEAM, daily])

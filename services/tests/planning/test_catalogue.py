@@ -46,7 +46,7 @@ def test_a_date_is_one_with_or_without_quotes(written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["2026-02-30", "2026-1-27", "27 Jan 2026", "20260127", "1769472000", "[2026]", "''"]
 )
-def test_a_date_that_is_none_is_told_with_its_place(written: str) -> None:
+def test_a_date_that_is_none_is_reported_with_its_place(written: str) -> None:
     (fault,) = faults(ENTRY.replace('"2026-01-27"', written))
     assert fault.startswith(
         "libraries.yaml:7:17: libraries.openssl.0.released: must be a date such as 2025-04-08, not "
@@ -66,13 +66,13 @@ def test_a_date_that_is_none_is_told_with_its_place(written: str) -> None:
         ("crate/3.5.5", "crate/../3.5.5", "5:15: libraries.openssl.0.source: "),
     ],
 )
-def test_what_is_wrong_with_an_entry_is_told_with_its_place(old: str, new: str, says: str) -> None:
+def test_what_is_wrong_with_an_entry_is_reported_with_its_place(old: str, new: str, says: str) -> None:
     text = ENTRY.replace(old, new)
     assert text != ENTRY
     assert f"libraries.yaml:{says}" in faults(text)[0]
 
 
-def test_a_source_given_twice_is_told_at_the_second() -> None:
+def test_a_source_given_twice_is_reported_at_the_second() -> None:
     (fault,) = faults(ENTRY + "    - source: crate/3.5.5\n")
     assert fault == "libraries.yaml:11:15: libraries.openssl.1.source: 'crate/3.5.5' is given twice"
 
@@ -89,13 +89,13 @@ def test_versions_stand_from_the_oldest_to_the_newest(versions: tuple[str, ...])
 @pytest.mark.parametrize(
     "versions", [("3.0", "1.1.1w"), ("3.10", "3.9"), ("4.0.0", "4.0.0-beta1"), ("3.5.1", "3.5", "3.5.0")]
 )
-def test_a_version_behind_a_newer_one_is_told_at_its_place(versions: tuple[str, ...]) -> None:
+def test_a_version_behind_a_newer_one_is_reported_at_its_place(versions: tuple[str, ...]) -> None:
     (fault,) = faults(listed(*versions))
     assert fault.startswith(f"libraries.yaml:{3 + len(versions) + 1}:")
     assert f"'{versions[-1]}' comes after {versions[0]}: list the oldest version first" in fault
 
 
-def test_every_fault_of_a_catalogue_is_told_at_once() -> None:
+def test_every_fault_of_a_catalogue_is_reported_at_once() -> None:
     text = ENTRY.replace("notes:", "note:") + ENTRY.replace('"3.5.5"', "3.4").replace("2026-01", "2026-13")
     assert [fault.split(": ")[1] for fault in faults(text)] == [
         "libraries.openssl.0.note",

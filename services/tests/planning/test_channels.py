@@ -50,7 +50,7 @@ def test_an_address_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "line", "told"),
+    ("entry", "line", "reason"),
     [
         ("  - {name: a}\n", 4, "needs either url, the address, or urlFile"),
         (f"  - {{name: a, url: '{URL}', urlFile: /x}}\n", 4, "needs either url, the address, or urlFile"),
@@ -69,12 +69,12 @@ def test_an_address_is_not_shown() -> None:
         (f"  - {{name: a, urls: '{URL}'}}\n", 4, "did you mean 'url'"),
     ],
 )
-def test_faults_name_their_line_and_no_address(entry: str, line: int, told: str) -> None:
+def test_faults_name_their_line_and_no_address(entry: str, line: int, reason: str) -> None:
     with pytest.raises(DocumentError) as found:
         read_channels(HEAD + entry, "channels.yaml")
     text = str(found.value)
     assert text.startswith(f"channels.yaml:{line}:")
-    assert told in text
+    assert reason in text
     assert SECRET not in text
 
 

@@ -60,10 +60,10 @@ def test_a_catalogue_that_is_no_text_is_a_fault_of_each_changed_spec_which_no_ot
 
 def test_a_path_that_is_too_long_to_be_kept_is_a_fault() -> None:
     path = f"bench-specs/{'a' * 400}.yaml"
-    (told,) = wanted(Files({path: "1"}, None), files(), PATH)
-    assert isinstance(told, Faulty)
-    assert len(told.path) == 400
-    assert str(told.faults[0]).endswith("…:1:1: the path is longer than 400 characters")
+    (faulty,) = wanted(Files({path: "1"}, None), files(), PATH)
+    assert isinstance(faulty, Faulty)
+    assert len(faulty.path) == 400
+    assert str(faulty.faults[0]).endswith("…:1:1: the path is longer than 400 characters")
 
 
 def test_of_more_than_are_looked_at_the_next_one_says_so() -> None:
@@ -111,10 +111,10 @@ def test_a_version_that_is_taken_out_or_described_anew_has_nothing_measured() ->
 
 def test_a_catalogue_with_faults_tells_them_and_holds_up_no_changed_spec() -> None:
     now = a_catalogue("1.0") + "  nonsense: 1\n"
-    told = found(files(now, tracks=TRACKING, new=PINNED), files(a_catalogue("1.0"), tracks=TRACKING))
-    assert told[0][0] == PATH
-    assert told[0][1][0].startswith(f"{PATH}:6:3: ")
-    assert told[1:] == [("new.yaml", Reason.SPEC, ())]
+    faulty, *others = found(files(now, tracks=TRACKING, new=PINNED), files(a_catalogue("1.0"), tracks=TRACKING))
+    assert faulty[0] == PATH
+    assert faulty[1][0].startswith(f"{PATH}:6:3: ")
+    assert others == [("new.yaml", Reason.SPEC, ())]
 
 
 def test_after_a_catalogue_with_faults_its_versions_are_new() -> None:

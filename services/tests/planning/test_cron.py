@@ -47,13 +47,13 @@ def test_spaces_more_or_less_are_the_same_times() -> None:
         *("1, 3 * * *", "/5 3 * * *", "'*-3 3 * * *'", "'* * * *'"),
     ],
 )
-def test_what_argo_or_crontab_has_no_such_form_of_is_told_with_the_form(times: str) -> None:
+def test_what_argo_or_crontab_has_no_such_form_of_is_reported_with_the_form(times: str) -> None:
     assert fault_of(times) == (
         'must be minute, hour, day of the month, month and day of the week, in numbers and UTC, such as "0 3 * * *"'
     )
 
 
-def test_times_that_begin_with_a_star_and_no_quote_are_told_to_be_quoted() -> None:
+def test_times_that_begin_with_a_star_and_no_quote_are_to_be_quoted() -> None:
     with pytest.raises(DocumentError, match=r"spec\.yaml:10:12: not YAML: .*: quote values that begin with \*$"):
         read_schedule(scheduled("*/5 * * * *"), "spec.yaml")
 
@@ -78,7 +78,7 @@ def test_a_field_that_is_no_time_is_named_with_what_it_may_be(times: str, says: 
     assert fault_of(times).startswith(says)
 
 
-def test_a_schedule_without_times_is_told_where_they_belong_and_what_else_there_is() -> None:
+def test_a_schedule_without_times_is_reported_with_where_they_belong_and_what_else_there_is() -> None:
     with pytest.raises(DocumentError) as caught:
         read_schedule(SPEC, "spec.yaml")
     assert str(caught.value) == (
@@ -87,7 +87,7 @@ def test_a_schedule_without_times_is_told_where_they_belong_and_what_else_there_
     )
 
 
-def test_a_spec_with_other_faults_is_told_them() -> None:
+def test_a_spec_with_other_faults_has_them_reported() -> None:
     with pytest.raises(DocumentError, match=r"measure\.batches: must be a whole number"):
         read_schedule(scheduled("0 3 * * *").replace("batches: 4", "batches: many"), "spec.yaml")
 

@@ -34,7 +34,7 @@ def test_every_fault_is_on_a_line_of_its_own_in_the_order_of_lines(spec: Path) -
     assert numbers == sorted(numbers)
 
 
-def test_a_spec_that_takes_too_long_is_told_where_it_set_the_limit() -> None:
+def test_a_spec_that_takes_too_long_is_reported_where_it_set_the_limit() -> None:
     (fault,) = faults_of(SPEC.replace("20m", "1s"))
     line = next(number for number, line in enumerate(SPEC.splitlines(), start=1) if "maxDuration" in line)
     assert fault.startswith(f"spec.yaml:{line}:{SPEC.splitlines()[line - 1].index('20m') + 1}: measure.maxDuration")

@@ -47,7 +47,7 @@ def test_a_spec_that_follows_a_branch_plans_the_branch_or_the_commits_that_are_a
     assert found.plan_id != plan(FOLLOWS, COMMITS[:1]).plan_id
 
 
-def test_what_it_follows_is_told_without_planning() -> None:
+def test_what_it_follows_is_known_without_planning() -> None:
     catalogue = read_catalogue(CATALOGUE, "libraries.yaml")
     branch = LibraryBranch(library="openssl", address=ADDRESS, branch="master")
     assert follow_of(FOLLOWS, "spec.yaml", catalogue) == Follow(branch, 10)
@@ -56,7 +56,7 @@ def test_what_it_follows_is_told_without_planning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reason"),
     [
         ("every: 10", "every: 0", "spec.yaml:4:97: follow.every: must be greater than or equal to 1"),
         ("every: 10", "evry: 10", "follow.evry: unknown field (did you mean 'every'?)"),
@@ -73,14 +73,14 @@ def test_what_it_follows_is_told_without_planning() -> None:
         (f"{FOLLOW}\n", "", "spec.yaml:1:1: subjects: is required, unless the spec has follow"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_what_it_follows_is_told_at_its_place(old: str, new: str, told: str) -> None:
+def test_what_is_wrong_with_what_it_follows_is_reported_at_its_place(old: str, new: str, reason: str) -> None:
     text = FOLLOWS.replace(old, new)
     assert text != FOLLOWS
     (found,) = faults(text)
-    assert told in found
+    assert reason in found
 
 
-def test_all_its_faults_are_told_at_once() -> None:
+def test_all_its_faults_are_reported_at_once() -> None:
     found = faults(FOLLOWS.replace(ADDRESS, "/elsewhere").replace("[TLSv1.2]", "[SSLv3]"))
     assert [line.split(": ")[1] for line in found] == ["follow.repository", "matrix.0.protocol.0"]
 
@@ -106,7 +106,7 @@ def test_a_person_may_have_commits_measured_of_repositories_that_the_catalogue_d
         follow_in(SPEC, "spec.yaml")
 
 
-def test_a_commit_that_adds_a_spec_which_follows_has_nothing_measured_but_its_faults_told() -> None:
+def test_a_commit_that_adds_a_spec_which_follows_has_nothing_measured_but_its_faults_reported() -> None:
     before = Files({}, CATALOGUE)
     assert wanted(Files({"a.yaml": FOLLOWS}, CATALOGUE), before, "libraries.yaml") == ()
     broken = FOLLOWS.replace("every: 10", "every: none")

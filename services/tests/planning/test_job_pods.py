@@ -20,7 +20,7 @@ def test_nothing_is_wanted_by_default() -> None:
         ("env: {TZ: UTC}\n", "job-pods.yaml:3:", "env"),
     ],
 )
-def test_a_fault_is_told_at_its_place(wrong: str, place: str, said: str) -> None:
+def test_a_fault_is_reported_at_its_place(wrong: str, place: str, said: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read_job_pods(HEAD + wrong, "job-pods.yaml")
     assert place in str(caught.value)

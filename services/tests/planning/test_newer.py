@@ -56,7 +56,7 @@ def test_each_place_is_asked_once_but_not_for_variants_or_what_has_no_version() 
 
 
 @pytest.mark.parametrize(
-    ("offered", "told"),
+    ("offered", "newest"),
     [
         (("1.1.1w", "3.0.8", "3.5.4"), []),
         (("3.0.7", "3.5.0", "1.1.1k", "1.1.0i", "0.9.8"), []),
@@ -69,25 +69,29 @@ def test_each_place_is_asked_once_but_not_for_variants_or_what_has_no_version() 
         (("nonsense", "3.5.5"), ["3.5.5"]),
     ],
 )
-def test_the_newest_of_each_series_is_told_where_it_is_ahead(offered: tuple[str, ...], told: list[str]) -> None:
-    assert found({CRATES: offered}) == [(f"crate/{version}", version) for version in told]
+def test_the_newest_of_each_series_is_named_where_it_is_ahead(offered: tuple[str, ...], newest: list[str]) -> None:
+    assert found({CRATES: offered}) == [(f"crate/{version}", version) for version in newest]
 
 
 @pytest.mark.parametrize(
-    ("offered", "told"), [(("3.5.5-beta2",), ["3.5.5-beta2"]), (("3.5.5-beta2", "3.5.5"), ["3.5.5"])]
+    ("offered", "newest"), [(("3.5.5-beta2",), ["3.5.5-beta2"]), (("3.5.5-beta2", "3.5.5"), ["3.5.5"])]
 )
-def test_pre_releases_are_told_where_one_of_their_series_is_tracked(offered: tuple[str, ...], told: list[str]) -> None:
+def test_pre_releases_are_named_where_one_of_their_series_is_tracked(
+    offered: tuple[str, ...], newest: list[str]
+) -> None:
     text = CATALOGUE.replace(
         '      version: "3.5.4"\n\n',
         '      version: "3.5.4"\n    - source: crate/3.5.5-beta1\n      version: "3.5.5-beta1"\n\n',
     )
-    assert found({CRATES: (*offered, "4.0.0-alpha1")}, text) == [(f"crate/{version}", version) for version in told]
+    assert found({CRATES: (*offered, "4.0.0-alpha1")}, text) == [(f"crate/{version}", version) for version in newest]
 
 
-@pytest.mark.parametrize(("now", "told"), [("3.7.9", []), ("3.7.10", ["3.7.10"]), ("3.7.8", []), ("3.8.0", ["3.8.0"])])
-def test_a_suite_that_has_moved_on_replaces_what_it_had(now: str, told: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("now", "newest"), [("3.7.9", []), ("3.7.10", ["3.7.10"]), ("3.7.8", []), ("3.8.0", ["3.8.0"])]
+)
+def test_a_suite_that_has_moved_on_replaces_what_it_had(now: str, newest: list[str]) -> None:
     changes = newer(read_catalogue(CATALOGUE, FILE), {BOOKWORM: (now,)})
-    assert [(one.version, one.replaces) for one in changes] == [(version, "3.7.9") for version in told]
+    assert [(one.version, one.replaces) for one in changes] == [(version, "3.7.9") for version in newest]
 
 
 def test_a_suite_tracked_by_its_series_moves_on_with_the_next_series_only() -> None:

@@ -40,6 +40,6 @@ def test_without_peers_a_plan_needs_none() -> None:
     assert a_plan().peers == ()
 
 
-def test_a_peer_that_names_several_versions_is_told_which() -> None:
+def test_a_peer_that_names_several_versions_is_reported_with_each() -> None:
     with pytest.raises(DocumentError, match="names several versions of openssl, choose one: system, debian/book"):
         a_plan(spec_with_peers("server:openssl@tracked"))

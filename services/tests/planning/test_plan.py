@@ -119,7 +119,7 @@ Point = tuple[Any, ...]
 
 
 def points(matrix: dict[str, Any]) -> set[Point]:
-    """All the points of a matrix, told in another way than the planner does it."""
+    """All the points of a matrix, worked out in another way than the planner does it."""
     found = set()
     variations = [matrix.get(name, values[:1]) for name, (_, values) in VARIED.items()]
     for protocol, exchange in product(matrix["protocol"], matrix["keyExchange"]):

@@ -67,7 +67,7 @@ def test_an_editor_that_follows_the_schema_finds_nothing_wrong_with_right_pools(
     assert complaints(yaml.safe_load(POOLS.replace("cpus: 1", "cpus: none"))) != []
 
 
-def test_every_fault_of_wrong_pools_is_told_at_once_with_its_place() -> None:
+def test_every_fault_of_wrong_pools_is_reported_at_once_with_its_place() -> None:
     assert_golden(WRONG.with_suffix(".txt"), "\n".join(faults(WRONG.with_suffix(".pools").read_text())) + "\n")
 
 
@@ -77,7 +77,7 @@ def test_a_spec_names_the_pools_that_there_are() -> None:
     assert {job.pool for job in plan.jobs} == {"a", "b"}
 
 
-def test_a_pool_that_there_is_not_is_told_with_the_one_that_was_meant() -> None:
+def test_a_pool_that_there_is_not_is_reported_with_the_one_that_was_meant() -> None:
     with pytest.raises(DocumentError) as caught:
         make_plan(SPEC + "pools: [amd-epic, arm]\n", "spec.yaml", a_catalogue(), pools=("amd-epyc", "arm"))
     assert str(caught.value) == (

@@ -68,10 +68,10 @@ def test_every_run_that_waits_has_one_turn_and_none_before_a_higher_priority(
 
 
 @given(_queues, _last_begun)
-def test_beginning_one_run_after_the_other_is_the_order_that_was_told(
+def test_beginning_one_run_after_the_other_is_the_order_of_turns(
     queue: list[QueuedRun], last_begun: dict[str, datetime]
 ) -> None:
-    told = list(in_order(queue, last_begun))
+    turns = list(in_order(queue, last_begun))
     left, known, begun = list(queue), dict(last_begun), []
     for minute in count(100):
         found = next_run(left, known)
@@ -80,7 +80,7 @@ def test_beginning_one_run_after_the_other_is_the_order_that_was_told(
         begun.append(found)
         left.remove(found)
         known[found.spec_name] = NOON + timedelta(minutes=minute)
-    assert begun == told
+    assert begun == turns
 
 
 @given(_queues, _last_begun)

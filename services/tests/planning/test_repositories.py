@@ -77,7 +77,7 @@ def test_branches_may_be_planned_by_patterns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "line", "told"),
+    ("entry", "line", "reason"),
     [
         (
             f"  - name: a\n    url: {URL}\n    forge: {{kind: gitea, repository: a/b, tokenFile: /t}}\n",
@@ -103,10 +103,10 @@ def test_branches_may_be_planned_by_patterns() -> None:
         (f"  - {{name: a, url: {URL}, pullRequests: all}}\n", 4, "'all' is not one of ignore, plan, measure"),
     ],
 )
-def test_faults_name_their_line(entry: str, line: int, told: str) -> None:
+def test_faults_name_their_line(entry: str, line: int, reason: str) -> None:
     text = faults(entry)
     assert text.startswith(f"repositories.yaml:{line}:")
-    assert told in text
+    assert reason in text
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_rule_changes_neither_the_plan_nor_its_id() -> None:
     assert all(one == other for one, other in pairwise(plans))
 
 
-def test_where_a_rule_is_wanted_a_spec_without_one_is_told_how_to_write_it() -> None:
+def test_where_a_rule_is_wanted_a_spec_without_one_is_reported_with_how_to_write_it() -> None:
     with pytest.raises(DocumentError, match=r"^spec.yaml:1:1: alerts: is required here: add .* alerts: \{ relevant"):
         read_rule(SPEC, "spec.yaml")
     with pytest.raises(DocumentError, match="unknown field"):

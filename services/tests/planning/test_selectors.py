@@ -1,4 +1,4 @@
-"""Selectors of a spec: what names a subject, and what is told where nothing does."""
+"""Selectors of a spec: what names a subject, and what is said where nothing does."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_version_selects_by_whole_numbers(selector: str) -> None:
 
 
 @pytest.mark.parametrize("selector", ["3.50", "3.5.40", "3.", "5", "system2", "debian/", "debian", "debian/a b", ""])
-def test_a_selector_that_names_nothing_is_told_what_there_is(selector: str) -> None:
+def test_a_selector_that_names_nothing_is_reported_with_what_there_is(selector: str) -> None:
     with pytest.raises(DocumentError) as caught:
         a_plan(SPEC.replace("fake: [1.0, 1.1]", f"openssl: ['{selector}']"))
     assert f"'{selector}'" in str(caught.value)

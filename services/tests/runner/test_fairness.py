@@ -22,7 +22,7 @@ BATCHES, INVOCATIONS = 4, 3
 
 @dataclass
 class Heard:
-    """What the workers of one invocation were told to run, by version, in order."""
+    """What the workers of one invocation were asked to run, by version, in order."""
 
     turn: Turn
     tokens: list[str] = field(default_factory=list)

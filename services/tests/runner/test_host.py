@@ -50,7 +50,7 @@ def test_facts_of_this_machine_are_plausible_and_stable() -> None:
         *("QEMU", "firmware hidden", "EPYC", "EPYC at Amazon"),
     ],
 )
-def test_cores_and_hypervisors_of_several_makers_are_told(
+def test_cores_and_hypervisors_of_several_makers_are_named(
     files: Mapping[str, str],
     model: str,
     family: str,
@@ -105,7 +105,7 @@ def test_shares_of_a_busy_while_lie_between_nothing_and_all() -> None:
     assert load.steal_share is None or 0 <= load.steal_share <= 1
 
 
-def test_what_is_stolen_from_the_cpu_that_measures_is_told_however_many_others_there_are(tmp_path: Path) -> None:
+def test_what_is_stolen_from_the_cpu_that_measures_is_counted_however_many_others_there_are(tmp_path: Path) -> None:
     def passes(stolen: int, idle: int, fields: str = "") -> None:
         (tmp_path / "proc").mkdir(exist_ok=True)
         (tmp_path / "proc/stat").write_text(
@@ -124,7 +124,7 @@ def test_what_is_stolen_from_the_cpu_that_measures_is_told_however_many_others_t
     assert meter.read().steal_share is None, "the kernel does not tell"
 
 
-def test_how_busy_the_other_thread_of_the_measuring_core_was_is_told_for_each_while(tmp_path: Path) -> None:
+def test_how_busy_the_other_thread_of_the_measuring_core_was_is_known_for_each_while(tmp_path: Path) -> None:
     def passes(busy: int, idle: int) -> None:
         (tmp_path / "proc").mkdir(exist_ok=True)
         (tmp_path / "proc/stat").write_text(

@@ -158,8 +158,8 @@ def emulating(job_input: JobInput, subject: str) -> JobInput:
 
 def test_a_worker_beneath_an_emulator_is_not_measured(make_job_input: MakeJobInput, measure: Measure) -> None:
     invocation = measure(emulating(make_job_input(STEADY, "fake@2.0"), "fake@2.0"))
-    told = [(outcome.subject, outcome.kind) for outcome in invocation.outcomes]
-    assert told == [("fake@2.0", OutcomeKind.UNSUPPORTED)]
+    outcomes = [(outcome.subject, outcome.kind) for outcome in invocation.outcomes]
+    assert outcomes == [("fake@2.0", OutcomeKind.UNSUPPORTED)]
     assert "measured under emulation: the worker detected" in invocation.outcomes[0].reason
     assert {sample.subject for sample in invocation.samples} == {STEADY}
     assert not invocation.timers[STEADY].emulated
@@ -266,15 +266,15 @@ def test_of_two_workers_the_one_at_fault_is_named(make_job_input: MakeJobInput, 
 def test_no_batch_is_counted_twice_or_lost_whenever_a_worker_dies(
     dies_after: int, kind: str, make_job_input: MakeJobInput, measure: Measure
 ) -> None:
-    """Every batch that workers told, in the order they told it, is what the samples hold, warm-up apart."""
+    """Every batch that workers reported, in their order, is what the samples hold, warm-up apart."""
     mortal, steady = f"fake@2.0+{kind}={dies_after}", "fake@1.0+noise=0.01"
-    told: dict[str, list[int]] = {"1.0": [], "2.0": []}
+    reported: dict[str, list[int]] = {"1.0": [], "2.0": []}
     receive = Worker.receive
 
     def listening(worker: Worker, timeout_s: float) -> Record:
         record = receive(worker, timeout_s)
         if isinstance(record, Batch):
-            told[worker.hello.version].append(round(record.thread_cpu_ns / record.handshakes))
+            reported[worker.hello.version].append(round(record.thread_cpu_ns / record.handshakes))
         return record
 
     with pytest.MonkeyPatch.context() as patch:
@@ -282,7 +282,7 @@ def test_no_batch_is_counted_twice_or_lost_whenever_a_worker_dies(
         invocation = measure(make_job_input(steady, mortal))
     counted = {subject: values(invocation, subject, Metric.ELAPSED_NS) for subject in invocation.negotiated}
     lived = {steady: "1.0", mortal: "2.0"}
-    assert counted == {subject: tuple(told[lived[subject]][2:]) for subject in counted}
+    assert counted == {subject: tuple(reported[lived[subject]][2:]) for subject in counted}
     assert all(len(batches) == 3 for batches in counted.values())
     assert steady in counted
     assert {outcome.subject for outcome in invocation.outcomes} == {steady, mortal} - counted.keys()
@@ -302,7 +302,7 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_job_input: Mak
 
 
 @pytest.mark.parametrize(
-    ("told", "architecture", "says"),
+    ("mask", "architecture", "says"),
     [
         ("OPENSSL_ia32cap=0x1 env:~0x2:0", "x86_64", None),
         (None, "x86_64", None),
@@ -311,7 +311,7 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_job_input: Mak
     ],
 )
 def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
-    told: str | None, architecture: str, says: str | None, make_job_input: MakeJobInput
+    mask: str | None, architecture: str, says: str | None, make_job_input: MakeJobInput
 ) -> None:
     known = make_job_input(STEADY).kits[STEADY].manifest
     hello = Hello(
@@ -323,12 +323,12 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
         architecture=architecture,
         emulated=False,
         cpus=None,
-        cpu_features=told,
+        cpu_features=mask,
         tick_source="tsc",
         thread_cpu_clock_cost_ns=1,
         tick_cost_ns=1,
     )
-    fault = module._unfit(hello, known, {"OPENSSL_ia32cap": "~0x2:0"}, emulates=False)
+    fault = module.unfit(hello, known, {"OPENSSL_ia32cap": "~0x2:0"}, emulates=False)
     assert (fault is None) == (says is None)
     assert says is None or says in str(fault)
-    assert module._unfit(hello, known, {}, emulates=False) is None
+    assert module.unfit(hello, known, {}, emulates=False) is None

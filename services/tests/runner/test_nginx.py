@@ -31,7 +31,7 @@ CASES = {
     ("server", "configuration"),
     [("nginx", nginx.configuration), ("httpd", httpd.configuration), ("haproxy", haproxy.configuration)],
 )
-def test_a_server_is_told_what_the_case_is_and_no_more(server: str, configuration: Callable[[Case, int], str]) -> None:
+def test_a_server_is_given_what_the_case_is_and_no_more(server: str, configuration: Callable[[Case, int], str]) -> None:
     texts = {name: configuration(case, 4433) for name, case in CASES.items()}
     assert_texts(GOLDEN / f"{server}.txt", texts)
 

@@ -389,7 +389,7 @@ def test_a_case_that_the_library_lacks_is_refused_before_nginx_starts(serve: Mea
 
 
 @each_server
-def test_a_server_that_crashes_between_batches_is_told_apart_from_a_slow_one(
+def test_a_server_that_crashes_between_batches_is_distinguished_from_a_slow_one(
     server: Server, serve: MeasureReal, before_batch: Any
 ) -> None:
     before_batch(lambda pid: os.kill(pid, signal.SIGSEGV))

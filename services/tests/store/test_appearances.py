@@ -20,7 +20,7 @@ def a_started_run(store: Store, run_id: str, day: int = 0, **fields: object) -> 
     return started(store, a_run(run_id, created_at=NOON + timedelta(days=day), **fields))  # type: ignore[arg-type]
 
 
-def test_subjects_are_told_with_the_cases_that_they_have_on_each_host_kind(store: ClickHouseStore) -> None:
+def test_subjects_are_listed_with_the_cases_that_they_have_on_each_host_kind(store: ClickHouseStore) -> None:
     assert store.measured_subjects(CPU) == []
     here, there = a_started_run(store, "here"), a_started_run(store, "there", 1, host=OTHER_CPU)
     store.add_invocation(here, an_invocation(here, cpu_ns={ONE: 1, TWO: 1}))
@@ -41,7 +41,7 @@ def test_subjects_are_told_with_the_cases_that_they_have_on_each_host_kind(store
     assert [row.subject for row in store.measured_subjects(CPU)][:2] == store.subjects()
 
 
-def test_cases_are_told_with_the_host_kinds_that_measured_them(store: ClickHouseStore) -> None:
+def test_cases_are_listed_with_the_host_kinds_that_measured_them(store: ClickHouseStore) -> None:
     assert store.measured_cases(CPU) == []
     here, there = a_started_run(store, "here"), a_started_run(store, "there", 1, host=OTHER_CPU)
     for run in (here, there):
@@ -59,7 +59,7 @@ def test_cases_are_told_with_the_host_kinds_that_measured_them(store: ClickHouse
     assert cpus_by_case() == {RSA: [HOST.cpu_model, "Other CPU"], ECDSA: [HOST.cpu_model]}
 
 
-def test_of_kits_of_one_name_the_newest_is_told(store: Store) -> None:
+def test_of_kits_of_one_name_the_newest_is_listed(store: Store) -> None:
     older = a_kit(ONE)
     newer = KitManifest.sealed(**{name: value for name, value in older if name in FIELDS} | {"worker_flags": "-O3"})
     for day, kit in ((1, newer), (0, older)):
@@ -68,7 +68,7 @@ def test_of_kits_of_one_name_the_newest_is_told(store: Store) -> None:
     assert [row.subject.kit_id for row in store.measured_subjects(CPU)] == [newer.kit_id]
 
 
-def test_every_run_that_has_a_subject_in_a_case_is_told_with_its_invocations(store: ClickHouseStore) -> None:
+def test_every_run_that_has_a_subject_in_a_case_is_listed_with_its_invocations(store: ClickHouseStore) -> None:
     assert store.appearances(CPU) == []
     old, new = a_started_run(store, "old"), a_started_run(store, "new", 1, host=OTHER_CPU)
     for number in (0, 4):
@@ -131,7 +131,7 @@ def test_the_harness_of_runs_is_that_of_their_plans(store: Store) -> None:
     assert store.harness_versions([]) == {}
 
 
-def test_what_libraries_stand_on_is_told_by_their_kits(store: Store) -> None:
+def test_what_libraries_stand_on_is_named_by_their_kits(store: Store) -> None:
     packages = [Package(name="libnettle8", version="3.8.1-2", sha256=None)]
     packed, bare = a_kit("fake@1.0", packages=packages), a_kit("fake@1.1")
     store.add_run(a_run("one", kits={"fake@1.0": packed, "fake@1.1": bare}))

@@ -164,7 +164,7 @@ def a_schedule(name: str = "nightly", *, minutes: int = 0, cron: str = "0 3 * * 
     )
 
 
-def test_of_a_schedule_the_newest_change_is_told_in_whatever_order_changes_arrive(store: Store) -> None:
+def test_of_a_schedule_the_newest_change_counts_in_whatever_order_changes_arrive(store: Store) -> None:
     assert store.schedules() == []
     first, second = a_schedule(), a_schedule(minutes=2, cron="30 4 * * 1")
     for change in (second, first, second):
@@ -173,7 +173,7 @@ def test_of_a_schedule_the_newest_change_is_told_in_whatever_order_changes_arriv
     assert store.schedules() == [a_schedule("hourly", minutes=1), second]
 
 
-def test_a_schedule_that_was_removed_is_told_as_that_until_it_is_added_again(store: Store) -> None:
+def test_a_schedule_that_was_removed_is_listed_as_that_until_it_is_added_again(store: Store) -> None:
     gone = a_schedule(minutes=1, removed=True)
     for change in (a_schedule(), gone):
         store.add_schedule(change)

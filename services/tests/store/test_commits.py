@@ -24,14 +24,14 @@ def test_a_commit_comes_back_as_it_was_and_repeating_the_write_changes_nothing(s
         assert store.repositories() == ["benchmarks"]
 
 
-def test_commits_are_told_newest_first_in_whatever_order_they_arrive(store: Store) -> None:
+def test_commits_are_listed_newest_first_in_whatever_order_they_arrive(store: Store) -> None:
     for minutes in (2, 0, 3, 1):
         store.add_commit(a_handled_commit(f"commit {minutes}", minutes=minutes))
     assert titles(store) == ["commit 3", "commit 2", "commit 1", "commit 0"]
     assert [handled.commit.title for handled in store.commits("", 2)] == ["commit 3", "commit 2"]
 
 
-def test_a_commit_on_two_branches_is_told_once_with_the_branch_it_came_to_last(store: Store) -> None:
+def test_a_commit_on_two_branches_is_listed_once_with_the_branch_it_came_to_last(store: Store) -> None:
     for minutes, branch in enumerate(("main", "next")):
         store.add_commit(a_handled_commit("both", branch=branch, minutes=minutes))
     store.add_commit(a_handled_commit("another", minutes=5))
@@ -48,7 +48,7 @@ def test_a_commit_on_two_branches_is_told_once_with_the_branch_it_came_to_last(s
     }
 
 
-def test_the_same_commit_in_two_repositories_is_told_of_each(store: Store) -> None:
+def test_the_same_commit_in_two_repositories_is_listed_for_each(store: Store) -> None:
     for repository in ("copies", "benchmarks"):
         store.add_commit(a_handled_commit("both", repository=repository))
     assert store.repositories() == ["benchmarks", "copies"]
@@ -58,16 +58,16 @@ def test_the_same_commit_in_two_repositories_is_told_of_each(store: Store) -> No
 
 
 def test_a_commit_that_tells_nothing_is_a_head_and_not_listed(store: Store) -> None:
-    store.add_commit(a_handled_commit("told"))
+    store.add_commit(a_handled_commit("checked"))
     store.add_commit(a_handled_commit("quiet", minutes=1, checks=()))
     store.add_commit(a_handled_commit("quiet", repository="silent", checks=()))
-    assert (titles(store), store.repositories()) == (["told"], ["benchmarks"])
+    assert (titles(store), store.repositories()) == (["checked"], ["benchmarks"])
     assert store.heads("benchmarks") == {"main": BranchHead(commit=a_commit("quiet").commit)}
     store.add_commit(a_handled_commit("skipped", minutes=2, checks=(), note="[skip bench] in its message"))
-    assert titles(store) == ["skipped", "told"]
+    assert titles(store) == ["skipped", "checked"]
 
 
-def test_a_head_is_what_was_handled_last_in_whatever_order_it_is_told(store: Store) -> None:
+def test_a_head_is_what_was_handled_last_in_whatever_order_it_is_stored(store: Store) -> None:
     first, last = a_handled_commit("first"), a_handled_commit("last", minutes=9)
     other = a_handled_commit("other", branch="next", minutes=3)
     for handled in (last, other, first):

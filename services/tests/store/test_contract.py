@@ -34,6 +34,7 @@ from tests.builders import (
 )
 from tests.exported import exported_rows
 from tests.store.conftest import dsn_of
+from tests.stores import raw
 
 CPU = Selection(Metric.CPU_NS)
 ONE, TWO = "fake@1.0", "fake@1.1"
@@ -138,9 +139,9 @@ def test_an_export_that_is_left_stops_its_query(store: ClickHouseStore, dsn: str
     running = "SELECT count() AS queries FROM system.processes WHERE query LIKE '%level%FROM samples FINAL%'"
     with store.export(CPU):
         if dsn.startswith("chdb:"):
-            assert next(store._query(running))["queries"] == 2  # that one, and the question itself
+            assert raw(store).query(running)[0]["queries"] == 2  # that one, and the question itself
     if dsn.startswith("chdb:"):
-        assert next(store._query(running))["queries"] == 1
+        assert raw(store).query(running)[0]["queries"] == 1
     else:
         assert httpx.get(f"{dsn}/given-up", timeout=60).status_code == 204
     assert len(exported_rows(store, CPU)) == 12
@@ -316,7 +317,7 @@ def test_of_several_attempts_exactly_the_first_counts_whichever_came_first(
     assert {key.attempt for key in store.invocations(run.run_id)} == set(order)
 
 
-def test_invocations_of_a_job_are_told_and_counted_once_whatever_their_attempts(store: Store) -> None:
+def test_invocations_of_a_job_are_listed_and_counted_once_whatever_their_attempts(store: Store) -> None:
     run = started(store)
     first, second = (job.job_id for job in run.plan.jobs)
     for number, attempt in ((0, 1), (0, 2), (1, 1), (3, 1)):
@@ -358,7 +359,7 @@ class DyingStore(ClickHouseStore):
 
 
 def dies_after(inserts: int, store: ClickHouseStore, run: Run, *invocations: Invocation) -> None:
-    dying = DyingStore(store._dsn, store._database, store._clauses)
+    dying = raw(store).opened_as(DyingStore)
     dying.survives = inserts
     with pytest.raises(Killed):
         dying.add_invocations(run, invocations)

@@ -11,6 +11,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.builders import NOON, a_bisection_event, a_run
+from tests.stores import raw
 
 
 def event(run: Run, state: RunState, seconds: float, detail: str = "") -> RunEvent:
@@ -85,7 +86,7 @@ def test_events_from_before_there_were_numbers_go_by_their_times_and_before_late
     old = [event(run, RunState.QUEUED, 0), event(run, RunState.RUNNING, 100), event(run, RunState.FINISHED, 200)]
     for one in reversed(old):
         row = {**one.model_dump(), "state": str(one.state), "reason": "", "about": []}
-        empty_store._insert("run_events", [row])
+        raw(empty_store).insert("run_events", [row])
     assert empty_store.events(run.run_id) == old
     empty_store.add_event(event(run, RunState.QUEUED, 150, "resumed"))
     assert known_states(empty_store, run) == (RunState.QUEUED, RunState.QUEUED, True, True)

@@ -35,19 +35,19 @@ def test_of_each_following_the_newest_note_counts_in_whatever_order_they_arrive(
 def test_commits_of_one_version_stand_in_the_order_of_their_history_and_tell_what_they_are(store: Store) -> None:
     def kit(digit: str, seconds: int) -> tuple[str, LibraryCommit]:
         moment = NOON + timedelta(seconds=seconds)
-        told = LibraryCommit(hash=digit * 40, committed_at=moment, authored_at=moment, subject="Zwei «Wörter»")
-        return f"fake@git:/src#{told.hash}", told
+        commit = LibraryCommit(hash=digit * 40, committed_at=moment, authored_at=moment, subject="Zwei «Wörter»")
+        return f"fake@git:/src#{commit.hash}", commit
 
-    (newer, newer_told), (older, older_told) = kit("1", 60), kit("2", 0)
+    (newer, newer_commit), (older, older_commit) = kit("1", 60), kit("2", 0)
     kits = {
-        "fake@1.0": a_kit(newer, version="3.6.0-dev", commit=newer_told),
-        "fake@1.1": a_kit(older, version="3.6.0-dev", commit=older_told),
+        "fake@1.0": a_kit(newer, version="3.6.0-dev", commit=newer_commit),
+        "fake@1.1": a_kit(older, version="3.6.0-dev", commit=older_commit),
     }
     run = a_run(kits=kits)
     store.add_run(run)
     store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": 10, "fake@1.1": 20}))
     store.add_invocation(run, an_invocation(run, 1, outcomes=[an_outcome("fake@1.0")]))
     rows = store.samples(Selection(Metric.CPU_NS))
-    assert [row.subject.commit for row in rows] == [older_told, newer_told]
-    assert [row.commit for row in store.subjects()] == [older_told, newer_told]
-    assert [row.subject.commit for row in store.outcomes(Selection(Metric.CPU_NS))] == [newer_told]
+    assert [row.subject.commit for row in rows] == [older_commit, newer_commit]
+    assert [row.commit for row in store.subjects()] == [older_commit, newer_commit]
+    assert [row.subject.commit for row in store.outcomes(Selection(Metric.CPU_NS))] == [newer_commit]

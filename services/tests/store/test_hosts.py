@@ -16,7 +16,7 @@ from tests.api.cluster import an_attempt
 from tests.builders import HOST, NOON, RSA, a_run, an_invocation, an_outcome
 from tests.exported import exported_rows
 from tests.store.test_contract import ONE, TWO, started
-from tests.stores import clauses_of
+from tests.stores import clauses_of, raw
 
 NODE = HOST.model_copy(
     update={"cpu_family": "25/17", "cpu_stepping": "1", "microcode": "0x1", "governor": "performance", "smt": False}
@@ -95,7 +95,7 @@ def test_hosts_of_earlier_releases_are_recognised(dsn: str, database: str, monke
 def test_kinds_follow_the_rule_of_the_release_that_reads(store: ClickHouseStore) -> None:
     measured_on(store, NODE)
     stale = {"host_id": NODE.host_id, "kind": "as an earlier release said", "facts": NODE.model_dump_json()}
-    store._insert("hosts", [stale])
+    raw(store).insert("hosts", [stale])
     assert [kind.cpu_model for kind in store.host_kinds()] == ["as an earlier release said"]
     store.migrate()
     assert histories(store) == [(kind_of(NODE), [10])]

@@ -14,6 +14,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Evidence
 from tests.builders import ECDSA, HOST, RSA, a_run, an_event, an_invocation
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, started
+from tests.stores import raw
 
 
 class Counting:
@@ -133,7 +134,7 @@ def test_nothing_is_kept_of_results_that_are_stored_again(store: ClickHouseStore
     """Their checksums are those from before, so they alone would not show that rows had been missing."""
     run = filled(store)
     levels = Counting(store, Evidence.of_all)
-    store._command("TRUNCATE TABLE samples")
+    raw(store).command("TRUNCATE TABLE samples")
     assert levels() == []
     if restored:
         store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1, TWO: 2}))

@@ -1,4 +1,4 @@
-"""kill -9 of a process that is storing: what it was told is stored is there, whole; the rest can be repeated."""
+"""kill -9 of a process that is storing: what was acknowledged as stored is there, whole; the rest can be repeated."""
 
 import json
 import os

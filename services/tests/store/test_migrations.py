@@ -14,7 +14,7 @@ from kexbench.store.columns import sample_columns
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
 from tests.builders import a_run, an_invocation, an_outcome, newest_runs
-from tests.stores import clauses_of
+from tests.stores import clauses_of, raw
 
 pytestmark = pytest.mark.thorough
 STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
@@ -23,7 +23,7 @@ NEWEST = 12
 
 
 class WatchedStore(ClickHouseStore):
-    """Keeps the statements it was told to run, and fails at one of them if asked to."""
+    """Keeps the statements it was asked to run, and fails at one of them if asked to."""
 
     fails_at: int | None = None
 
@@ -74,7 +74,7 @@ def test_a_store_of_a_newer_release_is_refused(dsn: str, database: str) -> None:
     store = ClickHouseStore(dsn, database, clauses_of(dsn))
     store.migrate()
     newer = {"version": len(load_migrations()) + 1, "name": "later", "sha256": "0" * 64, "statements": 1}
-    store._insert("schema_migrations", [newer])
+    raw(store).insert("schema_migrations", [newer])
     with pytest.raises(StoreError, match="use the newer release"):
         store.migrate()
     store.close()
@@ -204,7 +204,7 @@ def test_the_memory_of_several_connections_that_was_stored_as_that_of_one_is_wit
     store = ClickHouseStore(dsn, database, clauses_of(dsn))
     store.migrate()
     assert {"client_held_bytes", "server_held_bytes"} & store.metrics() == set()
-    kept = store._query("SELECT metric, invocation, value FROM withdrawn FINAL ORDER BY metric, invocation")
+    kept = raw(store).query("SELECT metric, invocation, value FROM withdrawn FINAL ORDER BY metric, invocation")
     assert [tuple(row.values()) for row in kept] == [
         ("client_held_bytes", 0, 845_440.0),
         ("client_held_bytes", 1, 845_440.0),

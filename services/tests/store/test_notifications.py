@@ -1,4 +1,4 @@
-"""What a store tells of notifications: as they were written, which are open, and which events nobody is told of yet."""
+"""What a store tells of notifications: as they were written, which are open, and which events have none yet."""
 
 from datetime import timedelta
 

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.stores import raw
 from tests.tracing import synced_before_each_line
 
 _WAITS_FOR_DISK = (
@@ -18,10 +19,10 @@ def test_every_table_waits_for_the_disk(store: ClickHouseStore) -> None:
     """Also one that a later migration makes."""
     tables = {
         row["name"]: row["engine_full"]
-        for row in store._query(
+        for row in raw(store).query(
             "SELECT name, engine_full FROM system.tables"
             " WHERE database = {database:String} AND engine LIKE '%MergeTree'",
-            {"database": store._database},
+            {"database": raw(store).database},
         )
     }
     assert {"runs", "samples", "schema_migrations"} <= tables.keys()

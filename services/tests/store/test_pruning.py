@@ -18,6 +18,7 @@ from kexbench.store.port import Selection, StoreError
 from tests.builders import ECDSA, NOON, a_kit, a_run, an_invocation
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, Killed, started
+from tests.stores import raw
 
 AT = NOON + timedelta(days=400)
 LATER = NOON + timedelta(days=2)
@@ -55,7 +56,7 @@ def seen(store: ClickHouseStore) -> list[dict[str, Any]]:
 
 
 def raw_rows(store: ClickHouseStore) -> int:
-    return int(next(store._query("SELECT count() AS total FROM samples"))["total"])
+    return int(raw(store).query("SELECT count() AS total FROM samples")[0]["total"])
 
 
 def test_an_export_shows_the_same_numbers_without_values_and_when_they_were_removed(store: ClickHouseStore) -> None:
@@ -146,7 +147,7 @@ def test_after_a_kill_every_number_is_the_same_and_the_rest_can_be_removed(
     monkeypatch.setattr("kexbench.store.pruning._AT_ONCE", 4)
     measured(store)
     before, levels = seen(store), store.levels(CPU, [ECDSA])
-    dying = Dying(store._dsn, store._database, store._clauses)
+    dying = raw(store).opened_as(Dying)
     dying.survives = survives
     with pytest.raises(Killed):
         pruned(dying)

@@ -20,7 +20,7 @@ def queued(
     return run
 
 
-def test_open_runs_are_told_with_what_their_turn_depends_on(store: Store) -> None:
+def test_open_runs_are_listed_with_what_their_turn_depends_on(store: Store) -> None:
     later = queued(store, "later", minutes=5, trigger=Trigger.SCHEDULE, name="nightly")
     first = queued(store, "first")
     ended = queued(store, "ended")
@@ -32,7 +32,7 @@ def test_open_runs_are_told_with_what_their_turn_depends_on(store: Store) -> Non
     assert (two.run_id, two.trigger, two.queued_at) == ("later", Trigger.SCHEDULE, later.created_at)
 
 
-def test_a_run_of_a_commit_is_told_with_the_line_that_it_is_of(store: Store) -> None:
+def test_a_run_of_a_commit_is_listed_with_the_line_that_it_is_of(store: Store) -> None:
     at = {"repository": "benchmarks", "branch": "main", "commit": "a" * 40, "title": "", "author": "ada"}
     commit = Commit.model_validate({**at, "committed_at": NOON})
     run = a_run().announced().model_copy(update={"commit": commit, "spec_path": "bench-specs/a.yaml"})
@@ -42,7 +42,7 @@ def test_a_run_of_a_commit_is_told_with_the_line_that_it_is_of(store: Store) -> 
     assert [row.line for row in store.open_run_rows()] == ["benchmarks main bench-specs/a.yaml", ""]
 
 
-def test_a_run_that_is_started_is_told_once_with_its_newest_event(store: Store) -> None:
+def test_a_run_that_is_started_is_listed_once_with_its_newest_event(store: Store) -> None:
     run = queued(store, "run")
     store.add_event(an_event(run, RunState.RUNNING, seconds=9, detail="all is well"))
     store.add_run(run)

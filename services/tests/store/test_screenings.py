@@ -143,7 +143,7 @@ def test_a_spec_is_watched_as_its_newest_run_of_its_own_says(store: Store) -> No
     assert given == [("example", "newer", NOON, seconds(2)), ("fresh", "fresh", NOON, None)]
 
 
-def test_the_runs_of_a_spec_are_told_newest_first(store: Store) -> None:
+def test_the_runs_of_a_spec_are_listed_newest_first(store: Store) -> None:
     runs = [ended(store, f"run {number}", minutes=number) for number in range(4)]
     ended(store, "other", name="other", minutes=9)
     assert store.runs_of_spec("example", 3) == runs[:0:-1]

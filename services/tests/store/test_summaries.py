@@ -16,7 +16,7 @@ from kexbench.store.migrate import load_migrations
 from kexbench.store.port import Selection, StoreError
 from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, DyingStore, Killed, dies_after, medians, started
-from tests.stores import clauses_of
+from tests.stores import clauses_of, raw
 
 TO_INVOCATIONS = 6
 """Inserts of a new process until an invocation counts: host, samples, outcomes, profiles and the invocation's row."""
@@ -24,8 +24,18 @@ TO_INVOCATIONS = 6
 
 def summaries(store: ClickHouseStore) -> list[dict[str, Any]]:
     """What readers see of them."""
-    query = "SELECT * FROM summaries FINAL WHERE notEmpty(counted) ORDER BY ALL"
-    return list(store._query_summaries(query))
+    store.content_version()  # computes those that are still to be computed, as before every reading
+    return raw(store).query("SELECT * FROM summaries FINAL WHERE notEmpty(counted) ORDER BY ALL")
+
+
+def computed_at_start(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements with which the next start computes summaries."""
+    commands: list[str] = []
+    with monkeypatch.context() as start:
+        start.setattr(store, "_command", lambda sql, *given, **named: commands.append(sql))
+        store.migrate()
+    assert commands
+    return [sql for sql in commands if sql.startswith("INSERT INTO summaries")]
 
 
 def delivered(store: ClickHouseStore) -> Run:
@@ -70,7 +80,7 @@ def test_a_kill_before_the_summaries_is_made_up_for_at_the_next_start(
     """Before the summaries, or between them and the note that they are there."""
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
-    dying = DyingStore(store._dsn, store._database, store._clauses)
+    dying = raw(store).opened_as(DyingStore)
     dying.survives = TO_INVOCATIONS
     dying.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 2}, case_id=ECDSA))
     if with_summaries:
@@ -102,16 +112,12 @@ def test_deliveries_are_summarised_together_once_something_is_read(
     assert summarised == [{RSA, ECDSA}]
 
 
-def test_a_clean_end_leaves_no_work_for_the_next_start(
-    dsn: str, store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ending = ClickHouseStore(dsn, store._database, store._clauses)
+def test_a_clean_end_leaves_no_work_for_the_next_start(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = raw(store).opened_as(ClickHouseStore)
     run = started(store)
     ending.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
     ending.close()
-    with monkeypatch.context() as nothing:
-        nothing.setattr(store, "_command", Mock(side_effect=AssertionError("there is something to compute")))
-        store._summarise_missing()
+    assert computed_at_start(store, monkeypatch) == []
     assert medians(store) == [(ONE, 1)]
 
 
@@ -130,10 +136,7 @@ def test_what_could_not_be_summarised_is_at_the_next_reading(
 def test_a_start_after_a_clean_end_computes_nothing(store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch) -> None:
     delivered(store)
     summaries(store)
-    commands: list[str] = []
-    monkeypatch.setattr(store, "_command", lambda sql, *given, **named: commands.append(sql))
-    store._summarise_missing()
-    assert commands == []
+    assert computed_at_start(store, monkeypatch) == []
 
 
 def test_a_store_of_an_earlier_release_gets_summaries(dsn: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:

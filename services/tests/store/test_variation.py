@@ -16,7 +16,7 @@ from kexbench.store.rows import Row
 from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
 from tests.exported import exported_rows
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
-from tests.stores import clauses_of
+from tests.stores import clauses_of, raw
 
 pytestmark = pytest.mark.thorough
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFeatures: [native, no-aes]")
@@ -25,7 +25,7 @@ THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFea
 def tidied(store: ClickHouseStore) -> None:
     """Merge all parts, which is when rows of one sorting key replace each other."""
     for table in ("samples", "outcomes", "invocations"):
-        store._command(f"OPTIMIZE TABLE {table} FINAL")
+        raw(store).command(f"OPTIMIZE TABLE {table} FINAL")
 
 
 def test_cases_that_differ_only_in_a_variation_stay_apart(store: ClickHouseStore) -> None:
@@ -153,10 +153,10 @@ def test_what_did_not_build_is_known_of_runs_of_earlier_releases(
         old = ClickHouseStore(dsn, database, clauses_of(dsn))
         old.migrate()
         again = {**failed, "at": NOON + timedelta(hours=1), "number": 2}
-        old._insert("run_events", [{**failed, "unbuilt": [ONE]}, {**again, "unbuilt": []}])
+        raw(old).insert("run_events", [{**failed, "unbuilt": [ONE]}, {**again, "unbuilt": []}])
         old.close()
     migrated = ClickHouseStore(dsn, database, clauses_of(dsn))
     migrated.migrate()
-    told = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
+    events = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
     migrated.close()
-    assert told == [(RunReason.UNBUILDABLE, (ONE,), "make: it fails"), (None, (), "make: it fails")]
+    assert events == [(RunReason.UNBUILDABLE, (ONE,), "make: it fails"), (None, (), "make: it fails")]

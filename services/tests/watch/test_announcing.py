@@ -110,7 +110,7 @@ class Stage:
         self, commit: str, *checks: CheckView, repository: str = "benchmarks", pull_request: int | None = None
     ) -> None:
         """What the API says of a commit from now on."""
-        told = Commit(
+        pushed = Commit(
             repository=repository,
             branch=branch_of(pull_request) if pull_request else "main",
             commit=commit * 40,
@@ -118,8 +118,8 @@ class Stage:
             author="",
             committed_at=NOON,
         )
-        others = [one for one in self.control.found if one.commit != told]
-        self.control.found = [*others, CommitView(commit=told, handled_at=self.now, checks=list(checks), note="")]
+        others = [one for one in self.control.found if one.commit != pushed]
+        self.control.found = [*others, CommitView(commit=pushed, handled_at=self.now, checks=list(checks), note="")]
 
 
 PLANNED = DryRun(cases=18, jobs=4, minutes={"local": 12.4}, runs_ahead=0, minutes_ahead=0, detects=None)
@@ -207,7 +207,7 @@ def test_a_dry_run_is_a_success_that_says_what_it_would_be() -> None:
         (RunState.FAILED, (0.03,), "error"),
     ],
 )
-def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_failure(
+def test_of_a_run_that_has_ended_the_verdict_is_announced_and_what_costs_more_is_a_failure(
     state: RunState, changes: tuple[float, ...], shown: str
 ) -> None:
     detail = "" if state is RunState.FINISHED else "a node was lost"
@@ -221,12 +221,12 @@ def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_fa
 def test_a_run_that_compared_nothing_is_no_success_and_its_pull_request_says_why() -> None:
     verdict = judged(0, 0, [], missing={"unsupported": 18, "too few invocations": 2})
     status = status_of(a_check(RunState.FINISHED), {"run-1": verdict}, PAGES)
-    told = "nothing could be compared: 18 unsupported, 2 too few invocations"
-    assert (status.state, status.description) == ("error", told)
+    sentence = "nothing could be compared: 18 unsupported, 2 too few invocations"
+    assert (status.state, status.description) == ("error", sentence)
     comment = comment_of("a" * 40, [a_check(RunState.FINISHED)], {"run-1": verdict}, PAGES)
     assert comment is not None
     assert comment.is_news
-    assert told in comment.body
+    assert sentence in comment.body
     assert "| unsupported | 18 |" in comment.body
     assert status_of(a_check(RunState.FINISHED), {"run-1": judged(0, 0, [])}, PAGES).state == "error"
 
@@ -262,7 +262,7 @@ def test_begun_anew_it_sends_what_is_recent_again_and_leaves_what_is_old(stage: 
     assert [commit for commit, *_ in stage.forge.sent] == ["a", "b"]
 
 
-def test_a_forge_that_refuses_holds_up_no_other_and_is_told_once(stage: Stage) -> None:
+def test_a_forge_that_refuses_holds_up_no_other_and_is_reported_once(stage: Stage) -> None:
     stage.tell("a", a_check())
     stage.tell("b", a_check(), repository="other")
     stage.forge.error = ForgeError("GitHub answered 403", "POST /statuses", "give the token the right")
@@ -318,7 +318,7 @@ def test_a_verdict_that_changes_later_is_shown_as_it_is_now(stage: Stage) -> Non
     assert stage.forge.headlines(7) == [judged(9, 0, [moved(0.03)]).sentence, judged(9, 1, []).sentence]
 
 
-def test_a_dry_run_is_told_at_its_pull_request_once_and_a_newer_one_in_the_same_comment(stage: Stage) -> None:
+def test_a_dry_run_is_announced_at_its_pull_request_once_and_a_newer_one_in_the_same_comment(stage: Stage) -> None:
     stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
     for announcer in (stage.announcer, stage.announcer, stage.another()):
         assert announcer.once()
@@ -341,7 +341,7 @@ def test_a_pull_request_that_changes_no_spec_any_more_has_its_comment_corrected(
     for announcer in (stage.announcer, stage.another()):
         assert announcer.once()
     assert stage.forge.headlines(7) == [ERROR, NO_SPEC]
-    assert stage.forge.headlines(8) == [], "nobody was told anything there"
+    assert stage.forge.headlines(8) == [], "nothing was said there"
 
 
 def test_without_a_spec_that_is_changed_there_is_silence(stage: Stage) -> None:
@@ -358,7 +358,7 @@ def test_a_hundred_specs_are_a_hundred_statuses_and_one_comment_that_is_cut(stag
     assert (body.count("\n| `"), "and 80 more" in body) == (20, True)
 
 
-def test_a_measured_pull_request_is_told_what_moved_once_its_run_has_ended(stage: Stage) -> None:
+def test_a_measured_pull_request_shows_what_moved_once_its_run_has_ended(stage: Stage) -> None:
     stage.control.judged["run-1"] = judged(9, 0, [moved(0.03)])
     for state in (RunState.QUEUED, RunState.RUNNING):
         stage.tell("a", a_check(state), pull_request=7)
@@ -371,7 +371,7 @@ def test_a_measured_pull_request_is_told_what_moved_once_its_run_has_ended(stage
     assert stage.forge.sent[-1] == ("a", "kexbench/a.yaml", "failure")
 
 
-def test_where_nothing_moved_a_pull_request_is_told_only_if_it_was_told_otherwise_before(stage: Stage) -> None:
+def test_where_nothing_moved_a_pull_request_has_a_comment_only_if_an_earlier_one_said_otherwise(stage: Stage) -> None:
     stage.control.judged["run-1"] = judged(9, 0, [])
     stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
     stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
@@ -385,7 +385,7 @@ def test_where_nothing_moved_a_pull_request_is_told_only_if_it_was_told_otherwis
     assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([], [WOULD, judged(9, 0, []).sentence])
 
 
-def test_a_pull_request_that_is_merged_or_closed_is_told_nothing_more_but_by_status(stage: Stage) -> None:
+def test_a_pull_request_that_is_merged_or_closed_has_nothing_more_but_its_status(stage: Stage) -> None:
     stage.control.judged["run-1"] = judged(9, 0, [moved(0.03)])
     stage.forge.open = set()
     stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
@@ -395,7 +395,7 @@ def test_a_pull_request_that_is_merged_or_closed_is_told_nothing_more_but_by_sta
     assert sorted(stage.forge.sent) == [(commit, "kexbench/a.yaml", "failure") for commit in "ab"]
 
 
-def test_a_head_that_the_forge_shows_no_status_of_holds_up_nothing_and_is_told_once(stage: Stage) -> None:
+def test_a_head_that_the_forge_shows_no_status_of_holds_up_nothing_and_is_reported_once(stage: Stage) -> None:
     stage.forge.without_status = {"a"}
     stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
     stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
@@ -406,7 +406,7 @@ def test_a_head_that_the_forge_shows_no_status_of_holds_up_nothing_and_is_told_o
     assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([WOULD], [WOULD])
 
 
-def test_a_forge_that_is_away_is_told_everything_when_it_is_back(stage: Stage) -> None:
+def test_a_forge_that_is_away_has_everything_when_it_is_back(stage: Stage) -> None:
     stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
     stage.forge.error = ForgeError("GitHub can't be reached", "GET", "look", again_at=NOON + timedelta(minutes=1))
     assert not stage.announcer.once()

@@ -60,8 +60,8 @@ class Stage:
     def follow(self, every: int = 1) -> None:
         """Push the spec, after which the branch is looked at for the first time."""
         self.watcher.once()
-        told = FOLLOWING.format(address=self.library.bare, every=every)
-        spec = CLUSTER_SPEC.replace("subjects:\n  - fake: [1.0, 1.1]", told)
+        follow = FOLLOWING.format(address=self.library.bare, every=every)
+        spec = CLUSTER_SPEC.replace("subjects:\n  - fake: [1.0, 1.1]", follow)
         self.shared.pushed({PATH: spec, "bench-specs/libraries.yaml": self.catalogue_text()})
         assert self.watcher.once(), self.said
 
@@ -228,7 +228,7 @@ def test_two_watchers_begin_every_run_once(stage: Stage) -> None:
     assert stage.compared() == [(base, commits[1]), (commits[1], commits[3]), (commits[3], commits[5])]
 
 
-def test_a_library_that_can_not_be_read_is_told_once_and_holds_up_no_spec(stage: Stage) -> None:
+def test_a_library_that_can_not_be_read_is_reported_once_and_holds_up_no_spec(stage: Stage) -> None:
     stage.library.line(None, 1)
     stage.follow()
     stage.library.bare.rename(stage.folder / "away.git")
@@ -243,8 +243,8 @@ def test_a_library_that_can_not_be_read_is_told_once_and_holds_up_no_spec(stage:
 def test_a_repository_that_the_catalogue_does_not_name_is_not_followed(stage: Stage) -> None:
     stage.library.line(None, 1)
     stage.watcher.once()
-    told = FOLLOWING.format(address="/elsewhere.git", every=1)
-    spec = CLUSTER_SPEC.replace("subjects:\n  - fake: [1.0, 1.1]", told)
+    follow = FOLLOWING.format(address="/elsewhere.git", every=1)
+    spec = CLUSTER_SPEC.replace("subjects:\n  - fake: [1.0, 1.1]", follow)
     stage.shared.pushed({PATH: spec, "bench-specs/libraries.yaml": stage.catalogue_text()})
     assert stage.watcher.once()
     assert any("'/elsewhere.git' is not among the catalogue's repositories of fake" in line for line in stage.said)

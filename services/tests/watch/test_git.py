@@ -33,7 +33,7 @@ def test_a_repository_without_commits_has_no_branches(source: GitSource) -> None
     assert source.heads() == {}
 
 
-def test_watched_branches_are_told_and_no_others(shared: Shared, source: GitSource) -> None:
+def test_watched_branches_are_listed_and_no_others(shared: Shared, source: GitSource) -> None:
     head = shared.pushed({"a": "1"})
     shared.push("other")
     assert source.heads() == {"main": head}
@@ -41,7 +41,7 @@ def test_watched_branches_are_told_and_no_others(shared: Shared, source: GitSour
     assert source.heads() == {"main": head, "next": head}
 
 
-def test_planned_branches_are_told_as_well_by_their_patterns(shared: Shared, tmp_path: Path) -> None:
+def test_planned_branches_are_listed_as_well_by_their_patterns(shared: Shared, tmp_path: Path) -> None:
     head = shared.pushed({"a": "1"})
     for branch in ("feature/one", "feature/two/three", "fix", "features"):
         shared.push(branch)
@@ -331,7 +331,7 @@ def test_of_a_document_that_is_too_large_no_more_is_read_than_shows_it(shared: S
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reason"),
     [
         ("/nowhere/at/all.git", "is not a git repository"),
         ("http://127.0.0.1:9/a.git", "can't be read"),
@@ -339,17 +339,17 @@ def test_of_a_document_that_is_too_large_no_more_is_read_than_shows_it(shared: S
     ],
 )
 def test_a_repository_that_can_not_be_read_is_named_with_the_reason_and_a_remedy(
-    shared: Shared, tmp_path: Path, url: str, told: str
+    shared: Shared, tmp_path: Path, url: str, reason: str
 ) -> None:
     watched = shared.watched().model_copy(update={"url": url})
     with (
         closing(GitSource(watched, tmp_path / "copy")) as source,
-        pytest.raises(SourceError, match=f"repository benchmarks .*{told}.*\n.*remedy"),
+        pytest.raises(SourceError, match=f"repository benchmarks .*{reason}.*\n.*remedy"),
     ):
         source.heads()
 
 
-def test_a_password_is_read_from_its_file_and_never_told(shared: Shared, tmp_path: Path) -> None:
+def test_a_password_is_read_from_its_file_and_never_shown(shared: Shared, tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text("hunter2\n")
     watched = shared.watched().model_copy(update={"url": "http://127.0.0.1:9/a.git", "password_file": str(secret)})

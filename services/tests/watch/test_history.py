@@ -43,13 +43,13 @@ def test_only_commits_are_fetched_and_only_those_that_are_new(library: Library, 
         assert history.head("master") == new[-1]
         assert history.new_commits("master", new[-1], old[-1]) == (new, 0)
         assert copied(tmp_path / "copy") == {old[-1], *new}
-        told = history.library_commit(new[0])
-        assert (told.hash, told.subject, told.committed_at) == (new[0], "Change 6", told.authored_at)
+        commit = history.library_commit(new[0])
+        assert (commit.hash, commit.subject, commit.committed_at) == (new[0], "Change 6", commit.authored_at)
         assert history.head("other") is None
 
 
 @pytest.mark.parametrize("is_here", [True, False])
-def test_of_rewritten_history_what_is_new_is_told_and_how_far_it_was_set_back(
+def test_of_rewritten_history_what_is_new_is_listed_and_how_far_it_was_set_back(
     library: Library, address: str, tmp_path: Path, is_here: bool
 ) -> None:
     old = library.line(None, 6)
@@ -109,12 +109,12 @@ def test_a_server_that_leaves_nothing_out_serves_as_well(library: Library, addre
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "reason"),
     [("/nowhere/at/all.git", "is not a git repository"), ("http://127.0.0.1:9/a.git", "can't be read")],
 )
-def test_a_repository_that_can_not_be_read_is_told_with_a_remedy(address: str, told: str, tmp_path: Path) -> None:
+def test_a_repository_that_can_not_be_read_is_reported_with_a_remedy(address: str, reason: str, tmp_path: Path) -> None:
     with (
-        pytest.raises(SourceError, match=f"{address} {told}.*\n.*remedy"),
+        pytest.raises(SourceError, match=f"{address} {reason}.*\n.*remedy"),
         closing(History(address, tmp_path / "copy")) as found,
     ):
         found.head("master")

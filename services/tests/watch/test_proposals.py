@@ -91,7 +91,7 @@ class Stage:
         """Their headlines."""
         return [body.splitlines()[1].removeprefix("### kexbench: ") for _, body in self.fake.bodies(number)]
 
-    def told(self) -> list[dict[str, Any]]:
+    def handled(self) -> list[dict[str, Any]]:
         """The commits that say something, newest first."""
         return list(self.pages.get("/commits").json()["commits"])
 
@@ -129,7 +129,7 @@ def a_stage(fake: FakeForge, store: ClickHouseStore, folder: Path, monkeypatch: 
             stage.source.close()
 
 
-def test_a_pull_request_is_planned_once_and_told_once_and_nothing_of_it_is_run(stage: Stage) -> None:
+def test_a_pull_request_is_planned_once_and_announced_once_and_nothing_of_it_is_run(stage: Stage) -> None:
     commit = stage.propose(7, {QUICK: CLUSTER_SPEC}, is_own=False)
     stage.once()
     state, words, url = stage.fake.shown(commit)[CONTEXT]
@@ -144,7 +144,7 @@ def test_a_pull_request_is_planned_once_and_told_once_and_nothing_of_it_is_run(s
         assert stage.another_announcer().once()
     assert stage.fake.written() == written
     assert len([line for line in stage.said if commit[:12] in line]) == 1
-    assert (newest_runs(stage.store, 10), len(stage.told())) == ([], 1)
+    assert (newest_runs(stage.store, 10), len(stage.handled())) == ([], 1)
 
 
 def test_another_push_edits_the_comment_until_nothing_is_left_of_it(stage: Stage) -> None:
@@ -166,10 +166,10 @@ def test_a_pull_request_that_changes_no_spec_is_met_with_silence(stage: Stage) -
     stage.propose(7, {"README.md": "words"})
     for _ in range(2):
         stage.once()
-    assert (stage.fake.written(), stage.told()) == ([], [])
+    assert (stage.fake.written(), stage.handled()) == ([], [])
 
 
-def test_the_run_of_a_measured_pull_request_comes_first_and_its_verdict_is_told(stage: Stage) -> None:
+def test_the_run_of_a_measured_pull_request_comes_first_and_its_verdict_is_announced(stage: Stage) -> None:
     stage.source.close()
     stage.source = stage.watched("measure")
     own = stage.propose(7, {QUICK: CLUSTER_SPEC})
@@ -205,7 +205,7 @@ def test_a_version_that_it_brings_is_planned_for_the_specs_that_track_it(github:
     proposed = github.propose(7, {CATALOGUE: a_catalogue("1.0", "1.1", "1.2")})
     github.once()
     assert list(github.fake.shown(proposed)) == [CONTEXT]
-    (check,) = github.told()[0]["checks"]
+    (check,) = github.handled()[0]["checks"]
     assert (check["reason"], check["dry_run"]["cases"]) == ("library", 2)
 
 
@@ -220,13 +220,13 @@ def test_a_head_that_the_repository_does_not_have_yet_is_waited_for(github: Stag
     commit = github.propose(7, {QUICK: CLUSTER_SPEC})
     github.fake.pulls = [github.fake.pull(7, commit="f" * 40)]
     github.once()
-    assert github.told() == []
+    assert github.handled() == []
     github.fake.pulls = [github.fake.pull(7, commit=commit)]
     github.once()
     assert list(github.fake.shown(commit)) == [CONTEXT]
 
 
-def test_a_merged_pull_request_is_told_by_status_alone(github: Stage) -> None:
+def test_a_merged_pull_request_has_its_status_alone(github: Stage) -> None:
     commit = github.propose(7, {QUICK: CLUSTER_SPEC})
     github.once()
     comments = github.fake.bodies(7)
@@ -242,7 +242,7 @@ def test_a_merged_pull_request_is_told_by_status_alone(github: Stage) -> None:
     assert github.fake.bodies(7) == comments
 
 
-def test_a_commit_that_is_measured_already_is_not_told_as_if_it_were_not(github: Stage) -> None:
+def test_a_commit_that_is_measured_already_is_not_announced_as_if_it_were_not(github: Stage) -> None:
     commit = github.branch_off({QUICK: CLUSTER_SPEC})
     git(github.shared.clone, "push", "--quiet", "origin", f"{github.base}:refs/heads/next")
     github.once()
@@ -252,7 +252,7 @@ def test_a_commit_that_is_measured_already_is_not_told_as_if_it_were_not(github:
     git(github.shared.clone, "push", "--quiet", "origin", "HEAD:refs/pull/7/head")
     github.once()
     (run,) = [run for run in newest_runs(github.store, 10) if run.spec_path == QUICK]
-    (check,) = github.told()[0]["checks"]
+    (check,) = github.handled()[0]["checks"]
     assert (check["run_id"], check["dry_run"]) == (run.run_id, None)
     assert github.fake.shown(commit)[CONTEXT][0] == "pending"
 
@@ -262,9 +262,9 @@ def test_a_planned_branch_is_planned_from_where_it_left_a_watched_one(github: St
     github.shared.push("refs/heads/feature/faster")
     for _ in range(2):
         github.once()
-    (told,) = github.told()
-    assert (told["commit"]["branch"], told["commit"]["commit"]) == ("feature/faster", commit)
-    (check,) = told["checks"]
+    (listed,) = github.handled()
+    assert (listed["commit"]["branch"], listed["commit"]["commit"]) == ("feature/faster", commit)
+    (check,) = listed["checks"]
     assert (check["path"], check["reason"], check["run_id"]) == (QUICK, "spec", None)
     assert check["dry_run"]["minutes"].keys() == {"pool-a", "pool-b"}
     assert (newest_runs(github.store, 10), list(github.fake.shown(commit))) == ([], [CONTEXT])
@@ -280,11 +280,11 @@ def test_without_a_forge_branches_are_planned_as_well(github: Stage) -> None:
     github.branch_off({QUICK: BROKEN})
     github.shared.push("refs/heads/feature/faster")
     assert github.another().once()
-    (check,) = github.told()[0]["checks"]
+    (check,) = github.handled()[0]["checks"]
     assert (check["dry_run"], place_of(check["faults"][0])) == (None, f"{QUICK}:6:17")
 
 
-def test_a_forge_that_is_away_holds_up_no_branch_and_is_told_once(github: Stage) -> None:
+def test_a_forge_that_is_away_holds_up_no_branch_and_is_reported_once(github: Stage) -> None:
     github.propose(7, {QUICK: CLUSTER_SPEC})
     github.branch_off({QUICK: OTHER})
     github.shared.push()
@@ -292,7 +292,7 @@ def test_a_forge_that_is_away_holds_up_no_branch_and_is_told_once(github: Stage)
     github.fake.refuse("/pulls", 503, "Unicorn!")
     assert not watcher.once()
     assert watcher.once(), "it is asked again when it may be back"
-    assert github.told()[0]["commit"]["branch"] == "main"
+    assert github.handled()[0]["commit"]["branch"] == "main"
     assert [run.trigger for run in newest_runs(github.store, 10)] == [Trigger.COMMIT]
     assert len([line for line in github.said if "503" in line]) == 1
     github.once()
@@ -308,7 +308,7 @@ def test_a_watcher_that_is_killed_anywhere_has_the_rest_planned_by_the_next_one(
     github.line.answers_left = None
     for _ in range(2):
         github.once()
-    assert sorted(one["commit"]["commit"] for one in github.told()) == sorted([first, second])
+    assert sorted(one["commit"]["commit"] for one in github.handled()) == sorted([first, second])
     assert [len(github.comments(number)) for number in (7, 8)] == [1, 1]
 
 
@@ -323,7 +323,7 @@ def test_of_a_hundred_specs_all_are_planned_and_of_more_the_rest_is_a_fault(
     shown = github.fake.shown(commit)
     assert [state for state, *_ in shown.values()].count("success") == 100
     assert shown["kexbench/bench-specs/many/100.yaml"][0] == "error"
-    (told,) = github.comments(7)
-    assert {"100 specs", "200 cases"} <= set(re.findall(r"[0-9]+ (?:specs|cases)", told))
+    (headline,) = github.comments(7)
+    assert {"100 specs", "200 cases"} <= set(re.findall(r"[0-9]+ (?:specs|cases)", headline))
     assert "and 80 more" in github.fake.bodies(7)[0][1]
     assert len(github.fake.bodies(7)) == 1

@@ -190,8 +190,8 @@ def test_a_commit_that_asks_for_no_benchmark_gets_none_and_says_so(stage: Stage)
     stage.shared.pushed({QUICK: CLUSTER_SPEC}, "Tidy\n\n[skip bench]")
     stage.watcher.once()
     assert stage.runs() == []
-    (told,) = stage.commits()
-    assert (told["checks"], told["note"]) == ([], "[skip bench] in its message")
+    (handled,) = stage.commits()
+    assert (handled["checks"], handled["note"]) == ([], "[skip bench] in its message")
 
 
 @pytest.mark.parametrize("answers", range(1, 6))
@@ -238,7 +238,9 @@ def test_rewritten_history_has_new_commits_measured_and_old_ones_not_again(stage
     assert len(stage.runs()) == 3
 
 
-def test_a_repository_that_can_not_be_reached_holds_up_no_other_and_is_told_once(stage: Stage, tmp_path: Path) -> None:
+def test_a_repository_that_can_not_be_reached_holds_up_no_other_and_is_reported_once(
+    stage: Stage, tmp_path: Path
+) -> None:
     away = stage.shared.watched(name="away").model_copy(update={"url": str(tmp_path / "away.git")})
     with closing(GitSource(away, tmp_path / "copy-of-away")) as gone:
         said: list[str] = []

@@ -22,7 +22,7 @@ class RuleDryRun(Frozen):
     spec_name: str
     runs: int = Field(description="runs of the spec that were screened")
     upgrades: int = Field(description="upgrades that these runs measured, each counted once")
-    told: list[ReplayedUpgrade] = Field(description="upgrades that the rule suspects, newest first")
+    suspected: list[ReplayedUpgrade] = Field(description="upgrades that the rule suspects, newest first")
 
 
 class NotificationView(Frozen):

@@ -137,7 +137,7 @@ def dry_run_alerts(store: TheStore, caller: TheCaller, rule: Submission) -> Rule
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
     return RuleDryRun(
-        spec_name=result.spec_name, runs=result.runs, upgrades=result.upgrades, told=list(result.suspected)
+        spec_name=result.spec_name, runs=result.runs, upgrades=result.upgrades, suspected=list(result.suspected)
     )
 
 

@@ -236,10 +236,10 @@ def dry_run(
     if as_json:
         print_json(replay.model_dump(mode="json"))
         return
-    if replay.told:
-        out.print(replayed_table(replay.told))
+    if replay.suspected:
+        out.print(replayed_table(replay.suspected))
     screened = f"{replay.upgrades} upgrades in {replay.runs} stored runs of {replay.spec_name}"
-    out.print(f"{len(replay.told)} suspected, out of {screened}", markup=False)
+    out.print(f"{len(replay.suspected)} suspected, out of {screened}", markup=False)
 
 
 def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **fields: Any) -> None:

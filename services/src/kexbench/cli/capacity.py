@@ -68,12 +68,13 @@ def capacity(
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        _print(report)
+        print_mix(report)
     if not report.cpus:
         raise typer.Exit(1)
 
 
-def _print(report: MixReport) -> None:
+def print_mix(report: MixReport) -> None:
+    """What the mix needs on each CPU, and the cells that are missing."""
     for cpu in report.cpus:
         _print_cpu(cpu)
     if report.cpus:

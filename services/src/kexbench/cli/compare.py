@@ -151,7 +151,7 @@ def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, Seque
     shown: list[UpgradeCell] = []
     for case in detail.cases:
         of_case = [cell for cell in cells if cell.case_id == case.id]
-        shown += of_case or [_without_result(case, detail.host_kind)]
+        shown += of_case or [without_result(case, detail.host_kind)]
     return detail.model_copy(update={"cells": own}), shown
 
 
@@ -167,7 +167,8 @@ def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
     return before, after
 
 
-def _without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
+def without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
+    """The cell of a case in which the two could not be compared."""
     return UpgradeCell(
         case_id=case.id,
         title=case.title,
@@ -187,7 +188,7 @@ def _without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
     )
 
 
-def _profiles_text(profiles: Sequence[BuildProfile]) -> str:
+def profiles_text(profiles: Sequence[BuildProfile]) -> str:
     """A line about profiles whose labels differ; empty otherwise."""
     before, after = (profile.label for profile in profiles)
     return f"{DIFFERENT_PROFILE}: {before} → {after}\n" if before != after else ""
@@ -201,7 +202,7 @@ def _along(detail: RunDetail, pair: Pair) -> tuple[Difference, ...]:
 def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> None:
     measure = "Instructions" if detail.measure.instrument is Instrument.INSTRUCTIONS else "CPU time"
     out.print(f"{measure} of {pair[1]} compared with {pair[0]}", markup=False)
-    out.print(_profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
+    out.print(profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
     for table in change_tables(cells):
         out.print(table)
     if words := compare_legend(cells):

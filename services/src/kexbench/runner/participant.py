@@ -101,7 +101,7 @@ class Setting:
         }
         with worker_faults():
             worker = Worker(launch.model_copy(update=changed), self.log, sockets)
-        if fault := _unfit(worker.hello, kit.manifest, self.case.environment, emulates=bool(under)):
+        if fault := unfit(worker.hello, kit.manifest, self.case.environment, emulates=bool(under)):
             worker.close()
             raise fault
         return worker
@@ -224,7 +224,7 @@ def timer_of(hello: Hello) -> Timer:
     )
 
 
-def _unfit(hello: Hello, manifest: KitManifest, masks: dict[str, str], *, emulates: bool) -> Dropped | None:
+def unfit(hello: Hello, manifest: KitManifest, masks: dict[str, str], *, emulates: bool) -> Dropped | None:
     """The reason why a worker cannot measure: it differs from its kit, it runs under an emulator although no emulator
     was asked for, or the case's masks of CPU features are not in force. Only OpenSSL 3.0 and later reports its mask.
     Other libraries pass."""

@@ -1,4 +1,4 @@
-"""Why an embedded store does not open or does not answer, from what the engine says. What the machine lacks is told as
+"""Why an embedded store does not open or does not answer, from what the engine says. What the machine lacks is named as
 such: the store is whole. Only damage that the engine names may lead to a remedy that moves anything."""
 
 import os

@@ -1,4 +1,4 @@
-"""What is told of upgrades that made something slower."""
+"""What is said of upgrades that made something slower."""
 
 from datetime import UTC, datetime
 

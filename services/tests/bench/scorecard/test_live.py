@@ -41,7 +41,7 @@ def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> Screen
     )
 
 
-def told(*upgrades: ScreenedUpgrade) -> httpx.Response:
+def screened(*upgrades: ScreenedUpgrade) -> httpx.Response:
     found = Screening(run_id="1", spec_name="twins", at=NOW, ended_at=NOW, upgrades=upgrades, host_moves=())
     return httpx.Response(200, text=found.model_dump_json(), request=REQUEST)
 
@@ -54,7 +54,7 @@ def asked(*answers: httpx.Response) -> tuple[ScreenedUpgrade, list[float]]:
 
 
 def test_a_screening_is_waited_for_and_so_is_its_confirmation() -> None:
-    found, waited = asked(MISSING, told(upgrade("confirming", 1)), told(upgrade("not confirmed", 1)))
+    found, waited = asked(MISSING, screened(upgrade("confirming", 1)), screened(upgrade("not confirmed", 1)))
     assert found.outcome == "not confirmed"
     assert waited == [POLL_S] * 2
 
@@ -65,23 +65,23 @@ def test_a_service_that_is_busy_is_asked_again() -> None:
     def ask() -> httpx.Response:
         if refusals:
             raise refusals.pop()
-        return told(upgrade("quiet"))
+        return screened(upgrade("quiet"))
 
     assert settled(ask, 10, lambda _: None).outcome == "quiet"
     assert refusals == []
 
 
 def test_what_nobody_suspects_is_settled_at_once() -> None:
-    found, waited = asked(told(upgrade("quiet")))
+    found, waited = asked(screened(upgrade("quiet")))
     assert (found.outcome, waited) == ("quiet", [])
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (told(), "compared nothing"),
-        (told(upgrade("quiet", compared=0)), "compared nothing"),
-        (told(upgrade("cannot confirm", 1)), "could not be confirmed"),
+        (screened(), "compared nothing"),
+        (screened(upgrade("quiet", compared=0)), "compared nothing"),
+        (screened(upgrade("cannot confirm", 1)), "could not be confirmed"),
         (httpx.Response(500, text="broken", request=REQUEST), "broken"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The life of a run on a cluster, and everything that can come in between: what is done, and what people are told."""
+"""The life of a run on a cluster, and everything that can come in between: what is done, and what is reported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,22 +27,22 @@ AMD_WORKFLOW, ARM_WORKFLOW = (f"kexbench-run-20260101-120000-0a0b0c0d-1-{number}
 QUEUED, BUILDING, RUNNING, CANCELLING = (state for state in RunState if state.is_open)
 
 
-class Told(tuple[RunState, str]):
+class Event(tuple[RunState, str]):
     """State and detail of an event, which carries its reason with it."""
 
     record: Record
 
     @classmethod
-    def of(cls, state: RunState, detail: str, reason: RunReason | None = None, *about: str) -> "Told":
-        told = cls((state, detail))
-        told.record = Record(state, detail, reason, about)
-        return told
+    def of(cls, state: RunState, detail: str, reason: RunReason | None = None, *about: str) -> "Event":
+        event = cls((state, detail))
+        event.record = Record(state, detail, reason, about)
+        return event
 
 
-SUBMITTED = Told.of(RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1", RunReason.SUBMITTED)
-BUILDS = Told.of(BUILDING, "building 1 kit: fake@1.1 for x86_64", RunReason.BUILDS_KITS, "fake@1.1 for x86_64")
-GOES_ON = Told.of(RUNNING, words.GOES_ON, RunReason.GOES_ON)
-NO_NODE = Told.of(RUNNING, "pool arm.n1 has no ready node", RunReason.TROUBLED, "no node arm.n1")
+SUBMITTED = Event.of(RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1", RunReason.SUBMITTED)
+BUILDS = Event.of(BUILDING, "building 1 kit: fake@1.1 for x86_64", RunReason.BUILDS_KITS, "fake@1.1 for x86_64")
+GOES_ON = Event.of(RUNNING, words.GOES_ON, RunReason.GOES_ON)
+NO_NODE = Event.of(RUNNING, "pool arm.n1 has no ready node", RunReason.TROUBLED, "no node arm.n1")
 STARTED: list[tuple[RunState, str]] = [(QUEUED, ""), (RUNNING, ""), SUBMITTED]
 PENDING_AFTER_S = 900
 LATER = NOON + timedelta(seconds=PENDING_AFTER_S + 60)
@@ -68,24 +68,26 @@ class World:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
-        told = [
+        run_events = [
             RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), **vars(record))
-            for second, record in enumerate(each.record if isinstance(each, Told) else Record(*each) for each in events)
+            for second, record in enumerate(
+                each.record if isinstance(each, Event) else Record(*each) for each in events
+            )
         ]
         given_way = (self.waits_for, self.superseded_by, self.disrupted)
         known = (self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, self.left_out)
         seen = Seen(*known, *given_way)
-        return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
+        return decide(RunView.of(RUN, run_events), seen, LATER if late else NOON, PENDING_AFTER_S)
 
-    def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> Told:
+    def recorded(self, events: list[tuple[RunState, str]], *, late: bool = False) -> Event:
         """The only thing that is recorded."""
         (record,) = (action for action in self.decide(events, late=late) if isinstance(action, Record))
-        return Told.of(record.state, record.detail, record.reason, *record.about)
+        return Event.of(record.state, record.detail, record.reason, *record.about)
 
 
 def test_a_run_whose_kits_are_there_waits_for_its_turn_and_says_so_once() -> None:
     world = World(waits_for="another")
-    words_of_it = world.told([(QUEUED, "")])
+    words_of_it = world.recorded([(QUEUED, "")])
     assert words_of_it == (BUILDING, "waits for run another, which has the nodes")
     assert world.decide([(QUEUED, ""), words_of_it]) == ()
     assert World().decide([(QUEUED, ""), words_of_it]) == (StartRun(),)
@@ -94,8 +96,8 @@ def test_a_run_whose_kits_are_there_waits_for_its_turn_and_says_so_once() -> Non
 
 def test_a_superseded_run_is_cancelled_while_it_waits_and_let_be_once_it_was_begun() -> None:
     world = World(superseded_by="newer", kits=MISSING)
-    assert world.told([(QUEUED, "")]) == (CANCELLING, "superseded by run newer")
-    assert world.told([(QUEUED, ""), (BUILDING, "")]) == (CANCELLING, "superseded by run newer")
+    assert world.recorded([(QUEUED, "")]) == (CANCELLING, "superseded by run newer")
+    assert world.recorded([(QUEUED, ""), (BUILDING, "")]) == (CANCELLING, "superseded by run newer")
     assert not any(isinstance(action, Stop) for action in World(superseded_by="newer").decide(STARTED[:2]))
 
 
@@ -155,7 +157,7 @@ def test_a_dispatcher_that_was_killed_while_it_submitted_submits_all_again_under
 
 def test_a_run_whose_invocations_are_all_stored_and_whose_workflows_ended_is_finished() -> None:
     assert World(workflows=of_jobs(Phase.RUNNING), stored=ALL).decide(STARTED) == ()
-    assert World(workflows=of_jobs(Phase.SUCCEEDED), stored=ALL).told(STARTED) == (RunState.FINISHED, "")
+    assert World(workflows=of_jobs(Phase.SUCCEEDED), stored=ALL).recorded(STARTED) == (RunState.FINISHED, "")
 
 
 def test_a_run_that_is_resumed_submits_only_jobs_that_lack_invocations() -> None:
@@ -179,7 +181,7 @@ def test_a_run_that_is_cancelled_has_its_workflows_stopped_and_waits_for_their_e
     assert World(workflows=running).decide(events) == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
     stopping = tuple(replace(workflow, stopping=True) for workflow in running)
     assert World(workflows=stopping).decide(events) == ()
-    assert World(workflows=of_jobs(Phase.FAILED), stored={JOBS[0].job_id: 3}).told(events) == (
+    assert World(workflows=of_jobs(Phase.FAILED), stored={JOBS[0].job_id: 3}).recorded(events) == (
         RunState.CANCELLED,
         "cancelled. 3 of 24 invocations are stored; resume the run to measure the rest",
     )
@@ -197,7 +199,7 @@ def test_an_event_that_was_on_its_way_does_not_undo_a_cancelling() -> None:
 
 def test_a_workflow_that_argo_never_looked_at_holds_up_no_cancelling() -> None:
     unseen = tuple(replace(workflow, stopping=True) for workflow in of_jobs(Phase.UNSEEN))
-    assert World(workflows=unseen).told([*STARTED, (CANCELLING, "")])[0] is RunState.CANCELLED
+    assert World(workflows=unseen).recorded([*STARTED, (CANCELLING, "")])[0] is RunState.CANCELLED
 
 
 @pytest.mark.parametrize("end", [RunState.FINISHED, RunState.CANCELLED, RunState.FAILED])
@@ -217,7 +219,7 @@ def test_a_run_that_another_machine_measures_is_not_touched() -> None:
 def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> None:
     task = TaskView("fake@1.1", Phase.FAILED, "main: Error (exit code 2): fake@1.1: no such version\n", "amd-epyc-1")
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.FAILED, task),))
-    assert world.told([(QUEUED, ""), (BUILDING, "")]) == (
+    assert world.recorded([(QUEUED, ""), (BUILDING, "")]) == (
         RunState.FAILED,
         (
             "1 kit could not be built: fake@1.1 for x86_64: main: Error (exit code 2): fake@1.1: no such version. "
@@ -234,7 +236,7 @@ def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> No
         ("wait: Error (exit code 6)", ()),
     ],
 )
-def test_a_kit_whose_sources_do_not_build_is_told_apart_from_one_that_something_was_missing_for(
+def test_a_kit_whose_sources_do_not_build_is_distinguished_from_one_that_something_was_missing_for(
     message: str, unbuilt: tuple[str, ...]
 ) -> None:
     task = TaskView("fake@1.1", Phase.FAILED, message, "amd-epyc-1")
@@ -247,12 +249,12 @@ def test_a_kit_whose_sources_do_not_build_is_told_apart_from_one_that_something_
 
 def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED),))
-    state, detail = world.told([(QUEUED, ""), (BUILDING, "")])
+    state, detail = world.recorded([(QUEUED, ""), (BUILDING, "")])
     assert (state, detail[:48]) == (RunState.FAILED, "1 kit could not be built: fake@1.1 for x86_64. C")
 
 
 def test_a_workflow_of_kits_that_was_deleted_by_hand_ends_the_run() -> None:
-    assert World(kits=MISSING).told([(QUEUED, ""), BUILDS]) == (
+    assert World(kits=MISSING).recorded([(QUEUED, ""), BUILDS]) == (
         RunState.FAILED,
         (
             f"workflow {KITS_WORKFLOW} was deleted before it built 1 kit (fake@1.1 for x86_64). "
@@ -262,7 +264,7 @@ def test_a_workflow_of_kits_that_was_deleted_by_hand_ends_the_run() -> None:
 
 
 def test_workflows_that_were_deleted_by_hand_end_the_run_with_what_is_stored() -> None:
-    state, detail = World(stored={JOBS[0].job_id: 2}).told(STARTED)
+    state, detail = World(stored={JOBS[0].job_id: 2}).recorded(STARTED)
     assert state is RunState.FAILED
     assert detail.startswith("the workflow of 4 jobs (")
     assert detail.endswith(
@@ -271,29 +273,29 @@ def test_workflows_that_were_deleted_by_hand_end_the_run_with_what_is_stored() -
 
 
 def test_workflows_that_are_gone_after_everything_was_stored_are_not_missed() -> None:
-    assert World(stored=ALL).told(STARTED) == (RunState.FINISHED, "")
+    assert World(stored=ALL).recorded(STARTED) == (RunState.FINISHED, "")
 
 
-def test_one_workflow_deleted_by_hand_is_told_while_the_others_go_on() -> None:
+def test_one_workflow_deleted_by_hand_is_reported_while_the_others_go_on() -> None:
     world = World(workflows=of_jobs(Phase.RUNNING)[1:])
-    assert world.told(STARTED) == (RUNNING, words.lost(ON_AMD))
-    assert world.decide([*STARTED, world.told(STARTED)]) == ()
+    assert world.recorded(STARTED) == (RUNNING, words.lost(ON_AMD))
+    assert world.decide([*STARTED, world.recorded(STARTED)]) == ()
 
 
-def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> None:
+def test_a_missing_image_is_reported_at_once_and_ends_the_run_after_a_while() -> None:
     world = World(
         workflows=of_jobs(Phase.PENDING),
         pending=(waiting("amd-epyc", IMAGE), waiting("amd-epyc", IMAGE, "pod-2"), waiting("arm.n1", IMAGE, "pod-3")),
     )
-    told = world.told(STARTED)
-    assert told[0] is RUNNING
-    assert told[1].split("; ")[0] == (
+    event = world.recorded(STARTED)
+    assert event[0] is RUNNING
+    assert event[1].split("; ")[0] == (
         '2 pods of pool amd-epyc cannot start: ImagePullBackOff: Back-off pulling image "registry.example/kexbench/'
         'runner:1": not found. Push the image, or correct its name and let the nodes pull it'
     )
-    actions = world.decide([*STARTED, told], late=True)
+    actions = world.decide([*STARTED, event], late=True)
     assert actions[:2] == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
-    ended, why = world.told([*STARTED, told], late=True)
+    ended, why = world.recorded([*STARTED, event], late=True)
     assert ended is RunState.FAILED
     assert why.startswith("gave up after 15 minutes of waiting: 2 pods of pool amd-epyc")
 
@@ -305,20 +307,20 @@ def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
         pending=(waiting("amd-epyc", ("ErrImagePull", "not found")),),
     )
     events: list[tuple[RunState, str]] = [(QUEUED, ""), BUILDS]
-    events.append(world.told(events))
-    assert world.told(events, late=True)[0] is RunState.FAILED
+    events.append(world.recorded(events))
+    assert world.recorded(events, late=True)[0] is RunState.FAILED
     assert Stop(KITS_WORKFLOW) in world.decide(events, late=True)
 
 
-def test_two_names_of_one_trouble_are_told_once_each() -> None:
+def test_two_names_of_one_trouble_are_reported_once_each() -> None:
     pull, back_off = (waiting("amd-epyc", (reason, "not found")) for reason in ("ErrImagePull", "ImagePullBackOff"))
     running = of_jobs(Phase.PENDING)
-    first = World(workflows=running, pending=(pull,)).told(STARTED)
-    second = World(workflows=running, pending=(back_off,)).told([*STARTED, first])
+    first = World(workflows=running, pending=(pull,)).recorded(STARTED)
+    second = World(workflows=running, pending=(back_off,)).recorded([*STARTED, first])
     assert World(workflows=running, pending=(pull,)).decide([*STARTED, first, second]) == ()
 
 
-def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
+def test_a_pool_without_nodes_is_reported_and_ends_the_run_after_a_while() -> None:
     world = World(
         workflows=of_jobs(Phase.PENDING)[1:],
         pending=(waiting("arm.n1", NO_FIT),),
@@ -326,9 +328,9 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
         stored={job.job_id: job.count for job in ON_AMD},
     )
     expected = "pool arm.n1 has no ready node: add a node with the pool's labels, or check why its nodes are not ready"
-    told = world.told(STARTED)
-    assert told == (RUNNING, expected)
-    assert world.told([*STARTED, told], late=True) == (
+    event = world.recorded(STARTED)
+    assert event == (RUNNING, expected)
+    assert world.recorded([*STARTED, event], late=True) == (
         RunState.FAILED,
         (
             f"gave up after 15 minutes of waiting: {expected}. "
@@ -340,7 +342,7 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
 def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
     world = World(nodes={"amd-epyc": ("amd-epyc-1",)})
     for events in ([(QUEUED, "")], STARTED[:2]):
-        assert world.told(events) == (
+        assert world.recorded(events) == (
             RunState.FAILED,
             (
                 "there is no pool arm.n1 on this cluster any more: "
@@ -349,10 +351,10 @@ def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
         )
 
 
-def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> None:
+def test_a_pod_that_fits_no_node_is_reported_and_ends_the_run_after_a_while() -> None:
     world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),))
-    told = world.told(STARTED)
-    state, detail = told
+    event = world.recorded(STARTED)
+    state, detail = event
     assert (state, detail) == (
         RUNNING,
         (
@@ -360,7 +362,7 @@ def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> Non
             "Check that the pool's nodes have its labels, CPUs and memory, and only taints it tolerates"
         ),
     )
-    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
+    assert world.recorded([*STARTED, event], late=True)[0] is RunState.FAILED
 
 
 def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes() -> None:
@@ -369,50 +371,50 @@ def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes()
     )
     assert world.decide(STARTED, late=True) == ()
     idle = replace(world, busy=frozenset(["arm.n1-1"]))
-    assert idle.told(STARTED, late=True)[0] is RUNNING, "between two turns it is told, and not given up"
-    again = [*STARTED, idle.told(STARTED)]
-    assert world.told(again, late=True) == (RUNNING, words.GOES_ON)
-    assert idle.told([*again, GOES_ON], late=True)[0] is RUNNING
+    assert idle.recorded(STARTED, late=True)[0] is RUNNING, "between two turns it is reported, and not given up"
+    again = [*STARTED, idle.recorded(STARTED)]
+    assert world.recorded(again, late=True) == (RUNNING, words.GOES_ON)
+    assert idle.recorded([*again, GOES_ON], late=True)[0] is RUNNING
 
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
     pods = (waiting("amd-epyc", NO_FIT), waiting("arm.n1", IMAGE, "pod-2"))
     world = World(workflows=of_jobs(Phase.PENDING), pending=pods, busy=frozenset(["amd-epyc-1"]))
-    assert world.decide([*STARTED, world.told(STARTED)], late=True) == ()
+    assert world.decide([*STARTED, world.recorded(STARTED)], late=True) == ()
 
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_measure() -> None:
     amd, arm = of_jobs(Phase.RUNNING)[0], of_jobs(Phase.PENDING)[1]
     world = World(workflows=(amd, arm), pending=(waiting("arm.n1", IMAGE),))
-    assert world.decide([*STARTED, world.told(STARTED)], late=True) == ()
+    assert world.decide([*STARTED, world.recorded(STARTED)], late=True) == ()
 
 
 def test_a_pod_that_is_just_being_started_is_no_news() -> None:
     assert World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),)).decide(STARTED) == ()
 
 
-def test_a_pod_that_is_being_started_for_too_long_is_told_and_ends_the_run_after_a_while() -> None:
+def test_a_pod_that_is_being_started_for_too_long_is_reported_and_ends_the_run_after_a_while() -> None:
     world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),))
-    told = world.told(STARTED, late=True)
-    state, detail = told
+    event = world.recorded(STARTED, late=True)
+    state, detail = event
     assert (state, detail) == (
         RUNNING,
         "1 pod of pool amd-epyc cannot start: no reason given. Check pod pod-1",
     )
-    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
+    assert world.recorded([*STARTED, event], late=True)[0] is RunState.FAILED
 
 
 def test_a_pod_that_is_new_is_not_given_up_for_what_an_earlier_one_waited_for() -> None:
     world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),))
     new = replace(world, pending=(replace(world.pending[0], created_at=LATER),))
-    assert new.decide([*STARTED, world.told(STARTED)], late=True) == ()
+    assert new.decide([*STARTED, world.recorded(STARTED)], late=True) == ()
 
 
 def test_a_pod_without_its_image_does_not_wait_for_its_turn_whoever_is_on_the_nodes() -> None:
     world = World(
         workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),), busy=frozenset(["amd-epyc-1"])
     )
-    assert world.told([*STARTED, world.told(STARTED)], late=True)[0] is RunState.FAILED
+    assert world.recorded([*STARTED, world.recorded(STARTED)], late=True)[0] is RunState.FAILED
 
 
 def test_trouble_that_is_gone_is_not_said_to_be_over_before_something_runs() -> None:
@@ -423,26 +425,26 @@ def test_trouble_that_is_gone_is_not_said_to_be_over_before_something_runs() -> 
 def test_a_run_that_goes_on_after_waiting_says_so_once() -> None:
     noted = [*STARTED, NO_NODE]
     world = World(workflows=of_jobs(Phase.RUNNING))
-    assert world.told(noted) == (RUNNING, words.GOES_ON)
+    assert world.recorded(noted) == (RUNNING, words.GOES_ON)
     assert world.decide([*noted, GOES_ON]) == ()
 
 
-def test_a_controller_that_is_away_is_told_and_waited_for() -> None:
+def test_a_controller_that_is_away_is_reported_and_waited_for() -> None:
     world = World(workflows=of_jobs(Phase.UNSEEN))
     assert world.decide(STARTED) == ()
-    state, detail = world.told(STARTED, late=True)
+    state, detail = world.recorded(STARTED, late=True)
     assert state is RUNNING
     assert detail.startswith(f"Argo's workflow controller has not processed workflow {AMD_WORKFLOW} yet")
 
 
-def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
+def test_a_job_that_lost_its_node_is_reported_while_it_is_tried_again() -> None:
     lost = of_jobs(Phase.RUNNING, "pod deleted", retries=1)[0]
     world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
-    state, detail = world.told(STARTED)
+    state, detail = world.recorded(STARTED)
     assert state is RUNNING
     why = "its pod was deleted, or its node is gone: pod deleted"
     assert f"{ON_AMD[0].job_id} was lost ({why}) and is retried (1 of 2)" in detail
-    both = replace(world, workflows=(lost,)).told(STARTED)[1]
+    both = replace(world, workflows=(lost,)).recorded(STARTED)[1]
     assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost ({why}) and are retried" in both
 
 
@@ -454,10 +456,10 @@ def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
         ("main: OOMKilled (exit code 137)", "it was killed, possibly for lack of memory"),
     ],
 )
-def test_a_lost_pod_is_told_with_what_its_number_means(message: str, meaning: str) -> None:
+def test_a_lost_pod_is_reported_with_what_its_number_means(message: str, meaning: str) -> None:
     lost = of_jobs(Phase.RUNNING, message, retries=1)[0]
     world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
-    assert f"was lost ({meaning}: {message}) and is retried" in world.told(STARTED)[1]
+    assert f"was lost ({meaning}: {message}) and is retried" in world.recorded(STARTED)[1]
 
 
 def _lost_and_back(phase: Phase, message: str = "pod deleted", retries: int = 1) -> tuple[WorkflowView, ...]:
@@ -472,38 +474,40 @@ LOST_ONCE = (
 )
 
 
-def test_a_pod_that_was_lost_while_nobody_looked_is_told_before_the_run_finishes() -> None:
+def test_a_pod_that_was_lost_while_nobody_looked_is_reported_before_the_run_finishes() -> None:
     world = World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL)
     lost = Record(RUNNING, LOST_ONCE, RunReason.TROUBLED, (f"lost {ON_AMD[0].job_id}:1",))
     assert world.decide(STARTED) == (lost, Record(RunState.FINISHED, ""))
-    told = Told.of(lost.state, lost.detail, lost.reason, *lost.about)
-    assert world.decide([*STARTED, told]) == (Record(RunState.FINISHED, ""),), "a dispatcher that was killed in between"
+    event = Event.of(lost.state, lost.detail, lost.reason, *lost.about)
+    assert world.decide([*STARTED, event]) == (Record(RunState.FINISHED, ""),), (
+        "a dispatcher that was killed in between"
+    )
 
 
-def test_a_pod_that_was_lost_while_nobody_looked_is_told_once_while_other_jobs_run() -> None:
+def test_a_pod_that_was_lost_while_nobody_looked_is_reported_once_while_other_jobs_run() -> None:
     amd, arm = _lost_and_back(Phase.RUNNING)
     ended = replace(amd.tasks[0], phase=Phase.SUCCEEDED)
     world = World(workflows=(replace(amd, tasks=(ended, *amd.tasks[1:])), arm))
-    told = world.told(STARTED)
-    assert told == (RUNNING, LOST_ONCE)
-    assert world.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
-    assert world.decide([*STARTED, told, GOES_ON]) == ()
+    event = world.recorded(STARTED)
+    assert event == (RUNNING, LOST_ONCE)
+    assert world.recorded([*STARTED, event]) == (RUNNING, words.GOES_ON)
+    assert world.decide([*STARTED, event, GOES_ON]) == ()
 
 
-def test_a_pod_whose_loss_was_seen_is_not_told_again_when_its_retry_has_ended() -> None:
-    told = World(workflows=_lost_and_back(Phase.RUNNING)).told(STARTED)
-    assert told[1].endswith("and is retried (1 of 2)")
-    assert World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL).decide([*STARTED, told]) == (
+def test_a_pod_whose_loss_was_seen_is_not_reported_again_when_its_retry_has_ended() -> None:
+    event = World(workflows=_lost_and_back(Phase.RUNNING)).recorded(STARTED)
+    assert event[1].endswith("and is retried (1 of 2)")
+    assert World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL).decide([*STARTED, event]) == (
         Record(RunState.FINISHED, ""),
     )
-    again = World(workflows=_lost_and_back(Phase.SUCCEEDED, retries=2), stored=ALL).decide([*STARTED, told])
+    again = World(workflows=_lost_and_back(Phase.SUCCEEDED, retries=2), stored=ALL).decide([*STARTED, event])
     assert [(action.state, action.about) for action in again if isinstance(action, Record)] == [
         (RUNNING, (f"lost {ON_AMD[0].job_id}:2",)),
         (RunState.FINISHED, ()),
     ]
 
 
-def test_a_lost_pod_of_a_run_that_was_cancelled_meanwhile_is_told() -> None:
+def test_a_lost_pod_of_a_run_that_was_cancelled_meanwhile_is_reported() -> None:
     world = World(workflows=_lost_and_back(Phase.SUCCEEDED), stored=ALL)
     lost, cancelled = world.decide([*STARTED, (CANCELLING, "")])
     assert isinstance(lost, Record)
@@ -512,7 +516,7 @@ def test_a_lost_pod_of_a_run_that_was_cancelled_meanwhile_is_told() -> None:
     assert cancelled.state is RunState.CANCELLED
 
 
-def test_a_lost_pod_that_built_a_kit_is_told_before_the_run_starts() -> None:
+def test_a_lost_pod_that_built_a_kit_is_reported_before_the_run_starts() -> None:
     task = TaskView("fake@1.1", Phase.SUCCEEDED, "pod deleted", "amd-epyc-1", retries=1)
     world = World(workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED, task),))
     lost, started = world.decide([(QUEUED, ""), BUILDS])
@@ -531,58 +535,58 @@ def test_a_lost_pod_that_built_a_kit_queues_no_run_again_if_nobody_said_that_it_
     assert (lost.state, lost.about, other) == (BUILDING, ("lost fake@1.1:1",), then)
 
 
-def test_a_lost_pod_is_told_once_and_the_run_goes_on_when_its_retry_runs() -> None:
+def test_a_lost_pod_is_reported_once_and_the_run_goes_on_when_its_retry_runs() -> None:
     lost = World(workflows=_lost_and_back(Phase.RUNNING))
-    told = [*STARTED, lost.told(STARTED)]
+    events = [*STARTED, lost.recorded(STARTED)]
     amd, arm = _lost_and_back(Phase.RUNNING)
     pending = replace(amd, tasks=(replace(amd.tasks[0], phase=Phase.PENDING), *amd.tasks[1:]))
-    assert World(workflows=(pending, arm)).decide(told) == ()
-    assert lost.told(told) == (RUNNING, words.GOES_ON)
-    assert lost.decide([*told, GOES_ON]) == ()
+    assert World(workflows=(pending, arm)).decide(events) == ()
+    assert lost.recorded(events) == (RUNNING, words.GOES_ON)
+    assert lost.decide([*events, GOES_ON]) == ()
     away = replace(lost, nodes={"amd-epyc": ("amd-epyc-1",), "arm.n1": ()})
-    assert away.told([*told, GOES_ON])[1].startswith("node arm.n1-1 is not ready")
+    assert away.recorded([*events, GOES_ON])[1].startswith("node arm.n1-1 is not ready")
 
 
-def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
+def test_a_pod_that_kubernetes_ends_is_reported_with_its_reason() -> None:
     why = "EvictionByEvictionAPI: Eviction API: evicting"
     pods = tuple(PodView(f"pod-{number}", {}, NOON, "node-1", is_pending=False, disruption=why) for number in (1, 2))
     world = World(workflows=of_jobs(Phase.RUNNING), disrupted=pods)
-    told = world.told(STARTED)
-    state, detail = told
+    event = world.recorded(STARTED)
+    state, detail = event
     assert (state, detail) == (RUNNING, f"Kubernetes is stopping pod pod-1 and 1 more pod on node node-1: {why}")
-    assert world.decide([*STARTED, told]) == ()
+    assert world.decide([*STARTED, event]) == ()
 
 
 def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -> None:
     tasks = tuple(TaskView(f"job-{number}", Phase.RUNNING, "", f"node-{number}") for number in range(9))
     away = World(workflows=(workflow(AMD_WORKFLOW, Phase.RUNNING, *tasks),))
-    (told,) = [detail for detail in away.told(STARTED)[1].split("; ") if "not ready" in detail]
-    assert told.startswith(
+    (sentence,) = [detail for detail in away.recorded(STARTED)[1].split("; ") if "not ready" in detail]
+    assert sentence.startswith(
         "9 nodes (node-0, node-1, node-2 and 6 more) are not ready, or cordoned, while 9 tasks run on them. "
     )
 
 
-def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does() -> None:
+def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_reported_until_it_does() -> None:
     away = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-2",), "arm.n1": ("arm.n1-1",)})
-    told = away.told(STARTED)
-    _state, detail = told
+    event = away.recorded(STARTED)
+    _state, detail = event
     assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
     back = World(workflows=of_jobs(Phase.RUNNING))
-    assert back.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
+    assert back.recorded([*STARTED, event]) == (RUNNING, words.GOES_ON)
 
 
 def test_jobs_of_a_pool_that_was_removed_are_not_said_to_be_on_a_node_that_is_not_ready() -> None:
     world = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-1",)})
-    told = world.told(STARTED)
+    event = world.recorded(STARTED)
     running = ", ".join(job.job_id for job in ON_ARM)
-    assert told == (
+    assert event == (
         RUNNING,
         (
             f"there is no pool arm.n1 on this cluster any more, but {running} still run on its nodes: "
             "restore the pool, or let them end"
         ),
     )
-    assert world.decide([*STARTED, told]) == ()
+    assert world.decide([*STARTED, event]) == ()
 
 
 def test_a_pod_of_a_pool_that_was_removed_does_not_wait_for_a_node_with_the_pools_labels() -> None:
@@ -592,16 +596,16 @@ def test_a_pod_of_a_pool_that_was_removed_does_not_wait_for_a_node_with_the_pool
         nodes={"amd-epyc": ("amd-epyc-1",)},
         stored={job.job_id: job.count for job in ON_AMD},
     )
-    told = world.told(STARTED)
-    assert told[1].startswith("there is no pool arm.n1 on this cluster any more")
-    assert "labels" not in told[1]
-    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
+    event = world.recorded(STARTED)
+    assert event[1].startswith("there is no pool arm.n1 on this cluster any more")
+    assert "labels" not in event[1]
+    assert world.recorded([*STARTED, event], late=True)[0] is RunState.FAILED
 
 
 def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> None:
     world = World(workflows=of_jobs(Phase.ERROR, "pod deleted", retries=2), stored=dict(ALL, **_none(ON_AMD)))
     ids = ", ".join(job.job_id for job in sorted(ON_AMD, key=lambda job: job.job_id))
-    assert world.told(STARTED) == (
+    assert world.recorded(STARTED) == (
         RunState.FAILED,
         (
             f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its pod was stopped, 3 times: find out who drains nodes or "
@@ -626,7 +630,7 @@ def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> Non
     ],
 )
 def test_jobs_that_ended_without_all_invocations_end_the_run_with_what_to_do(message: str, remedy: str) -> None:
-    state, detail = World(workflows=of_jobs(Phase.FAILED, message)).told(STARTED)
+    state, detail = World(workflows=of_jobs(Phase.FAILED, message)).recorded(STARTED)
     assert state is RunState.FAILED
     assert message.rstrip(".") in detail
     assert remedy in detail
@@ -634,7 +638,7 @@ def test_jobs_that_ended_without_all_invocations_end_the_run_with_what_to_do(mes
 
 
 def test_jobs_that_ended_well_without_all_invocations_leave_the_run_incomplete() -> None:
-    state, detail = World(workflows=of_jobs(Phase.SUCCEEDED), stored=dict(ALL, **_none(ON_ARM))).told(STARTED)
+    state, detail = World(workflows=of_jobs(Phase.SUCCEEDED), stored=dict(ALL, **_none(ON_ARM))).recorded(STARTED)
     assert state is RunState.INCOMPLETE
     assert "2 jobs ended before all was measured" in detail
     assert "their time was up (maxDuration)" in detail
@@ -644,16 +648,16 @@ def test_jobs_that_left_out_only_what_is_hopeless_finish_the_run() -> None:
     left_out = {job.job_id: 2 for job in JOBS}
     stored = {job.job_id: job.count - 2 for job in JOBS}
     world = World(workflows=of_jobs(Phase.SUCCEEDED), stored=stored, left_out=left_out)
-    assert world.told(STARTED) == (RunState.FINISHED, "")
+    assert world.recorded(STARTED) == (RunState.FINISHED, "")
     late = replace(world, stored={**stored, ON_ARM[0].job_id: 0})
-    state, detail = late.told(STARTED)
+    state, detail = late.recorded(STARTED)
     assert state is RunState.INCOMPLETE
     assert detail.startswith(f"1 job ended before all was measured ({ON_ARM[0].job_id}): their time was up")
 
 
-def test_a_job_that_delivered_everything_and_ended_badly_is_told_and_no_failure() -> None:
+def test_a_job_that_delivered_everything_and_ended_badly_is_reported_and_no_failure() -> None:
     message = "main: Error (exit code 4): CPUs 0-3 are shared"
-    state, detail = World(workflows=of_jobs(Phase.FAILED, message), stored=ALL).told(STARTED)
+    state, detail = World(workflows=of_jobs(Phase.FAILED, message), stored=ALL).recorded(STARTED)
     assert state is RunState.FINISHED
     assert detail.startswith("all results are stored, but 4 jobs (")
 

@@ -45,7 +45,7 @@ def test_a_workflow_that_argo_has_not_looked_at_has_no_phase() -> None:
     assert not view.stopping
 
 
-def test_a_workflow_that_was_told_to_stop_is_stopping() -> None:
+def test_a_workflow_that_was_asked_to_stop_is_stopping() -> None:
     assert workflow_view({**a_workflow(), "spec": {"shutdown": "Terminate"}}).stopping
 
 
@@ -147,10 +147,10 @@ def test_a_pod_that_runs_has_no_trouble_though_one_of_its_containers_waits() -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "reason"),
     [("True", "EvictionByEvictionAPI: Eviction API: evicting"), ("False", "")],
 )
-def test_a_pod_that_kubernetes_ends_says_why(status: str, told: str) -> None:
+def test_a_pod_that_kubernetes_ends_says_why(status: str, reason: str) -> None:
     condition = {
         "type": "DisruptionTarget",
         "status": status,
@@ -159,4 +159,4 @@ def test_a_pod_that_kubernetes_ends_says_why(status: str, told: str) -> None:
     }
     metadata = {"name": "pod", "creationTimestamp": "2026-01-01T12:00:00Z"}
     pod = {"metadata": metadata, "status": {"phase": "Running", "conditions": [condition]}}
-    assert pod_view(pod).disruption == told
+    assert pod_view(pod).disruption == reason

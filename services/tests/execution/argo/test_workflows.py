@@ -91,11 +91,13 @@ def test_what_a_site_wants_is_in_every_pod_and_changes_nothing_of_its_own() -> N
     for template in templates:
         assert "site-ca" in [volume["name"] for volume in template["volumes"]]
         for container in our_containers(template):
-            told = {one["name"]: one.get("value") for one in container["env"]}  # as in a pod: the last one counts
-            assert told["HTTPS_PROXY"] == "http://proxy:3128"
-            assert told.get("KEXBENCH_API_URL") in (SETTINGS.api_url, "wrong")
-            if "KEXBENCH_TOKEN_FILE" in told:
-                assert told["KEXBENCH_API_URL"] == SETTINGS.api_url
+            environment = {
+                one["name"]: one.get("value") for one in container["env"]
+            }  # as in a pod: the last one counts
+            assert environment["HTTPS_PROXY"] == "http://proxy:3128"
+            assert environment.get("KEXBENCH_API_URL") in (SETTINGS.api_url, "wrong")
+            if "KEXBENCH_TOKEN_FILE" in environment:
+                assert environment["KEXBENCH_API_URL"] == SETTINGS.api_url
             assert {"name": "site-ca", "mountPath": "/etc/kexbench/ca", "readOnly": True} in container["volumeMounts"]
 
 
@@ -161,8 +163,8 @@ def test_attempts_of_a_job_are_numbered_on_from_series_to_series() -> None:
     for series, first in ((1, 1), (2, 4)):
         template = next(pod_templates(run_workflows(run, series, run.plan.jobs, POOLS, SETTINGS)))
         for container in our_containers(template):
-            told = {entry["name"]: entry.get("value") for entry in container["env"]}
-            assert told["KEXBENCH_ATTEMPT"] == f"{{{{=sprig.int(retries) + {first}}}}}"
+            environment = {entry["name"]: entry.get("value") for entry in container["env"]}
+            assert environment["KEXBENCH_ATTEMPT"] == f"{{{{=sprig.int(retries) + {first}}}}}"
         assert template["retryStrategy"]["limit"] == "2"
 
 
@@ -252,8 +254,8 @@ def test_what_builds_reaches_no_token_and_nothing_that_another_container_runs() 
         mounted = {mount["name"] for mount in building["volumeMounts"]}
         assert mounted == {"work", "scratch", "built"}
         assert not any("projected" in volumes[name] for name in mounted)
-        told = {variable["name"] for variable in building["env"]}
-        assert not any(word in name for name in told for word in ("TOKEN", "URL"))
+        variables = {variable["name"] for variable in building["env"]}
+        assert not any(word in name for name in variables for word in ("TOKEN", "URL"))
 
         main = {mount["name"]: mount for mount in template["container"]["volumeMounts"]}
         assert main.keys() == {"built", "token"}
