@@ -45,7 +45,7 @@ def _parts(store: Answers) -> list[str]:
     )
     parts = [f"**{sizes}.** {opened} {met}", answers, f"{uploads} {exports}"]
     if rows := store.sample_rows:
-        matrix, series = store.answers["matrix"], store.answers["series"]
+        matrix, series = store.answers["matrix"], store.answers["trends, one series"]
         parts.append(
             f"A table in SQLite with a row for each value takes {rows.stored_bytes / rows.rows:.0f} bytes for each."
             f" The medians of the matrix take {_milliseconds(rows.matrix_s)} there, and those of the series"

@@ -190,7 +190,7 @@ def _choices(extent: Extent) -> list[Question]:
         *(question for run in runs[: extent.hosts] for question in questions(Asked(extent, run))),
         *(
             Question(
-                "series",
+                "trends, one series",
                 f"{API_PREFIX}/trends",
                 {"case_id": case.case_id, "levels": "true", **Asked(extent, runs[-1]).where},
             )

@@ -6,7 +6,6 @@ import pytest
 
 from kexbench.answers.security import handshakes_of, model_views, sizes_view
 from kexbench.answers.security_shapes import LevelView
-from kexbench.answers.security_words import list_words
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS
@@ -143,7 +142,3 @@ def test_every_model_has_a_title_and_sources() -> None:
     assert [(view.model, bool(view.title and view.sources)) for view in model_views()] == [
         (model, True) for model in SecurityModel
     ]
-
-
-def test_names_are_listed_as_people_do() -> None:
-    assert [list_words(names) for names in (["a"], ["a", "b"], ["a", "b", "c", "a"])] == ["a", "a and b", "a, b and c"]

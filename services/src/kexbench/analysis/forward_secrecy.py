@@ -18,8 +18,6 @@ from kexbench.domain.intervals import ITSELF, Ratio
 from kexbench.domain.strength import is_forward_secret
 from kexbench.domain.upgrades import CellVerdict
 
-"""A handshake relative to itself, which has no noise."""
-
 
 @dataclass(frozen=True)
 class Handshake:

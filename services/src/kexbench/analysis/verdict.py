@@ -1,5 +1,5 @@
-"""The only place that decides whether a cost changed, for the cells of a matrix with a controlled false discovery rate,
-and for a single comparison. Every statement about slower, faster or the same comes from here."""
+"""The only place that decides whether the cost of a cell changed: of the cells of an upgrade, with a controlled false
+discovery rate, and of a single comparison. `slower`, `faster` and `no change` come from `verdict_of`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,12 +37,12 @@ def judge_compared(cells: Sequence[Compared], relevant: float = RELEVANT) -> tup
     )
 
 
-def judge_moves(cells: Sequence[CellData], relevant: float = RELEVANT) -> dict[int, "Judged"]:
-    """The moves that `judge` decides by, of both sides together, by the places of the cells."""
-    return _judged([compared(cell) for cell in cells], "both", relevant)
+def judge_moves(cells: Sequence[Compared], relevant: float = RELEVANT) -> dict[int, Judged]:
+    """The moves that `judge_compared` decides by, of both sides together, by the places of the cells."""
+    return _judged(cells, "both", relevant)
 
 
-def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int, "Judged"]:
+def _judged(cells: Sequence[Compared], side: Side, relevant: float) -> dict[int, Judged]:
     pairs = {place: cell.pairs[side] for place, cell in enumerate(cells) if side in cell.pairs}
     kinds = {place: cell.data.host_kind for place, cell in enumerate(cells)}
     floors = {place: cell.data.floor for place, cell in enumerate(cells)}
@@ -72,6 +72,11 @@ def has_moved(move: LogMove, chance: float, most: float, least: float) -> bool:
 
 
 def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> CellVerdict:
+    """`more` is what people read as *slower*, `less` as *faster*, `same` as *no change*.
+
+    `q`: the false discovery rate at which the move would count. `resolves`: the smallest change that these invocations
+    can detect, `relevant`: the smallest one that counts; both are shares, 0.01 is 1%.
+    """
     low, high = np.exp(move.bounds())
     if has_moved(move, q, FALSE_DISCOVERIES, max(relevant, resolves)):
         return "more" if move.centre > 0 else "less"

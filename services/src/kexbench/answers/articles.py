@@ -70,7 +70,7 @@ def _article_run(store: Store, run: Run) -> ArticleRun | None:
         return None
     kind = kinds[0]
     return store.kept_value(
-        ("article's run", run.run_id, kinds[0]),
+        ("article's run", run.run_id, kind),
         lambda evidence: evidence.of_run(run.run_id),
         lambda: _article_run_on(store, run, kind),
     )

@@ -31,7 +31,7 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
-from kexbench.answers.judging import judged_together, moves_together
+from kexbench.answers.judging import judged_with_moves
 from kexbench.answers.meaning import version_of
 from kexbench.answers.missing import NOT_MEASURED, reasons_of
 from kexbench.answers.numbers import cells_of_steps
@@ -156,7 +156,7 @@ def _compared(
     """The cells of the upgrade by host kind and case, judged among all of them."""
     step = (before.name, after.name)
     cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
-    views, moves = judged_together(cells), moves_together(cells)
+    views, moves = judged_with_moves(cells)
     return {
         (cell.host_kind, cell.case.case_id): _Compared(cell, views[place], moves.get(place))
         for place, cell in enumerate(cells)

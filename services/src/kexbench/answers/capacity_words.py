@@ -47,7 +47,7 @@ def change_words(change: MixChange) -> str:
     return f"unresolved, {resolved_words(move, change.resolves)}"
 
 
-def resolved_words(move: Ratio | Ratio, resolves: float | None) -> str:
+def resolved_words(move: Ratio, resolves: float | None) -> str:
     """`+3.1% [+0.4%, +5.9%], resolution 4.2%`: the size of a difference that is unresolved."""
     resolution = f", resolution {resolves:.1%}" if resolves else ""
     return f"{move_words(move.ratio, move.low, move.high)}{resolution}"

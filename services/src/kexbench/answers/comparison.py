@@ -103,7 +103,10 @@ class Comparison(Frozen):
     lines: list[HistoryLine] = Field(description="of the cells' histories")
     left_out: int = Field(description="cells beyond the limit of one answer")
     relevant: float = Field(description="changes below this share do not count, however certain")
-    upgrade: Upgrade | None = Field(description="what the changes have in common; null unless of one library")
+    upgrade: Upgrade | None = Field(
+        description="what the changes have in common; null unless two versions of one library are compared, in all "
+        "cases and runs, on the same machines"
+    )
 
 
 MOST_CELLS = 2000

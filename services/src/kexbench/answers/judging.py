@@ -1,4 +1,5 @@
-"""The only way to a verdict: the cells of upgrades, each judged among all cells of its upgrade."""
+"""The only way to the verdict of a compared cell: each is judged among all cells of its upgrade, or among those of two
+cases."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,8 +89,7 @@ def judged_steps(
     metrics: Mapping[Side, Metric] = SIDES,
 ) -> dict[Step, JudgedCells]:
     """All cells of each step on all host kinds, judged together. Each cell uses the newest run that interleaved both,
-    or the given runs only. Runs aside count only for a step without any cell from other runs. All verdicts that users
-    see come from here."""
+    or the given runs only. Runs aside count only for a step without any cell from other runs."""
 
     sides = tuple(metrics.items())
 
@@ -114,13 +114,14 @@ def judged_steps(
 
 
 def judged_together(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
-    """Cells that are no step of one library, such as two cases: in their order, each judged among all of them."""
+    """Cells that a caller has chosen, such as those of two cases: in their order, each judged among all of them."""
     return judge(cells, relevant)
 
 
-def moves_together(cells: Sequence[CellData]) -> dict[int, Judged]:
-    """The moves of both sides together that `judged_together` decides by, by the places of the cells."""
-    return judge_moves(cells)
+def judged_with_moves(cells: Sequence[CellData]) -> tuple[tuple[UpgradeCell, ...], dict[int, Judged]]:
+    """As `judged_together`, with the moves of both sides together that it decides by, by the places of the cells."""
+    each = [compared(cell) for cell in cells]
+    return judge_compared(each), judge_moves(each)
 
 
 def _compared_cells(

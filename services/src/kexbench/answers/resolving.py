@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from kexbench.analysis.detectable import invocations_for
 from kexbench.answers.qualifications import Qualifications
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan
@@ -30,9 +31,6 @@ def resolved(
 def invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
     """The invocations needed to detect the change of the spec's `resolve`, by the noisiest case in the A/A runs of its
     libraries. Raises Unresolvable if a library has no A/A run, or if too many are needed."""
-    # Imported here: numpy takes long, and few specs have `resolve`.
-    from kexbench.analysis.detectable import invocations_for  # noqa: PLC0415
-
     assert plan.measure.resolve is not None
     needed = 0
     for library in dict.fromkeys(subject.library for subject in plan.subjects):

@@ -8,7 +8,7 @@ from datetime import datetime
 from pydantic import Field
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer, answer
+from kexbench.analysis.forward_secrecy import Handshake, LevelAnswer, answer
 from kexbench.analysis.rounds import medians
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.security_shapes import HandshakeView, LevelView, ModelView, PartStrength, SizesView
@@ -18,7 +18,6 @@ from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Method, Protocol
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
-from kexbench.domain.intervals import Ratio
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS, level_of, level_sizes
@@ -144,19 +143,13 @@ def _view(measured: _Measured, model: SecurityModel, at_level: LevelAnswer | Non
         post_quantum_key_exchange=has_post_quantum_key_exchange(case),
         post_quantum_authentication=has_post_quantum_authentication(case),
         cost=estimate_median(costs),
-        against_rsa=_ratio(against),
+        against_rsa=(against.ratio if against else None),
         verdict=against.verdict if against else None,
         resolves=against.resolves if against else None,
         not_compared=not_compared_words(handshake, at_level) if at_level and against is None else None,
         run_id=handshake.run_id,
         measured_at=measured.measured_at,
     )
-
-
-def _ratio(against: Against | None) -> Ratio | None:
-    if against is None:
-        return None
-    return against.ratio
 
 
 def by_strength(

@@ -1,11 +1,9 @@
 """What forward secrecy costs at a level of security, in sentences."""
 
-from collections.abc import Sequence
-
 from kexbench.analysis.forward_secrecy import Against, Handshake, LevelAnswer
 from kexbench.answers.capacity_words import resolved_words
 from kexbench.answers.security_shapes import SizesView
-from kexbench.domain.numbers import move_words, size_words
+from kexbench.domain.numbers import listed, move_words, size_words
 from kexbench.domain.security import AUTHORITIES, SecurityModel
 from kexbench.domain.security_levels import RSA_SIZES, level_of
 from kexbench.domain.strength import Strength
@@ -16,14 +14,8 @@ TWICE = 2.0
 SPEC = "bench-specs/articles/equal-security.yaml"
 
 
-def list_words(names: Sequence[str]) -> str:
-    """`P-256`, `P-256 and SHA-256`, `P-256, SHA-256 and AES-128-GCM`."""
-    *others, last = dict.fromkeys(names)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def limit_words(whole: Strength, model: SecurityModel) -> str:
-    names = list_words([part.name for part in whole.weakest])
+    names = listed(list(dict.fromkeys(part.name for part in whole.weakest)))
     return names if whole.bits is not None else f"{AUTHORITIES[model].title} says nothing about {names}"
 
 

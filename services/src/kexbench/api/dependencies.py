@@ -11,7 +11,6 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import (
-    AlertStore,
     CommitStore,
     NotificationStore,
     RunStore,
@@ -76,7 +75,6 @@ PagesUrl = Annotated[str, Depends(_pages_url)]
 TheCatalogue = Annotated[Catalogue, Depends(catalogue_of)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]
-TheAlertStore = Annotated[AlertStore, Depends(store_of)]
 TheCommitStore = Annotated[CommitStore, Depends(store_of)]
 TheScreeningStore = Annotated[ScreeningStore, Depends(store_of)]
 TheNotificationStore = Annotated[NotificationStore, Depends(store_of)]

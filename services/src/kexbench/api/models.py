@@ -1,4 +1,4 @@
-"""The shapes of the API's answers. The OpenAPI document and the TypeScript client come from here."""
+"""The shapes of requests, and of answers that are not about results: those are in `answers`."""
 
 from datetime import datetime
 from typing import Any, Literal

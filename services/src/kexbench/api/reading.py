@@ -1,4 +1,4 @@
-"""The routes that the dashboard and the command line read."""
+"""Filters, the matrix, runs with their progress, and batches."""
 
 from typing import Annotated, Any
 

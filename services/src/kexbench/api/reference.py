@@ -1,4 +1,4 @@
-"""The published figures of a run's spec beside those that the run measured, and the articles that specs repeat."""
+"""The articles that specs repeat."""
 
 from kexbench.answers.articles import Articles, articles
 from kexbench.api.caching import KeptRoute

@@ -1,4 +1,4 @@
-"""The shapes of answers about runs."""
+"""The shapes of requests for runs, and of what they answer."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Self

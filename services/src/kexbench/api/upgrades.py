@@ -1,4 +1,4 @@
-"""Upgrades between versions, and their effect on cost."""
+"""Upgrades in brief, why they changed a cost, badges, and the capacity that a traffic mix needs."""
 
 from typing import Annotated
 
@@ -40,10 +40,6 @@ VersionLine = Annotated[
         examples=["3.5"],
     ),
 ]
-OnlyPool = Annotated[
-    str | None, Query(description="only this pool's cells, tested together with those of all pools", max_length=200)
-]
-OnlyCpuModel = Annotated[str | None, Query(description="only this CPU model's cells", max_length=200)]
 OneCase = Annotated[str, Query(description="only this case", max_length=300)]
 OneRun = Annotated[str, Query(description="only what this run counted; default: the newest counts", max_length=100)]
 Relevant = Annotated[

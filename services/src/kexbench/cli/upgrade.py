@@ -56,7 +56,7 @@ def upgrade(
 
         kexbench upgrade openssl 3.0.19 3.5.7
         kexbench upgrade openssl crate/3.4.1 crate/3.5.0 --relevant 1% --fail-on-regression
-        kexbench upgrade openssl 3.4.1 3.5.0 --json | jq -r .sentence
+        kexbench upgrade openssl 3.4.1 3.5.0 --json | jq -r .upgrade.sentence
         kexbench upgrade openssl
     """
     if library and before and after:

@@ -1,4 +1,4 @@
-"""Runs the jobs of a plan on this machine, one after the other.
+"""A run's folder, the start of its runner on this machine, and on a cluster the pods of jobs.
 
 Start at `local.py`.
 

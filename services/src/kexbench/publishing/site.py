@@ -259,7 +259,11 @@ class _Publication:
         self._file(PAIRS).write_text(json.dumps(shown.pairs), encoding="utf-8")
         if not shown.pairs:
             nothing = self._api.get(Comparison, "/compare").model_copy(
-                update={"subjects": [], "base": None, "other": None, "cases": [], "cells": [], "lines": []}
+                update={
+                    **{name: [] for name in ("subjects", "cases", "cells", "differences", "lines")},
+                    **dict.fromkeys(("base", "other", "upgrade")),
+                    "left_out": 0,
+                }
             )
             self._store("compare", {}, nothing)
 

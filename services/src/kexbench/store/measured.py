@@ -79,7 +79,6 @@ def on_host_kind(selection: Selection) -> str:
     return " AND ".join(condition for condition, value in conditions.items() if value) or "true"
 
 
-_RUNS = "{runs:Array(String)}"
 _SHOWN = f"{IS_SHOWN} AND {SHOWN_RUN}"
 CELL = "case_id, library, version_key, source, build_profile"
 _PLACE = f"cityHash64({CELL}, run_id)"
