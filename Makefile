@@ -2,14 +2,14 @@
 #
 #   make install  kexbench and its dashboard, into this checkout: services/.venv/bin/kexbench
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
-#   make test     everything that needs no cluster and builds no library; ten minutes, a little more the first time
+#   make test     what needs no cluster, builds no library and takes seconds a test; ten minutes, more the first time
 #   make test-all that, the worker under sanitizers and fuzzed, what builds libraries from their sources or takes long,
 #                 and as root what needs a cluster; an hour the first time
 #   make test-faults  a service through hundreds of seeded faults: processes killed, disks full, files damaged; then the
 #                 answers of random stores; takes long, FAULTS="--first 17 --seeds 1" repeats one
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
-#                 make test
-#   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
+#                 make test-all
+#   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
 #                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time

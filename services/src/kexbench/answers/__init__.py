@@ -1,5 +1,5 @@
-"""Questions that people ask of results: a file for each, with the shape of the answer, how it is made from the store,
-and the sentence that says it. Whoever asks gets the same answer: page, command, status, comment, feed.
+"""Questions that people ask of results: the shape of each answer, how it is made from the store, and the sentence that
+says it. Whoever asks gets the same answer: page, command, status, comment, feed.
 
 Start at `matrix.py`.
 
@@ -10,7 +10,7 @@ Start at `matrix.py`.
 - `comparison.py`, `ends.py`, `two_ends.py`, `two_cases.py`: any two ends, case by case; `history.py`: their small
   histories. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes have in common, what has no
   number, and what servers need; `change.py`: a change beside a number.
-- `judging.py`: the only way to a verdict, kept by its evidence (docs/adr/0036); `numbers.py`, `comparing.py`: which
+- `judging.py`: the only way to the verdict of a compared cell, kept by its evidence (docs/adr/0036); `numbers.py`, `comparing.py`: which
   numbers are compared, and how.
 - `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;
   `batches.py`: the batches behind a number.

@@ -5,8 +5,11 @@ Start at `app.py`.
 - `app.py`, `document.py`: the application, and its OpenAPI document.
 - `gate.py`, `access.py`, `cluster_access.py`: which requests are let in, and whose; `problems.py`: errors;
   `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need.
-- `reading.py`, `series.py`, `verdicts.py`, `upgrades.py`, `machine.py`, `reference.py`, `overview.py`: questions about
-  results, which `answers` answers; `exporting.py`: samples as files; `monitoring.py`: the service itself.
+- Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
+  `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, a run's changes and verdict),
+  `upgrades.py` (`/upgrades`, `/capacity`, badges), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
+  `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
+- `exporting.py`: samples as files; `monitoring.py`: the service itself.
 - `control.py`, `scheduling.py`, `dry_runs.py`: runs that people ask for; `bisections.py`, `commits.py`, `alerts.py`,
   `notifications.py`: those that kexbench asks for; `webhooks.py`, `doorbell.py`: forges that ring.
 - `uploading.py`, `supplying.py`: what pods and runners send and get.

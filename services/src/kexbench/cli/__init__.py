@@ -1,6 +1,7 @@
-"""The command line: one file a verb; it computes nothing that the API does not.
+"""The command line: one file a verb; it judges nothing, and prints what the API answers.
 
-Start at `main.py`: the verbs, and how errors end a command. A verb `kexbench NAME` is in the file of that name.
+Start at `main.py`: the verbs, and how errors end a command. A verb `kexbench NAME` is in the
+file of that name, those of a cluster in `cluster.py`.
 
 Measuring
 - `plan.py`, `run.py`, `compare.py`, `interop.py`, `qualify.py`, `reproduce.py`, `bisect.py`, `backfill.py`,

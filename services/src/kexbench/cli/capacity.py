@@ -83,6 +83,12 @@ def print_mix(report: MixReport) -> None:
 
 
 def _legend(report: MixReport) -> str:
+    machine = f", {report.cores_per_machine} cores a machine" if report.cores_per_machine else ""
+    load = f"{report.connections_per_s:,.0f} connections a second, cores {report.utilisation:.0%} busy{machine}"
+    return f"For {load}. {_contents(report)}"
+
+
+def _contents(report: MixReport) -> str:
     if report.server is not Server.NONE:
         contents = f"CPU time of {report.server} for a whole connection, kernel included"
         return f"{contents}. The application comes on top. {INTERVAL}"
@@ -109,14 +115,14 @@ def _table(versions: list[tuple[VersionNeed, tuple[MixPartView, ...]]], changes:
     table.add_column("case", overflow="fold", min_width=14)
     table.add_column("share", justify="right")
     for version, _ in versions:
-        table.add_column(Text(f"{version.end.label}\nµs, of CPU time"), justify="right")
+        table.add_column(Text(f"{version.end.label}\nµs"), justify="right")
     if changes:
         table.add_column("change", justify="right")
     for place, part in enumerate(versions[0][1]):
-        costs = [f"{_cost(parts[place].cpu_ns)}\n{parts[place].load_share:.0%}" for _, parts in versions]
+        costs = [f"{_cost(parts[place].cpu_ns)}\n{parts[place].load_share:.0%} of CPU time" for _, parts in versions]
         own = changes.get(part.case_id)
         change = [move_text(own.move, verdict_words(own.verdict, own.resolves))] if own else []
-        table.add_row(*map(Text, (case_text(part.title), f"{part.share:.3g}", *costs, *change)))
+        table.add_row(*map(Text, (case_text(part.title), f"{100 * part.share:.3g}%", *costs, *change)))
     return table
 
 

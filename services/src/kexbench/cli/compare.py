@@ -201,7 +201,8 @@ def _along(detail: RunDetail, pair: Pair) -> tuple[Difference, ...]:
 
 def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> None:
     measure = "Instructions" if detail.measure.instrument is Instrument.INSTRUCTIONS else "CPU time"
-    out.print(f"{measure} of {pair[1]} compared with {pair[0]}", markup=False)
+    first, second = (f"{end} ({detail.kits[str(end)].version})" for end in pair)
+    out.print(f"{measure} of {second} compared with {first}", markup=False, soft_wrap=True)
     out.print(profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
     for table in change_tables(cells):
         out.print(table)

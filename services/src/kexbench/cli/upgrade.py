@@ -16,6 +16,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.words import aside_lines
+from kexbench.domain.kits import Library
 from kexbench.domain.upgrades import NOT_JUDGED, UpgradeCell
 
 REGRESSED = 3
@@ -35,7 +36,7 @@ def share(text: str) -> float:
 
 
 def upgrade(
-    library: Annotated[str | None, typer.Argument(help="Such as openssl.", show_default=False)] = None,
+    library: Annotated[Library | None, typer.Argument(help="Such as openssl.", show_default=False)] = None,
     before: End = None,
     after: End = None,
     pool: Annotated[str | None, typer.Option(help="Only cells of this pool.", show_default=False)] = None,
@@ -106,7 +107,7 @@ def _print(answer: Comparison) -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _list(library: str | None, *, as_json: bool) -> None:
+def _list(library: Library | None, *, as_json: bool) -> None:
     with reach_api() as api:
         page = api.get(UpgradePage, f"/upgrades?{urlencode({'library': library} if library else {})}")
         aside = None if as_json else api.get(Filters, "/filters").aside
