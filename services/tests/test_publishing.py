@@ -155,6 +155,17 @@ def _left(route: str, answer: Any, site: Site) -> Any:
     return answer
 
 
+def test_a_site_of_one_version_has_no_upgrade_of_another_library(
+    empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.1, OPENSSL: 1.0}, spec=BOTH, kits={OPENSSL: FROZEN})
+    site = published(api, pages, tmp_path / "site", Choice(frozenset({"openssl"}), frozenset()))
+    assert (site.libraries, site.versions, site.upgrades) == (["openssl"], 1, 0)
+    assert "fake@" not in texts(tmp_path / "site" / "data")
+    compared = json.loads((tmp_path / "site" / file_of("compare", {})).read_text())
+    assert (compared["cells"], compared["upgrade"], compared["left_out"]) == ([], None, 0)
+
+
 @pytest.mark.thorough
 def test_only_the_chosen_results_are_in_a_site(
     empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path

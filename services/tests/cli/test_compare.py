@@ -52,7 +52,7 @@ def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
     done = cli("compare", ONE, EQUAL, *FEW)
     assert done.status == 0, done.err
     assert "different build profile" not in done.out
-    assert f"CPU time of {EQUAL} compared with {ONE}" in done.out
+    assert f"CPU time of {EQUAL} (1.1) compared with {ONE} (1.0)" in done.out
     assert done.out.count("no change") == 6, "of two cases both sides together, the client and the server"
     assert "ECDSA P-256, X25519, resumed with PSK and key share" in done.out
     assert "over 6 invocations" in done.out

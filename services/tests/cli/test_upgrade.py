@@ -98,7 +98,9 @@ def test_alone_it_lists_the_upgrades_that_are_known(cli: Cli) -> None:
 def test_half_an_upgrade_and_an_unknown_library_are_refused(cli: Cli) -> None:
     assert "name two versions" in cli("upgrade", "fake", "1.0").err
     assert cli("upgrade", "fake", "1.0", "1.1", "--relevant", "1").status == 2
-    assert cli("upgrade", "nss", "1.0", "1.1").status == 1
+    unknown = cli("upgrade", "nss", "1.0", "1.1")
+    assert unknown.status == 2
+    assert "'openssl', 'gnutls'" in unknown.err
 
 
 def test_a_share_is_written_as_a_percentage() -> None:
@@ -112,8 +114,7 @@ def a_cell(title: str, **changes: object) -> UpgradeCell:
     fields = {
         "case_id": title.lower(),
         "title": title,
-        "pool": "local",
-        "cpu_model": "CPU",
+        "host_kind": HostKind("local", "CPU"),
         "verdict": "unresolved",
         "move": Ratio(ratio=1.002, low=0.99, high=1.014),
         "client": None,
