@@ -26,6 +26,7 @@ from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
 from kexbench.analysis.verdict import judge
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.upgrades import UpgradeCell
 
 DATA = Path(__file__).parent / "data" / "tls_aa.jsonl.gz"
@@ -155,7 +156,7 @@ def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: 
         other = keys if paired else [f"other{key}" for key in keys]
         before = {"both": {key: a for key, (a, _) in zip(keys, pool, strict=True)}}
         after = {"both": {key: b for key, (_, b) in zip(other, pool, strict=True)}}
-        data.append(CellData(CASE, "pool", clock, before, after, ("run",), (), False))  # type: ignore[arg-type]
+        data.append(CellData(CASE, HostKind("pool", clock), before, after, ("run",), (), False))  # type: ignore[arg-type]
     return judge(data)
 
 
