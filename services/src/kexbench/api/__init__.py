@@ -6,7 +6,7 @@ Start at `app.py`.
 - `gate.py`, `access.py`, `cluster_access.py`: which requests are let in, and whose; `problems.py`: errors;
   `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need.
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
-  `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, a run's changes and verdict),
+  `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
   `upgrades.py` (`/upgrades`, `/capacity`, badges), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
   `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
 - `exporting.py`: samples as files; `monitoring.py`: the service itself.
