@@ -20,7 +20,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
-from kexbench.cli.words import cases_text
+from kexbench.cli.words import cases_text, host_text
 from kexbench.domain.dimensions import Server
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
@@ -96,7 +96,7 @@ def _contents(report: MixReport) -> str:
 
 
 def _print_cpu(cpu: CpuNeed) -> None:
-    out.print(f"{cpu.host_kind.cpu_model}, pool {cpu.host_kind.pool}", style="bold", markup=False)
+    out.print(host_text(cpu.host_kind), style="bold", markup=False)
     for sentence in dict.fromkeys([cpu.sentence, *(version.sentence for version in cpu.versions if version.instead)]):
         out.print(sentence, markup=False, soft_wrap=True)
     changes = {change.case_id: change for change in cpu.part_changes}
@@ -147,7 +147,7 @@ def _print_missing(report: MixReport) -> None:
     for cell in report.missing:
         by_place.setdefault((cell.version, cell.host_kind, cell.reason), []).append(cell.title)
     for (version, kind, reason), titles in by_place.items():
-        err.print(f"{version} on {kind.cpu_model}, pool {kind.pool}: {reason}: {cases_text(titles)}", markup=False)
+        err.print(f"{version} on {host_text(kind)}: {reason}: {cases_text(titles)}", markup=False)
     if report.spec_text:
         err.print("  remedy: save this spec as mix-spec.yaml, then kexbench run mix-spec.yaml", markup=False)
         err.print(report.spec_text, markup=False)

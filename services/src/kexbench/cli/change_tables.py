@@ -17,7 +17,7 @@ from kexbench.cli.step_tables import (
     unresolved_legend,
     verdict_words,
 )
-from kexbench.cli.words import NS_PER_SECOND, cases_text
+from kexbench.cli.words import NS_PER_SECOND, cases_text, host_text
 from kexbench.domain.samples import TOO_FEW_BATCHES
 from kexbench.domain.upgrades import MissingCell, UpgradeCell
 
@@ -35,7 +35,7 @@ def cores(cpu_ns: float) -> float:
 def change_tables(cells: Sequence[UpgradeCell]) -> list[Table]:
     """One table for each host kind, in the order of the cells."""
     return [
-        _table(f"{kind.cpu_model}, pool {kind.pool}", [cell for cell in cells if cell.host_kind == kind])
+        _table(host_text(kind), [cell for cell in cells if cell.host_kind == kind])
         for kind in dict.fromkeys(cell.host_kind for cell in cells)
     ]
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from kexbench.answers.cells import Cell
 from kexbench.answers.change import Change
 from kexbench.answers.run import RunDetail
-from kexbench.cli.words import are_cut, rate_text, shared_line
+from kexbench.cli.words import are_cut, host_text, rate_text, shared_line
 from kexbench.domain.components import components_words
 from kexbench.domain.differences import Difference
 from kexbench.domain.intervals import Estimate
@@ -25,9 +25,10 @@ from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeC
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
 STEP_LEGEND = (
     "Change of the CPU time of a handshake, or of a connection that goes beyond it, with its 95% interval: both sides "
-    "together, then each side. Below each case: handshakes per CPU-second, both sides together, before and after."
+    "together, then each side. Below each case: handshakes per CPU-second, both sides together, before and after, "
+    "as medians. The change is the mean of the invocations' own ratios, so it may differ from the ratio of the medians."
 )
-LEVEL_LEGEND = "Handshakes per CPU-second, client and server together"
+LEVEL_LEGEND = "handshakes per CPU-second, client and server together"
 REACH_LEGEND = "; ± is the 95% interval of the median"
 VERDICTS: Mapping[CellVerdict, str] = {
     "more": "slower",
@@ -132,7 +133,7 @@ def steps_of(detail: RunDetail) -> list[tuple[str, str]]:
 
 
 def _step_table(detail: RunDetail, before: Subject, after: Subject, cells: Mapping[tuple[str, str], Cell]) -> Table:
-    where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
+    where = host_text(detail.host_kind) if detail.host_kind else "no machine yet"
     changes = [change for _, change in _changes(detail, before.name, after.name)]
     along = along_text(component for change in changes for component in change.components)
     table = case_table(f"{step_text(before, after)} on {where}{along}", SIDE_COLUMNS)
@@ -189,7 +190,7 @@ def level_table(detail: RunDetail) -> Table | None:
     if not alone:
         return None
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
-    where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
+    where = host_text(detail.host_kind) if detail.host_kind else "no machine yet"
     names = (f"{subject.library}\n{version_text(subject.version, subject.commit)}" for subject in alone)
     table = case_table(f"{detail.summary.spec_name} on {where}", names)
     for case in detail.cases:
@@ -213,7 +214,8 @@ def level_legend(detail: RunDetail) -> str:
     """What the table of levels shows. It explains ± if a level has it."""
     compared = {name for step in steps_of(detail) for name in step}
     shown = [cell.estimate for cell in detail.cells if cell.estimate and cell.subject not in compared]
-    return f"{LEVEL_LEGEND}{REACH_LEGEND if any(map(has_reach, shown)) else ''}."
+    table = "Of versions without a change" if compared else "The table"
+    return f"{table}: {LEVEL_LEGEND}{REACH_LEGEND if any(map(has_reach, shown)) else ''}."
 
 
 def has_reach(estimate: Estimate) -> bool:

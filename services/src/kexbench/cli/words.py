@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kexbench.answers.filters import RunsAside
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import counted, margin_words
 
@@ -18,6 +19,10 @@ def rate_text(estimate: Estimate) -> str:
 def duration_words(seconds: float) -> str:
     """`45 s` or `12 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def host_text(kind: HostKind) -> str:
+    return f"{kind.cpu_model}, pool {kind.pool}"
 
 
 def cases_text(titles: Sequence[str], of_all: int | None = None) -> str:
