@@ -319,3 +319,8 @@ def test_one_version_from_two_places_is_distinguished_by_its_sources() -> None:
 
 def test_no_change_has_a_word() -> None:
     assert move_text(None, "") == "no result"
+
+
+def test_a_table_names_its_machine_with_the_pool() -> None:
+    (table,) = step_tables(STEP)
+    assert "on Example CPU 9000, pool local" in str(table.title)
