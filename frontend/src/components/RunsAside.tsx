@@ -6,14 +6,29 @@ import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 
-/** Every page with an overview has it, so that what was measured is never missing without a word. */
-export function RunsAside() {
+/** Every page with an overview has it, so that what was measured is never missing without a word. `shown`: the runs of the
+ * answer, on a page that can rest on runs aside. */
+export function RunsAside({ shown = [] }: { shown?: readonly string[] }) {
   const filters = useQuery(filtersOptions()).data;
   if (!filters) return null;
   const { aside, metrics } = filters;
   const hasSides = metrics.some(({ metric, stored }) => metric === "server_cpu_ns" && stored);
   if (aside.shows_first_looks) return <ShownFirstLooks aside={aside} hasSides={hasSides} />;
-  return <LeftOut aside={aside} />;
+  const isShown = ({ run_id }: RunChoice) => shown.includes(run_id);
+  const looks = aside.newest.filter(isShown);
+  const newest = aside.newest.filter((look) => !isShown(look));
+  return (
+    <>
+      {looks.length > 0 && (
+        <p className="aside-runs">
+          {new Set(shown).size > looks.length ? "Partly from" : "From"}{" "}
+          {looks.length === 1 ? "a first look" : "first looks"} (<code>--quick</code>): a few short
+          invocations of each case. <FirstLooks newest={looks} more={0} />
+        </p>
+      )}
+      <LeftOut aside={{ ...aside, first_looks: aside.first_looks - looks.length, newest }} />
+    </>
+  );
 }
 
 interface ShownProps {

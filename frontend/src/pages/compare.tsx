@@ -32,7 +32,7 @@ export function ComparePage() {
   return (
     <>
       <h1>Compare</h1>
-      <RunsAside />
+      <RunsAside shown={comparison.data?.cells.flatMap(({ run_ids }) => run_ids)} />
       {comparison.data && comparison.data.subjects.length > 0 && (
         <CompareControls {...{ search, change }} comparison={comparison.data} />
       )}

@@ -83,6 +83,22 @@ describe("first looks", () => {
       "Not shown here: 2 first looks (--quick) and 1 run for another question",
     );
   });
+
+  it.each([paths.compare(), paths.upgrade("fake", "1.0", "1.1")])(
+    "are not counted as left out where $to rests on them",
+    async (page) => {
+      const [run_id = ""] = answerOf<Comparison>("compare").cells[0]?.run_ids ?? [];
+      const [look] = newest;
+      openPage(page, [
+        stored({ newest: [{ ...look, run_id }, ...newest] as Aside["newest"] }),
+        ...mockApi("results"),
+      ]);
+      expect((await screen.findByText(/^From a first look/)).querySelector("a")?.href).toContain(run_id);
+      const summary = await screen.findByText(/^Not shown here/);
+      expect(summary.textContent).toBe("Not shown here: 1 first look (--quick)");
+      expect(summary.closest("details")?.querySelector("a")?.href).not.toContain(run_id);
+    },
+  );
 });
 
 describe("the list of alerts", () => {

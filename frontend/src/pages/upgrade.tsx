@@ -64,7 +64,7 @@ export function UpgradePage() {
         <Link {...paths.upgrades()}>All upgrades</Link>
       </p>
       <h1>{title}</h1>
-      <RunsAside />
+      <RunsAside shown={comparison.data?.cells.flatMap(({ run_ids }) => run_ids)} />
       {library === undefined ? (
         <p>Unknown library: {name}</p>
       ) : comparison.data && base && other && upgrade ? (
