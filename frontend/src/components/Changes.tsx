@@ -1,5 +1,5 @@
 // What changed between two ends: how many cells have which verdict, the changes as a chart, and every cell in a table.
-import { type ReactNode, useMemo } from "react";
+import { Fragment, type ReactNode, useMemo } from "react";
 import type { ComparedCell, Comparison } from "@/api/generated";
 import { dependencyText, type Verdict } from "@/charts/change-words";
 import { count } from "@/format";
@@ -10,6 +10,9 @@ import { Empty } from "@/ui/Notes";
 import { ChangeMoves } from "./ChangeMoves";
 import { ChangeTable } from "./ChangeTable";
 import { changeRows, FILTER_LABELS, movedOf, resolutionText, tallyOf, unalikeText } from "./change-model";
+import { hostsOf } from "./compared-ends";
+import { HostName } from "./HostName";
+import { hostLabel } from "./HostSelect";
 
 interface Props {
   /** the ends in words */
@@ -66,6 +69,24 @@ export function Changes({ title, comparison, view, change, children }: Props) {
         )}
       </section>
     </>
+  );
+}
+
+/** Where the two were compared. */
+export function OnHosts({ cells }: Pick<Comparison, "cells">) {
+  const hosts = hostsOf(cells);
+  if (hosts.length === 0) return null;
+  return (
+    <p>
+      On {hosts.length > 1 && `${count(hosts.length, "machine")}: `}
+      {hosts.map((kind, place) => (
+        <Fragment key={hostLabel(kind)}>
+          {place > 0 && "; "}
+          <HostName kind={kind} />
+        </Fragment>
+      ))}
+      .
+    </p>
   );
 }
 

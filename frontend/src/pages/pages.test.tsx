@@ -120,10 +120,40 @@ describe("the list of alerts", () => {
   });
 });
 
+describe("a comparison", () => {
+  const comparison = answerOf<Comparison>("compare");
+  const open = (answer: Partial<Comparison>) =>
+    openPage(paths.compare(), [
+      http.get("*/api/v1/compare", () => HttpResponse.json({ ...comparison, ...answer })),
+      ...mockApi("results"),
+    ]);
+  const common = { name: "What the changes have in common" };
+
+  it("of an upgrade leads to its report, and names the machine once", async () => {
+    open({});
+    expect(await screen.findByRole("link", common)).toBeDefined();
+    expect(screen.getByText(/^On/).textContent).toMatch(/^On [^;]*\.$/);
+  });
+
+  it("names how many machines it has", async () => {
+    const { cells } = comparison;
+    const kind = { pool: "elsewhere", cpu_model: "a CPU" };
+    const there = cells.map((cell) => ({ ...cell, host_kind: kind, other_host_kind: kind }));
+    open({ cells: [...cells, ...there] });
+    expect((await screen.findByText(/^On 2 machines: /)).textContent).toMatch(/; elsewhere: a CPU\.$/);
+  });
+
+  it("that is no upgrade has no such report", async () => {
+    open({ upgrade: null });
+    expect(await screen.findByRole("table")).toBeDefined();
+    expect(screen.queryByRole("link", common)).toBeNull();
+  });
+});
+
 describe("the report of an upgrade", () => {
   it("has the verdict of every cell", async () => {
     const comparison = answerOf<Comparison>("compare");
-    const title = compareTitle(comparison);
+    const title = compareTitle(comparison, (cpu) => cpu);
     openPage(paths.upgrade("fake", "1.0", "1.1"));
     expect(await screen.findByRole("heading", { level: 1, name: title })).toBeDefined();
     const region = await screen.findByRole("region", { name: title });
