@@ -7,12 +7,15 @@ import type {
   Articles,
   Comparison,
   Cpus,
+  Estimate,
   Filters,
   Matrix,
   OutcomeView,
   Overview,
   RunDetail,
   RunPage,
+  Scaling,
+  ScalingLine,
   Trends,
 } from "@/api/generated";
 import { paths } from "@/paths";
@@ -204,6 +207,32 @@ describe("the charts of Series", () => {
     openWith(paths.series({ case: trends.cases[0]?.id ?? "" }), "trends", { ...trends, lines });
     const rows = await screen.findAllByRole("rowheader");
     expect(rows).toHaveLength(trends.lines.flatMap(({ points }) => points).length);
+  });
+});
+
+describe("efficiencies", () => {
+  const scaling = answerOf<Scaling>("scaling");
+  const line = (efficiency: Estimate | null): ScalingLine => {
+    const rate = { value: 1000, low: null, high: null };
+    const points = [1, 2].map((threads) => ({ threads, rate, alone: null, efficiency }));
+    return { subject: "fake@1.0", points, contention: null, coherency: null, peak_threads: null };
+  };
+  const [caseView] = answerOf<Matrix>("matrix").cases;
+  const open = (efficiency: Estimate | null) =>
+    openWith(paths.scaling(), "scaling", {
+      ...scaling,
+      cases: [{ case: caseView, title: "RSA", lines: [line(efficiency)] }],
+    });
+
+  it("are missing for a reason that stands above the tables", async () => {
+    open(null);
+    expect(await screen.findByText(/^Results of earlier releases have no efficiency/)).toBeDefined();
+  });
+
+  it("need no reason where they are measured", async () => {
+    open({ value: 0.9, low: null, high: null });
+    expect(await screen.findByRole("heading", { name: "Threads" })).toBeDefined();
+    expect(screen.queryByText(/^Results of earlier releases/)).toBeNull();
   });
 });
 
