@@ -9,7 +9,7 @@ import { Select, TextFilter } from "@/ui/Fields";
 import { Empty } from "@/ui/Notes";
 import { ChangeMoves } from "./ChangeMoves";
 import { ChangeTable } from "./ChangeTable";
-import { changeRows, FILTER_LABELS, movedOf, resolutionText, tallyOf, unalikeText } from "./change-model";
+import { changeRows, FILTER_LABELS, movedOf, tallyOf, unalikeText, unresolvedTexts } from "./change-model";
 import { hostsOf } from "./compared-ends";
 import { HostName } from "./HostName";
 import { hostLabel } from "./HostSelect";
@@ -115,7 +115,6 @@ export function ChangeFilters({ view, change }: Pick<Props, "view" | "change">) 
 /** Why cells have the verdict that they have, and what the table does not say by itself. */
 function Notes({ cells, leftOut }: { cells: ComparedCell[]; leftOut: number }) {
   const of = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict);
-  const unresolved = of("unresolved");
   const unalike = unalikeText(of("unjudged"));
   const dependencies = dependencyText(cells);
   return (
@@ -137,12 +136,11 @@ function Notes({ cells, leftOut }: { cells: ComparedCell[]; leftOut: number }) {
           cannot be ruled out. Measure both in one run to compare them.
         </p>
       )}
-      {unresolved.length > 0 && (
-        <p>
-          <b>Unresolved:</b> in {count(unresolved.length, "comparison")}, the change is not significant, or
-          smaller than the resolution. {resolutionText(unresolved)} More invocations lower it.
+      {unresolvedTexts(of("unresolved")).map((text) => (
+        <p key={text}>
+          <b>Unresolved:</b> {text}
         </p>
-      )}
+      ))}
       {leftOut > 0 && (
         <p>
           {count(leftOut, "cell")} not shown.{!site && " Choose one host kind to see fewer."}
