@@ -44,6 +44,13 @@ describe("numbers", () => {
   });
 });
 
+it("the interval of a headline has the headline’s unit", () => {
+  const estimate = { low: 1_770_000, high: 1_779_400 };
+  expect(format.headlineInterval(estimate, "cpu_ns")).toBe("[562, 565]/s");
+  expect(format.headlineInterval(estimate, "handshake_p50_ns")).toBe("[1,770, 1,779] µs");
+  expect(format.headlineInterval({ low: null, high: null }, "cpu_ns")).toBe("no interval");
+});
+
 describe("changes", () => {
   it("always carry their sign, except nothing", () => {
     expect(format.percent(1.0512)).toBe("+5.1%");

@@ -93,6 +93,12 @@ export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: 
   }
 }
 
+/** The interval of a headline, in its unit: "[562, 565]/s". */
+export function headlineInterval({ low, high }: Pick<Estimate, "low" | "high">, metric: Metric): string {
+  if (!isRate(metric) || low === null || high === null) return interval({ low, high }, metric);
+  return `[${rate(high)}, ${rate(low)}]/s`;
+}
+
 /** The change that a ratio means, with its sign: 1.02 is "+2.0%". A change that rounds to nothing is "0.0%". */
 export function percent(ratio: number, decimals = 1): string {
   const change = (ratio - 1) * 100;
