@@ -1,7 +1,7 @@
 // What changed between two ends: how many cells have which verdict, the changes as a chart, and every cell in a table.
 import { Fragment, type ReactNode, useMemo } from "react";
 import type { ComparedCell, Comparison } from "@/api/generated";
-import { dependencyText, type Verdict } from "@/charts/change-words";
+import { coresText, dependencyText, type Verdict } from "@/charts/change-words";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type ChangesView, VERDICT_FILTERS } from "@/search";
@@ -60,6 +60,13 @@ export function Changes({ title, comparison, view, change, children }: Props) {
           <>
             {!site && <p>Select a cost to see its batches.</p>}
             <ChangeTable label={title} {...{ rows, comparison, view, change }} />
+            {cells.some(coresText) && (
+              <p className="key">
+                Server cores: how many the server’s CPU time of whole connections keeps 100% busy, by the
+                median of the invocations. Capacity leaves room by a utilisation and uses trimmed means, so
+                its numbers differ.
+              </p>
+            )}
             {cells.some(({ history }) => history?.length) && (
               <p className="key">
                 History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.

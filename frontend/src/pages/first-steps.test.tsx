@@ -244,6 +244,13 @@ describe("the key of Compare", () => {
     expect(await screen.findByText(/^History: /)).toBeDefined();
   });
 
+  it("says what server cores are where there are some", async () => {
+    const costs = { server_before_ns: 1000, server_after_ns: 1000 };
+    const cells = comparison.cells.map((cell) => ({ ...cell, ...costs }));
+    openWith(paths.compare(), "compare", { ...comparison, cells });
+    expect(await screen.findByText(/^Server cores: how many/)).toBeDefined();
+  });
+
   it("explains no history where there is none", async () => {
     const cells = comparison.cells.map((cell) => ({ ...cell, history: [] }));
     openWith(paths.compare(), "compare", { ...comparison, cells });
