@@ -23,6 +23,11 @@ describe("numbers", () => {
     expect(format.interval({ low: 12, high: 12.5 }, "server_records")).toBe("[12, 12.5]");
   });
 
+  it("below zero have a minus, not a hyphen", () => {
+    expect(format.time(-23_000)).toBe("−23.0 µs");
+    expect(format.amount(-1204)).toBe("−1,204");
+  });
+
   it("know the unit of every metric by its name", () => {
     expect(format.unitOf("elapsed_ns")).toBe("ns");
     expect(format.unitOf("heap_peak_bytes")).toBe("bytes");

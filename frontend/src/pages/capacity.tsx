@@ -1,4 +1,4 @@
-// Capacity: the cores and machines that a mix of connections needs, and what an upgrade changes of it.
+// Capacity: the cores and machines that a mix of connections needs, and what another version changes of it.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -74,10 +74,10 @@ function Mix({ matrix }: { matrix: Matrix }) {
             choose={(next) => change({ version: next, to: undefined })}
           />
           <Select
-            label="Upgrade to"
+            label="Compare with"
             value={search.to ?? NONE}
             choices={[
-              { value: NONE, label: "no upgrade" },
+              { value: NONE, label: "no other version" },
               ...versions.filter(({ group, value }) => group === library && value !== version),
             ]}
             choose={(to) => change({ to: to || undefined })}

@@ -32,7 +32,7 @@ function openWith(target: Target, path: string, body: object) {
 }
 
 describe("nothing stored", () => {
-  it.each([paths.home(), paths.trends(), paths.compare(), paths.runs()])(
+  it.each([paths.home(), paths.trends(), paths.compare(), paths.runs(), paths.series({ case: "" })])(
     "names a command on $to, and offers no choices of nothing",
     async (page) => {
       openPage(page, mockApi("nothing"));
@@ -99,6 +99,12 @@ describe("the capacity", () => {
     openWith(paths.capacity(), "matrix", lacking([first?.id ?? ""]));
     const chosen = await screen.findByRole("combobox", { name: "Case" });
     expect((chosen as HTMLSelectElement).value).toBe(second?.id);
+  });
+
+  it("offers later and earlier versions to compare with", async () => {
+    openWith(paths.capacity(), "matrix", matrix);
+    const other = await screen.findByRole("combobox", { name: "Compare with" });
+    expect(within(other).getAllByRole("option")[0]?.textContent).toBe("no other version");
   });
 
   it("says what is missing where no server has a cost, and how to measure it", async () => {

@@ -15,6 +15,7 @@ import type {
   UpgradePage,
   UpgradeView,
 } from "@/api/generated";
+import { sentenceOf } from "@/api/problem";
 import { compareTitle } from "@/components/compared-ends";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
@@ -164,8 +165,8 @@ describe("the report of an upgrade", () => {
     const problem = answerOf<Problem>("problem/compare");
     openPage(paths.upgrade("fake", "1.0", "9.9"), [mockProblem("compare"), ...mockApi("results")]);
     const alert = await screen.findByRole("alert");
-    expect(within(alert).getByText(problem.detail)).toBeDefined();
-    expect(within(alert).getByText(problem.remedy ?? "")).toBeDefined();
+    expect(within(alert).getByText(sentenceOf(problem.detail))).toBeDefined();
+    expect(within(alert).getByText(sentenceOf(problem.remedy ?? ""))).toBeDefined();
     expect(screen.queryByRole("table")).toBeNull();
   });
 });

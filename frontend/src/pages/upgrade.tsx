@@ -68,7 +68,7 @@ export function UpgradePage() {
       <h1>{title}</h1>
       <RunsAside shown={comparison.data?.cells.flatMap(({ run_ids }) => run_ids)} />
       {library === undefined ? (
-        <p>Unknown library: {name}</p>
+        <p>There is no library {name}.</p>
       ) : comparison.data && base && other && upgrade ? (
         <Report {...{ library, title, base, other, upgrade }} comparison={comparison.data} />
       ) : comparison.data ? (
