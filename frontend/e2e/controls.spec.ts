@@ -74,7 +74,7 @@ async function refused(
 ): Promise<string> {
   const response = page.waitForResponse(`**/${path}`);
   await answer(page, button, token);
-  return ((await (await response).json()) as { detail: string }).detail;
+  return ((await (await response).json()) as { detail: string }).detail.slice(1); // a sentence begins with a capital
 }
 
 async function answer(page: Page, button: string, token?: string) {

@@ -17,6 +17,7 @@ it("writes messages as sentences, and names as they are", () => {
   expect(sentenceOf("there is no run x")).toBe("There is no run x.");
   expect(sentenceOf("kexbench runs list lists the runs")).toBe("kexbench runs list lists the runs.");
   expect(sentenceOf("openssl 9.9 was not measured")).toBe("openssl 9.9 was not measured.");
+  expect(sentenceOf("nobody is called 'x'")).toBe("Nobody is called 'x'.");
   expect(sentenceOf("The service did not respond.")).toBe("The service did not respond.");
 });
 

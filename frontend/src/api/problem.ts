@@ -26,7 +26,7 @@ export function sentenceOf(message: string): string {
   const [first = ""] = message.split(" ");
   const isWord = /^[a-z]+$/.test(first) && !NAMES.includes(first);
   const begun = isWord ? message.charAt(0).toUpperCase() + message.slice(1) : message;
-  return /[\p{L}\p{N})`]$/u.test(begun) ? `${begun}.` : begun;
+  return /[\p{L}\p{N})'`]$/u.test(begun) ? `${begun}.` : begun;
 }
 
 /** Whether the same request may succeed with another token. */
