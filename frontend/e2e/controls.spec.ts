@@ -132,7 +132,7 @@ test("cancelling takes a token that the service lets in", async ({ page, request
   await expect(token).toHaveValue("");
   await expect(token).toBeFocused();
   const forbidden = await refused(page, "cancel", LABELS.cancelRun, "dispatcher");
-  expect(forbidden).toContain("kexbench:dispatcher");
+  expect(forbidden).toContain(":dispatcher is a dispatcher");
   await expect(dialog.getByRole("alert")).toContainText(forbidden);
   expect(await statesOf(request, runId)).toEqual(["queued"]);
   await answer(page, LABELS.cancelRun, "submitter");
