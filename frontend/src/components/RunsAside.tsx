@@ -23,7 +23,7 @@ export function RunsAside({ shown = [] }: { shown?: readonly string[] }) {
         <p className="aside-runs">
           {new Set(shown).size > looks.length ? "Partly from" : "From"}{" "}
           {looks.length === 1 ? "a first look" : "first looks"} (<code>--quick</code>): a few short
-          invocations of each case. <FirstLooks newest={looks} more={0} />
+          invocations of each case. <FirstLooks newest={looks} all={looks.length} />
         </p>
       )}
       <LeftOut aside={{ ...aside, first_looks: aside.first_looks - looks.length, newest }} />
@@ -44,7 +44,7 @@ function ShownFirstLooks({ aside: { first_looks, newest }, hasSides }: ShownProp
       each case. A run without <code>--quick</code> takes {first_looks === 1 ? "its" : "their"} place.{" "}
       {!hasSides &&
         "Other programs disturbed every invocation, so costs of client and server apart are missing. "}
-      <FirstLooks newest={newest} more={first_looks - newest.length} />
+      <FirstLooks newest={newest} all={first_looks} />
     </p>
   );
 }
@@ -64,7 +64,7 @@ function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
       </summary>
       {first_looks > 0 && (
         <p>
-          First looks: <FirstLooks newest={newest} more={first_looks - newest.length} />
+          First looks: <FirstLooks newest={newest} all={first_looks} />
         </p>
       )}
       {others > 0 && (
@@ -77,10 +77,14 @@ function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
   );
 }
 
-function FirstLooks({ newest, more }: { newest: RunChoice[]; more: number }) {
+/** More are counted. */
+const NAMED = 5;
+
+function FirstLooks({ newest, all }: { newest: RunChoice[]; all: number }) {
+  const more = all - Math.min(newest.length, NAMED);
   return (
     <>
-      {newest.map(({ run_id, spec_name, measured_at }, place) => (
+      {newest.slice(0, NAMED).map(({ run_id, spec_name, measured_at }, place) => (
         <span key={run_id}>
           {place > 0 && ", "}
           <Link {...paths.run(run_id)}>
@@ -91,7 +95,7 @@ function FirstLooks({ newest, more }: { newest: RunChoice[]; more: number }) {
       {newest.length > 0 && more > 0 && (
         <>
           {" "}
-          and <Link {...paths.runs()}>{more} more</Link>
+          and <Link {...paths.runs()}>{count(more, "more", "more")}</Link>
         </>
       )}
       {newest.length > 0 && "."}

@@ -85,6 +85,16 @@ describe("first looks", () => {
     );
   });
 
+  it("are named up to a number, and counted beyond it", async () => {
+    const looks = ["1", "2", "3", "4", "5", "6", "7"].map((run_id) => ({ ...newest[0], run_id }));
+    openPage(paths.trends(), [
+      stored({ newest: looks as Aside["newest"], first_looks: 9 }),
+      ...mockApi("results"),
+    ]);
+    expect(await screen.findAllByRole("link", { name: /^quickstart, /, hidden: true })).toHaveLength(5);
+    expect(screen.getByText("4 more")).toBeDefined();
+  });
+
   it.each([paths.compare(), paths.upgrade("fake", "1.0", "1.1")])(
     "are not counted as left out where $to rests on them",
     async (page) => {
