@@ -23,6 +23,11 @@ describe("numbers", () => {
     expect(format.interval({ low: 12, high: 12.5 }, "server_records")).toBe("[12, 12.5]");
   });
 
+  it("below zero have a minus, not a hyphen", () => {
+    expect(format.time(-23_000)).toBe("−23.0 µs");
+    expect(format.amount(-1204)).toBe("−1,204");
+  });
+
   it("know the unit of every metric by its name", () => {
     expect(format.unitOf("elapsed_ns")).toBe("ns");
     expect(format.unitOf("heap_peak_bytes")).toBe("bytes");
@@ -42,6 +47,13 @@ describe("numbers", () => {
     expect(format.interval({ low: 1220, high: 1221 }, "client_bytes")).toBe("[1,220, 1,221] B");
     expect(format.interval({ low: null, high: null }, "cpu_ns")).toBe("no interval");
   });
+});
+
+it("the interval of a headline has the headline’s unit", () => {
+  const estimate = { low: 1_770_000, high: 1_779_400 };
+  expect(format.headlineInterval(estimate, "cpu_ns")).toBe("[562, 565]/s");
+  expect(format.headlineInterval(estimate, "handshake_p50_ns")).toBe("[1,770, 1,779] µs");
+  expect(format.headlineInterval({ low: null, high: null }, "cpu_ns")).toBe("no interval");
 });
 
 describe("changes", () => {

@@ -6,7 +6,8 @@ const NS_PER_US = 1e3;
 const MINUS = "\u2212";
 const NO_CHANGE = "0.0%";
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 2 });
-const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const grouped = { format: (value: number) => withMinus(whole.format(value)) };
 
 export type Show = "rate" | "cost";
 export type Unit = MetricView["unit"];
@@ -32,10 +33,13 @@ export function costTitle(metric: Metric): string {
 /** At least `digits` significant digits, thousands grouped, integers never rounded away. */
 export function significant(value: number, digits = 3): string {
   if (Math.abs(value) >= 10 ** (digits - 1)) return grouped.format(value);
-  return value.toLocaleString("en-US", {
-    minimumSignificantDigits: digits,
-    maximumSignificantDigits: digits,
-  });
+  return withMinus(
+    value.toLocaleString("en-US", { minimumSignificantDigits: digits, maximumSignificantDigits: digits }),
+  );
+}
+
+function withMinus(number: string): string {
+  return number.replace("-", MINUS);
 }
 
 /** "1,774 µs", "17.7 µs". */
@@ -91,6 +95,12 @@ export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: 
     case "count":
       return `[${amount(low)}, ${amount(high)}]`;
   }
+}
+
+/** The interval of a headline, in its unit: "[562, 565]/s". */
+export function headlineInterval({ low, high }: Pick<Estimate, "low" | "high">, metric: Metric): string {
+  if (!isRate(metric) || low === null || high === null) return interval({ low, high }, metric);
+  return `[${rate(high)}, ${rate(low)}]/s`;
 }
 
 /** The change that a ratio means, with its sign: 1.02 is "+2.0%". A change that rounds to nothing is "0.0%". */

@@ -194,7 +194,7 @@ export const capacitySearch = v.object({
   ...host,
   /** unique name; absent: the newest */
   version: text,
-  /** unique name of the version after an upgrade; absent: no upgrade */
+  /** unique name of the version compared with; absent: none */
   to: text,
   /** `70~<case id>`, the percentage of the connections first; absent: one case */
   part: texts,

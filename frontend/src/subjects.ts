@@ -1,6 +1,5 @@
 // How subjects are named: a version of a library, or one of its commits.
 import type { Difference, Subject, UpgradeEnd } from "@/api/generated";
-import type { Choice } from "@/ui/Fields";
 
 const SHORT_HASH = 7;
 
@@ -34,19 +33,6 @@ export function placeOf({ version_key, commit }: Pick<Subject, "version_key" | "
 
 function dayOf(commit: NonNullable<Subject["commit"]>): string {
   return commit.committed_at.slice(0, 10);
-}
-
-/** By library: "3.5.7 (debian/trixie)", with the build where several have that name. */
-export function subjectChoices(subjects: readonly Subject[]): Choice<string>[] {
-  const nameOf = (subject: Subject) => `${versionText(subject)} (${originText(subject)})`;
-  const isOnly = (subject: Subject) =>
-    subjects.filter((other) => other.library === subject.library && nameOf(other) === nameOf(subject))
-      .length === 1;
-  return subjects.map((subject) => ({
-    value: subject.name,
-    label: isOnly(subject) ? nameOf(subject) : `${nameOf(subject)}, ${subject.build_profile_label}`,
-    group: subject.library,
-  }));
 }
 
 /** An end of a change: "3.0.19 (debian/bookworm)", of a commit "3.6.0-dev 0123abc". */

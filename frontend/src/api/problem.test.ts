@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { expectGolden } from "@/testing/golden";
-import { candidatesOf, isRefusedCaller, troubleOf } from "./problem";
+import { candidatesOf, isRefusedCaller, sentenceOf, troubleOf } from "./problem";
 
 it("shows an API problem as it is", () => {
   const problem = {
@@ -11,6 +11,14 @@ it("shows an API problem as it is", () => {
     remedy: "list them",
   };
   expect(troubleOf(problem)).toBe(problem);
+});
+
+it("writes messages as sentences, and names as they are", () => {
+  expect(sentenceOf("there is no run x")).toBe("There is no run x.");
+  expect(sentenceOf("kexbench runs list lists the runs")).toBe("kexbench runs list lists the runs.");
+  expect(sentenceOf("openssl 9.9 was not measured")).toBe("openssl 9.9 was not measured.");
+  expect(sentenceOf("nobody is called 'x'")).toBe("Nobody is called 'x'.");
+  expect(sentenceOf("The service did not respond.")).toBe("The service did not respond.");
 });
 
 it("errors in words", async () => {

@@ -1,5 +1,6 @@
 // The error of any exception: an API problem, a proxy’s page or a lost connection.
 import type { Candidate, Problem } from "./generated";
+import { LIBRARIES } from "./generated/vocabulary.gen";
 
 export type Trouble = Pick<Problem, "title" | "detail" | "remedy">;
 
@@ -16,6 +17,16 @@ export function troubleOf(error: unknown): Trouble {
     title: "Unexpected response",
     detail: error instanceof Error ? error.message : "The service did not return a result.",
   };
+}
+
+const NAMES = ["kexbench", ...Object.keys(LIBRARIES)];
+
+/** A message of the API as a sentence. It begins as after "error: " in a terminal; names and commands keep their case. */
+export function sentenceOf(message: string): string {
+  const [first = ""] = message.split(" ");
+  const isWord = /^[a-z]+$/.test(first) && !NAMES.includes(first);
+  const begun = isWord ? message.charAt(0).toUpperCase() + message.slice(1) : message;
+  return /[\p{L}\p{N})'`]$/u.test(begun) ? `${begun}.` : begun;
 }
 
 /** Whether the same request may succeed with another token. */

@@ -17,7 +17,7 @@ import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
 import { commitText, shortOrigin, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
-import type { HeatCell, HeatModel, HeatRow } from "./heatmap-model";
+import { type HeatCell, type HeatModel, type HeatRow, hasCaveat } from "./heatmap-model";
 import { caseLine, denseGroupText, denseText, type GroupCell, type MatrixLine } from "./matrix-view";
 
 interface Props {
@@ -258,7 +258,7 @@ const Row = memo(function Row({ row, index, metric, isDense, title, pool, cpu, s
           >
             <b>
               {isDense ? denseText(cell) : cell.headline}
-              {cell.cautions.length > 0 && <sup>†</sup>}
+              {hasCaveat(cell) && <sup>†</sup>}
             </b>
             {!isDense && <small>{cell.note}</small>}
           </Link>

@@ -36,3 +36,10 @@ it("explains only the signs of narrow columns that are shown", () => {
   expect(text).toContain("? unresolved");
   expect(text).not.toMatch(/×|≠|=/);
 });
+
+it("explains cells with too few invocations, and no caveat of a cell that is not compared", () => {
+  const outcome = { kind: "crashed" as const, reason: "signal 11", detail: null, invocations: 2 };
+  const text = legendOf([{ ...alone, outcome }, aCell("rsa", newer, { estimate: anEstimate(1) })]);
+  expect(text).toContain("too few invocations: not compared with the version before");
+  expect(text).not.toContain("†");
+});

@@ -3,7 +3,7 @@ import type { CSSProperties } from "react";
 import type { Metric } from "@/api/generated";
 import { METRICS } from "@/api/generated/vocabulary.gen";
 import { lessOf, nounOf } from "@/format";
-import type { HeatModel, Tone } from "./heatmap-model";
+import { type HeatModel, hasCaveat, type Tone } from "./heatmap-model";
 import { SIGNS } from "./matrix-view";
 import { FULL_AT_CASE } from "./scale";
 
@@ -88,9 +88,10 @@ export function Legend({ metric, model: { rows, versus }, isDense = false }: Pro
           </li>
         )}
         {isDense && signs.length > 0 && <li>{signs.join(", ")}</li>}
-        {cells.some(({ cautions }) => cautions.length > 0) && (
-          <li>† comparison with a caveat: point to the cell to read it</li>
+        {cells.some(({ isTooFew }) => isTooFew) && (
+          <li>too few invocations: not compared with the version before</li>
         )}
+        {cells.some(hasCaveat) && <li>† comparison with a caveat: point to the cell to read it</li>}
       </ul>
     </div>
   );

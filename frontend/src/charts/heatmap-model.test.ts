@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Subject } from "@/api/generated";
 import { aCase, aCell, aChange, aNegotiated, anEndOf, anEstimate, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import { type HeatChoice, heatModel } from "./heatmap-model";
@@ -104,6 +105,17 @@ describe("the heatmap's model", () => {
     const cells = [aCell("rsa", newer, { estimate: anEstimate(1000), apart_from: anEndOf(older) })];
     const cell = heatModel({ ...input, cells }).rows[0]?.cells[2];
     expect(cell).toMatchObject({ tone: "neutral", strength: 0 });
+  });
+
+  it("says that invocations are too few where a lower version was measured in the case, but not compared", () => {
+    const [first, second] = ["1", "2"].map((value) => aSubject("openssl", value)) as [Subject, Subject];
+    const cells = [first, second].map((subject) => aCell("rsa", subject, { estimate: anEstimate(1000) }));
+    const shown = heatModel({ ...input, subjects: [first, second], cells }).rows[0]?.cells;
+    expect(shown?.map(({ isTooFew, note }) => [isTooFew, note])).toEqual([
+      [false, ""],
+      [true, "too few invocations"],
+    ]);
+    expect(shown?.[1]?.sentence).toContain("not compared with the version before: too few invocations");
   });
 
   it("filters cases by words in any order and any case", () => {

@@ -17,6 +17,8 @@ export interface HeatCell {
   strength: number;
   headline: string;
   note: string;
+  /** whether it has too few invocations to be compared with the version before */
+  isTooFew: boolean;
   /** why the comparison needs care */
   cautions: string[];
   /** the whole cell in words, for screen readers and the line below the heatmap */
@@ -53,6 +55,13 @@ export interface HeatChoice {
   versus?: string;
 }
 
+const TOO_FEW = "too few invocations";
+
+/** Whether a † stands on it. */
+export function hasCaveat({ cautions, tone }: Pick<HeatCell, "cautions" | "tone">): boolean {
+  return cautions.length > 0 && tone !== "neutral";
+}
+
 export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel {
   const byPlace = new Map(input.cells.map((cell) => [place(cell.case_id, cell.subject), cell]));
   const priors = priorsOf(input);
@@ -61,7 +70,8 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
     caseView,
     cells: input.subjects.map((subject) => {
       const cell = byPlace.get(place(caseView.id, subject.name));
-      const base = { caseView, subject, cell, strength: 0, cautions: [], headline: "", note: "" };
+      const blank = { strength: 0, isTooFew: false, cautions: [], headline: "", note: "" };
+      const base = { caseView, subject, cell, ...blank };
       if (!cell) return described({ ...base, tone: "missing", headline: "–", note: "not measured" });
       if (!cell.estimate) {
         const kind = cell.outcome?.kind ?? "no result";
@@ -77,6 +87,9 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
         const ratio = against && caseView.id !== reference.id ? cell.estimate.value / against : undefined;
         return described(versusCase(shown, ratio, reference), ratio);
       }
+      if (!cell.change && !cell.apart_from && hasLower(caseView.id, subject)) {
+        return described({ ...shown, tone: "neutral", isTooFew: true, note: TOO_FEW });
+      }
       return described(versusVersion(shown, input.metric, priors.get(subject.name)));
     }),
   });
@@ -89,6 +102,16 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
       .filter((caseView) => matches(caseView, choice.q) && isOf(caseView, choice.variation))
       .map(row),
   };
+
+  /** Whether a lower version was measured in a case: the two are compared, unless invocations are too few. */
+  function hasLower(caseId: string, { library, version_key }: Subject): boolean {
+    return input.subjects.some(
+      (other) =>
+        other.library === library &&
+        other.version_key < version_key &&
+        byPlace.get(place(caseId, other.name))?.estimate,
+    );
+  }
 
   /** `ratio`: to the reference case, if the cells are compared with one */
   function described(cell: Omit<HeatCell, "sentence">, ratio?: number): HeatCell {
@@ -166,6 +189,7 @@ function sentence(shown: Omit<HeatCell, "sentence">, metric: Metric, ratio: numb
   if (cell.apart_from) {
     parts.push(`not compared with ${endText(cell.apart_from)}: the two runs share no subject`);
   }
+  if (shown.isTooFew) parts.push(`not compared with the version before: ${TOO_FEW}`);
   if (ratio !== undefined) parts.push(`${format.factor(ratio)} the cost of the reference case`);
   else if (change) {
     parts.push(changeSentence(change, metric));

@@ -215,7 +215,7 @@ function fromText(cells: HeatCell[]): string {
   return ends.size > 0 ? `; from ${[...ends].join(" or ")}` : "";
 }
 
-function wordOf({ tone, cell }: HeatCell, metric: Metric): string {
+function wordOf({ tone, cell, isTooFew }: HeatCell, metric: Metric): string {
   const isTime = format.unitOf(metric) === "ns";
   switch (tone) {
     case "more":
@@ -228,6 +228,7 @@ function wordOf({ tone, cell }: HeatCell, metric: Metric): string {
       return "not comparable";
     case "apart":
     case "neutral":
+      if (isTooFew) return "too few invocations";
       return cell?.apart_from ? "not compared" : "nothing earlier";
     case "outcome":
       return "no result";

@@ -187,7 +187,7 @@ function SideCell({ cell, comparison, side, metric, move, children }: SideProps)
   ] as const;
   const [base, other] = ends.map(({ end, case: caseId, kind, run }, place) => (
     <BatchesLink
-      key={caseId}
+      key={place === 0 ? "base" : "other"}
       search={{
         subject: end?.subject.name ?? "",
         case: caseId,

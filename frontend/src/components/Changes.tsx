@@ -1,7 +1,7 @@
 // What changed between two ends: how many cells have which verdict, the changes as a chart, and every cell in a table.
-import { type ReactNode, useMemo } from "react";
+import { Fragment, type ReactNode, useMemo } from "react";
 import type { ComparedCell, Comparison } from "@/api/generated";
-import { dependencyText, type Verdict } from "@/charts/change-words";
+import { coresText, dependencyText, type Verdict } from "@/charts/change-words";
 import { count } from "@/format";
 import { site } from "@/published";
 import { type ChangesView, VERDICT_FILTERS } from "@/search";
@@ -9,7 +9,10 @@ import { Select, TextFilter } from "@/ui/Fields";
 import { Empty } from "@/ui/Notes";
 import { ChangeMoves } from "./ChangeMoves";
 import { ChangeTable } from "./ChangeTable";
-import { changeRows, FILTER_LABELS, movedOf, resolutionText, tallyOf, unalikeText } from "./change-model";
+import { changeRows, FILTER_LABELS, movedOf, tallyOf, unalikeText, unresolvedTexts } from "./change-model";
+import { hostsOf } from "./compared-ends";
+import { HostName } from "./HostName";
+import { hostLabel } from "./HostSelect";
 
 interface Props {
   /** the ends in words */
@@ -57,6 +60,13 @@ export function Changes({ title, comparison, view, change, children }: Props) {
           <>
             {!site && <p>Select a cost to see its batches.</p>}
             <ChangeTable label={title} {...{ rows, comparison, view, change }} />
+            {cells.some(coresText) && (
+              <p className="key">
+                Server cores: how many the server’s CPU time of whole connections keeps 100% busy, by the
+                median of the invocations. Capacity leaves room by a utilisation and uses trimmed means, so
+                its numbers differ.
+              </p>
+            )}
             {cells.some(({ history }) => history?.length) && (
               <p className="key">
                 History: the newest versions on the same host kind. Square: baseline. Dot: compared with it.
@@ -66,6 +76,24 @@ export function Changes({ title, comparison, view, change, children }: Props) {
         )}
       </section>
     </>
+  );
+}
+
+/** Where the two were compared. */
+export function OnHosts({ cells }: Pick<Comparison, "cells">) {
+  const hosts = hostsOf(cells);
+  if (hosts.length === 0) return null;
+  return (
+    <p>
+      On {hosts.length > 1 && `${count(hosts.length, "machine")}: `}
+      {hosts.map((kind, place) => (
+        <Fragment key={hostLabel(kind)}>
+          {place > 0 && "; "}
+          <HostName kind={kind} />
+        </Fragment>
+      ))}
+      .
+    </p>
   );
 }
 
@@ -94,7 +122,6 @@ export function ChangeFilters({ view, change }: Pick<Props, "view" | "change">) 
 /** Why cells have the verdict that they have, and what the table does not say by itself. */
 function Notes({ cells, leftOut }: { cells: ComparedCell[]; leftOut: number }) {
   const of = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict);
-  const unresolved = of("unresolved");
   const unalike = unalikeText(of("unjudged"));
   const dependencies = dependencyText(cells);
   return (
@@ -116,12 +143,11 @@ function Notes({ cells, leftOut }: { cells: ComparedCell[]; leftOut: number }) {
           cannot be ruled out. Measure both in one run to compare them.
         </p>
       )}
-      {unresolved.length > 0 && (
-        <p>
-          <b>Unresolved:</b> in {count(unresolved.length, "comparison")}, the change is not significant, or
-          smaller than the resolution. {resolutionText(unresolved)} More invocations lower it.
+      {unresolvedTexts(of("unresolved")).map((text) => (
+        <p key={text}>
+          <b>Unresolved:</b> {text}
         </p>
-      )}
+      ))}
       {leftOut > 0 && (
         <p>
           {count(leftOut, "cell")} not shown.{!site && " Choose one host kind to see fewer."}

@@ -1,15 +1,14 @@
 // The choices of a comparison: the two ends, and which cells are shown.
 import { useQuery } from "@tanstack/react-query";
 import type { ComparedEnd, Comparison, Subject } from "@/api/generated";
+import { subjectChoices } from "@/components/libraries";
 import { dateTime } from "@/format";
 import { publishedPairsOptions, site } from "@/published";
 import { type CompareSearch, compareChoice, type EndChoice } from "@/search";
-import { subjectChoices } from "@/subjects";
 import { Select } from "@/ui/Fields";
 import { ChangeFilters } from "./Changes";
 import { chosenEnds, endChoices, subjectsAt } from "./compared-ends";
 import { HostSelect } from "./HostSelect";
-import { libraryTitle } from "./libraries";
 
 interface Props {
   search: CompareSearch;
@@ -67,10 +66,7 @@ function EndControls({ title, end, subjects, choose }: EndProps) {
       <Select
         label="Version"
         value={end?.subject.name ?? ""}
-        choices={subjectChoices(subjects).map((choice) => ({
-          ...choice,
-          label: `${libraryTitle(choice.group ?? "")} ${choice.label}`,
-        }))}
+        choices={subjectChoices(subjects)}
         choose={(subject) =>
           choose({ subject, pool: undefined, cpu: undefined, run: undefined, case: undefined })
         }

@@ -6,10 +6,16 @@ import { cpuName } from "@/cpu-name";
 
 type Kind = Pick<HostKind, "pool" | "cpu_model">;
 
-/** "local: Xeon 6/207", distinct among all host kinds with results. */
-export function useHostNames(): (kind: Kind) => string {
+/** "Xeon 6/207", distinct among all host kinds with results. */
+export function useCpuNames(): (cpu: string) => string {
   const among = useQuery(filtersOptions()).data?.host_kinds.map(({ cpu_model }) => cpu_model) ?? [];
-  return ({ pool, cpu_model }) => `${pool}: ${cpuName(cpu_model, among)}`;
+  return (cpu) => cpuName(cpu, among);
+}
+
+/** "local: Xeon 6/207" */
+export function useHostNames(): (kind: Kind) => string {
+  const nameOf = useCpuNames();
+  return ({ pool, cpu_model }) => `${pool}: ${nameOf(cpu_model)}`;
 }
 
 export function HostName({ kind }: { kind: Kind }) {

@@ -6,14 +6,29 @@ import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 
-/** Every page with an overview has it, so that what was measured is never missing without a word. */
-export function RunsAside() {
+/** Every page with an overview has it, so that what was measured is never missing without a word. `shown`: the runs of the
+ * answer, on a page that can rest on runs aside. */
+export function RunsAside({ shown = [] }: { shown?: readonly string[] }) {
   const filters = useQuery(filtersOptions()).data;
   if (!filters) return null;
   const { aside, metrics } = filters;
   const hasSides = metrics.some(({ metric, stored }) => metric === "server_cpu_ns" && stored);
   if (aside.shows_first_looks) return <ShownFirstLooks aside={aside} hasSides={hasSides} />;
-  return <LeftOut aside={aside} />;
+  const isShown = ({ run_id }: RunChoice) => shown.includes(run_id);
+  const looks = aside.newest.filter(isShown);
+  const newest = aside.newest.filter((look) => !isShown(look));
+  return (
+    <>
+      {looks.length > 0 && (
+        <p className="aside-runs">
+          {new Set(shown).size > looks.length ? "Partly from" : "From"}{" "}
+          {looks.length === 1 ? "a first look" : "first looks"} (<code>--quick</code>): a few short
+          invocations of each case. <FirstLooks newest={looks} all={looks.length} />
+        </p>
+      )}
+      <LeftOut aside={{ ...aside, first_looks: aside.first_looks - looks.length, newest }} />
+    </>
+  );
 }
 
 interface ShownProps {
@@ -29,7 +44,7 @@ function ShownFirstLooks({ aside: { first_looks, newest }, hasSides }: ShownProp
       each case. A run without <code>--quick</code> takes {first_looks === 1 ? "its" : "their"} place.{" "}
       {!hasSides &&
         "Other programs disturbed every invocation, so costs of client and server apart are missing. "}
-      <FirstLooks newest={newest} more={first_looks - newest.length} />
+      <FirstLooks newest={newest} all={first_looks} />
     </p>
   );
 }
@@ -49,7 +64,7 @@ function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
       </summary>
       {first_looks > 0 && (
         <p>
-          First looks: <FirstLooks newest={newest} more={first_looks - newest.length} />
+          First looks: <FirstLooks newest={newest} all={first_looks} />
         </p>
       )}
       {others > 0 && (
@@ -62,10 +77,14 @@ function LeftOut({ aside: { first_looks, newest, others } }: { aside: Aside }) {
   );
 }
 
-function FirstLooks({ newest, more }: { newest: RunChoice[]; more: number }) {
+/** More are counted. */
+const NAMED = 5;
+
+function FirstLooks({ newest, all }: { newest: RunChoice[]; all: number }) {
+  const more = all - Math.min(newest.length, NAMED);
   return (
     <>
-      {newest.map(({ run_id, spec_name, measured_at }, place) => (
+      {newest.slice(0, NAMED).map(({ run_id, spec_name, measured_at }, place) => (
         <span key={run_id}>
           {place > 0 && ", "}
           <Link {...paths.run(run_id)}>
@@ -76,7 +95,7 @@ function FirstLooks({ newest, more }: { newest: RunChoice[]; more: number }) {
       {newest.length > 0 && more > 0 && (
         <>
           {" "}
-          and <Link {...paths.runs()}>{more} more</Link>
+          and <Link {...paths.runs()}>{count(more, "more", "more")}</Link>
         </>
       )}
       {newest.length > 0 && "."}

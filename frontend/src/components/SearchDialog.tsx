@@ -5,6 +5,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { overviewOptions, searchOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { navigation } from "@/components/navigation";
 import { hitLink, KINDS, withWords } from "@/components/search-model";
+import { count } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
 import { Dialog } from "@/ui/Dialog";
@@ -87,7 +88,7 @@ export function SearchDialog({ close }: { close: () => void }) {
         </form>
         {found.isError && <Failed error={found.error} />}
         <p className="visually-hidden" role="status">
-          {asked === "" ? "" : `${results.length} results`}
+          {asked === "" ? "" : count(results.length, "result")}
         </p>
         {isNothing && <p>Nothing has all of these words.</p>}
         <ul className="results" ref={list}>

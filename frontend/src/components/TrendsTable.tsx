@@ -82,7 +82,7 @@ function Row({ line }: { line: DrawnLine }) {
       </th>
       <td className="number">{first && <Value place={first} line={line} />}</td>
       <td className="number">{newest && <Value place={newest} line={line} />}</td>
-      <td className="number">{newest && format.interval(newest.point, place.metric)}</td>
+      <td className="number">{newest && format.headlineInterval(newest.point, place.metric)}</td>
       <td>{changesOf(line).length === 0 ? "–" : <Steps line={line} />}</td>
     </tr>
   );

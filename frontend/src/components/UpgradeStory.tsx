@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { UpgradeView } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { storyOf } from "./compared-ends";
+import { count } from "@/format";
+import { hostsOf, storyOf } from "./compared-ends";
 
 const FRESH_MS = 5 * 60_000;
 
@@ -20,10 +21,12 @@ export function UpgradeStory({ upgrade: { before, after } }: { upgrade: UpgradeV
     if (place.current) watcher.observe(place.current);
     return () => watcher.disconnect();
   }, []);
+  const hosts = hostsOf(comparison?.cells ?? []).length;
   const isSlower = comparison?.cells.some((cell) => cell.verdict === "more");
   return (
     <p ref={place} className={isSlower ? "said bad" : "said"}>
       {comparison?.upgrade ? storyOf(comparison.upgrade) : "…"}
+      {hosts > 1 && ` Measured on ${count(hosts, "machine")}.`}
     </p>
   );
 }

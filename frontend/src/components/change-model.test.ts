@@ -13,10 +13,10 @@ import {
   gapsOf,
   isOnSeveral,
   marksOf,
-  resolutionText,
   tallyOf,
   tallyText,
   unalikeText,
+  unresolvedTexts,
 } from "./change-model";
 
 function aCompared(caseId: string, ratio: number | null, verdict: Verdict, cell: Partial<ComparedCell> = {}) {
@@ -150,6 +150,7 @@ const factor = {
   moved: 6,
   explained: 0.914,
 };
+const withoutLimit = [aComparedCell("a", { resolves: null })];
 const limits = (...values: number[]) => values.map((resolves) => aComparedCell("a", { resolves }));
 
 it("changes in words", async () => {
@@ -159,9 +160,10 @@ it("changes in words", async () => {
       verdicts.map((verdict) => aComparedCell(verdict, { verdict })),
       1,
     ).map(([, words]) => words),
-    "resolution: a range": resolutionText(limits(0.02, 0.005, 0.01)),
-    "resolution: one value": resolutionText(limits(0.02)),
-    "resolution: too few invocations": resolutionText([aComparedCell("a", { resolves: null })]),
+    "unresolved: a range of resolutions": unresolvedTexts(limits(0.02, 0.005, 0.01)),
+    "unresolved: one resolution": unresolvedTexts(limits(0.02)),
+    "unresolved: too few invocations for some": unresolvedTexts([...limits(0.02), ...withoutLimit]),
+    "unresolved: too few invocations": unresolvedTexts(withoutLimit),
     "factor: with its own words": factorTitle({ ...factor, words: "an RSA certificate", side: "both" }),
     "factor: with its dimension, on one side": factorTitle(factor),
     "factor: the absence of something": factorTitle({

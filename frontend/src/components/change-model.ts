@@ -142,16 +142,19 @@ export function tallyText(cells: readonly ComparedCell[]): string {
   return words.join(", ");
 }
 
-/** "The resolution is 0.91% to 39%, depending on the case: a real change below it would probably be missed." */
-export function resolutionText(cells: readonly ComparedCell[]): string {
+/** "In 3 comparisons, the change is not significant, or smaller than the resolution, which is 0.91% to 39%, …" Those
+ * without a resolution have too few invocations to estimate one, and are said apart. */
+export function unresolvedTexts(cells: readonly ComparedCell[]): string[] {
   const limits = cells.flatMap(({ resolves }) => resolves ?? []).sort((a, b) => a - b);
-  const [lowest, highest] = [limits[0], limits.at(-1)];
-  if (lowest === undefined || highest === undefined) {
-    return "There are too few invocations to estimate the resolution.";
-  }
+  const [lowest = 0, highest = 0] = [limits[0], limits.at(-1)];
   const [low, high] = [share(lowest), share(highest)];
   const size = low === high ? low : `${low} to ${high}, depending on the case`;
-  return `The resolution is ${size}: a real change below it would probably be missed.`;
+  const few = cells.length - limits.length;
+  return [
+    limits.length > 0 &&
+      `in ${count(limits.length, "comparison")}, the change is not significant, or smaller than the resolution. The resolution is ${size}: a real change below it would probably be missed. More invocations lower it.`,
+    few > 0 && `in ${count(few, "comparison")}, there are too few invocations to judge the change.`,
+  ].filter((text) => text !== false);
 }
 
 const TRAITS: Record<ComparedCell["unalike"][number], string> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ComparedEnd } from "@/api/generated";
+import type { ComparedCell, ComparedEnd, HostKind } from "@/api/generated";
 import type { EndChoice } from "@/search";
-import { aCell, aChange, anAlert, anEnd, anEndOf, aSubject } from "@/testing/build";
+import { aCell, aChange, aComparedCell, anAlert, anEnd, anEndOf, aSubject } from "@/testing/build";
 import { expectGolden } from "@/testing/golden";
 import {
   alertOf,
@@ -9,6 +9,7 @@ import {
   compareTitle,
   differenceText,
   endChoices,
+  hostsOf,
   stepsOf,
   storyOf,
   subjectsAt,
@@ -44,24 +45,44 @@ it("two ends in words", async () => {
 });
 
 describe("two ends", () => {
+  const cpuNameOf = (cpu: string) => cpu.toUpperCase();
+  const title = (base: ComparedEnd, other: ComparedEnd | null, kinds: Partial<ComparedCell> = {}) =>
+    compareTitle({ base, other, cells: [aComparedCell("a", kinds)] }, cpuNameOf);
+  const here = { pool: "local", cpu_model: "epyc" };
+  const there = { pool: "local", cpu_model: "xeon" };
+  const onTwo = { host_kind: here, other_host_kind: there };
+  const inOtherPool = { host_kind: here, other_host_kind: { ...there, pool: "arm" } };
+
   it("are named by what they differ in", () => {
-    const title = (base: ComparedEnd, other: ComparedEnd) => compareTitle({ base, other });
     expect(title(aComparedEnd("3.0"), aComparedEnd("3.5"))).toBe("OpenSSL 3.0 → 3.5");
-    expect(title(aComparedEnd("3.0"), aComparedEnd("3.0", { cpu_model: "other" }))).toBe(
-      "OpenSSL 3.0: two machines",
-    );
     expect(title(aComparedEnd("3.0", { run_id: "a" }), aComparedEnd("3.0", { run_id: "b" }))).toBe(
       "OpenSSL 3.0: two runs",
     );
     expect(title(aComparedEnd("3.0"), aComparedEnd("3.8", { subject: aSubject("gnutls", "3.8") }))).toBe(
       "OpenSSL 3.0 → GnuTLS 3.8",
     );
-    expect(compareTitle({ base: aComparedEnd("3.0"), other: null })).toBe("Compare");
+    expect(title(aComparedEnd("3.0"), aComparedEnd("3.0"))).toBe("OpenSSL 3.0");
+    expect(title(aComparedEnd("3.0"), null)).toBe("Compare");
+  });
+
+  it("on two machines are named with them, in their direction", () => {
+    expect(title(aComparedEnd("3.0"), aComparedEnd("3.0"), onTwo)).toBe("OpenSSL 3.0, EPYC → XEON");
+    expect(title(aComparedEnd("3.0"), aComparedEnd("3.5"), onTwo)).toBe("OpenSSL 3.0 on EPYC → 3.5 on XEON");
+    expect(title(aComparedEnd("3.0"), aComparedEnd("3.0"), inOtherPool)).toBe(
+      "OpenSSL 3.0, local: EPYC → arm: XEON",
+    );
+  });
+
+  it("have host kinds of their own where both are on the same one", () => {
+    const on = (kind: HostKind) => aComparedCell("a", { host_kind: kind, other_host_kind: kind });
+    expect(hostsOf([on(here), on(there), on(here)])).toEqual([here, there]);
+    expect(hostsOf([aComparedCell("a", onTwo)])).toEqual([]);
   });
 
   it("may be two cases, which differ in dimensions with both values", () => {
-    const ends = { base: aComparedEnd("1", { case_id: "a" }), other: aComparedEnd("1", { case_id: "b" }) };
-    expect(compareTitle(ends)).toBe("OpenSSL 1: two cases");
+    expect(title(aComparedEnd("1", { case_id: "a" }), aComparedEnd("1", { case_id: "b" }))).toBe(
+      "OpenSSL 1: two cases",
+    );
     const differences = [{ what: "cipher", before: "AES-128-GCM", after: "AES-128-CBC-SHA" }];
     expect(differenceText({ differences })).toBe("cipher: AES-128-GCM → AES-128-CBC-SHA");
     expect(differenceText({ differences: [] })).toBeUndefined();

@@ -1,5 +1,13 @@
 // The two ends of a comparison: how they are named, and what is chosen for each. Pure.
-import type { AlertSummary, Cell, ComparedEnd, Comparison, Subject, UpgradeEnd } from "@/api/generated";
+import type {
+  AlertSummary,
+  Cell,
+  ComparedEnd,
+  Comparison,
+  HostKind,
+  Subject,
+  UpgradeEnd,
+} from "@/api/generated";
 import { dependencyText } from "@/charts/change-words";
 import type { ComparedPairs } from "@/published";
 import type { CompareSearch, EndChoice } from "@/search";
@@ -53,22 +61,52 @@ export function storyOf({ sentence }: { sentence?: string | null }): string {
 }
 
 type Ends = Pick<Comparison, "base" | "other">;
+type Compared = Ends & Pick<Comparison, "cells">;
 
 /** "OpenSSL 3.5.4" */
 export function endName({ subject }: Pick<ComparedEnd, "subject">): string {
   return `${libraryTitle(subject.library)} ${versionText(subject)}`;
 }
 
-/** "OpenSSL 3.0.17 → 3.5.4", "OpenSSL 3.5.4: two machines" where only the machine, the run or the case differs. */
-export function compareTitle({ base, other }: Ends): string {
+/** "OpenSSL 3.0.17 → 3.5.4". On two machines "OpenSSL 3.0.17 on EPYC 25/17 → 3.5.4 on Xeon 6/207", where only the
+ * machine differs "OpenSSL 3.5.4, EPYC 25/17 → Xeon 6/207", where the run or the case does "OpenSSL 3.5.4: two runs". */
+export function compareTitle({ base, other, cells }: Compared, cpuNameOf: (cpu: string) => string): string {
   if (!base || !other) return "Compare";
+  const machines = machinesOf(cells, cpuNameOf);
   if (base.subject.name === other.subject.name) {
-    const what =
-      base.case_id !== other.case_id ? "cases" : base.run_id === other.run_id ? "machines" : "runs";
-    return `${endName(base)}: two ${what}`;
+    const what = base.case_id !== other.case_id ? "cases" : base.run_id !== other.run_id && "runs";
+    return [endName(base), machines && `, ${machines.join(" → ")}`, what && `: two ${what}`]
+      .filter(Boolean)
+      .join("");
   }
-  if (base.subject.library !== other.subject.library) return `${endName(base)} → ${endName(other)}`;
-  return stepTitle(base.subject, other.subject);
+  const [before, after] =
+    base.subject.library === other.subject.library
+      ? namesOf(endOf(base.subject), endOf(other.subject))
+      : [versionText(base.subject), endName(other)];
+  const ends = [`${libraryTitle(base.subject.library)} ${before}`, after];
+  return ends.map((end, place) => (machines ? `${end} on ${machines[place]}` : end)).join(" → ");
+}
+
+/** "EPYC 25/17" and "Xeon 6/207", with their pools if these differ; nothing where both ends are on the same machine. */
+function machinesOf(cells: Comparison["cells"], cpuNameOf: (cpu: string) => string): string[] | undefined {
+  const [cell] = cells;
+  if (!cell || hostKey(cell.host_kind) === hostKey(cell.other_host_kind)) return undefined;
+  const isOnePool = cell.host_kind.pool === cell.other_host_kind.pool;
+  return [cell.host_kind, cell.other_host_kind].map(({ pool, cpu_model }) =>
+    isOnePool ? cpuNameOf(cpu_model) : `${pool}: ${cpuNameOf(cpu_model)}`,
+  );
+}
+
+/** The host kinds of cells that are compared on one each; none where the ends are on two. */
+export function hostsOf(cells: Comparison["cells"]): HostKind[] {
+  const hosts = new Map(cells.map(({ host_kind: kind }) => [hostKey(kind), kind]));
+  return cells.some((cell) => hostKey(cell.host_kind) !== hostKey(cell.other_host_kind))
+    ? []
+    : [...hosts.values()];
+}
+
+function hostKey({ pool, cpu_model }: HostKind): string {
+  return `${pool} ${cpu_model}`;
 }
 
 function endOf(subject: Subject): NamedEnd {

@@ -1,5 +1,8 @@
-// The libraries that there are, and how people write them.
+// The libraries that there are, how people write them, and their versions to choose from.
+import type { Subject } from "@/api/generated";
 import { LIBRARIES } from "@/api/generated/vocabulary.gen";
+import { originText, versionText } from "@/subjects";
+import type { Choice } from "@/ui/Fields";
 
 export type Library = keyof typeof LIBRARIES;
 
@@ -10,4 +13,17 @@ export function libraryOf(name: string | undefined): Library | undefined {
 export function libraryTitle(name: string): string {
   const library = libraryOf(name);
   return library ? LIBRARIES[library] : name;
+}
+
+/** By library: "OpenSSL 3.5.7 (debian/trixie)", with the build where several have that name. */
+export function subjectChoices(subjects: readonly Subject[]): Choice<string>[] {
+  const nameOf = (subject: Subject) =>
+    `${libraryTitle(subject.library)} ${versionText(subject)} (${originText(subject)})`;
+  const isOnly = (subject: Subject) =>
+    subjects.filter((other) => nameOf(other) === nameOf(subject)).length === 1;
+  return subjects.map((subject) => ({
+    value: subject.name,
+    label: isOnly(subject) ? nameOf(subject) : `${nameOf(subject)}, ${subject.build_profile_label}`,
+    group: subject.library,
+  }));
 }

@@ -17,5 +17,6 @@ export function axisTitle({
 }: Pick<TrendsSearch, "metric" | "show" | "base">): string {
   if (show === "relative") return `cost relative to ${base ?? "the first version"} (lower is better)`;
   if (unitOf(metric) !== "ns") return `${nounOf(metric)} (lower is better)`;
-  return show === "cost" ? "µs per handshake (lower is better)" : "handshakes per second (higher is better)";
+  if (show === "cost") return "µs per handshake (lower is better)";
+  return `handshakes per ${metric.endsWith("cpu_ns") ? "CPU-second" : "second"} (higher is better)`;
 }

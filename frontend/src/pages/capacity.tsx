@@ -1,4 +1,4 @@
-// Capacity: the cores and machines that a mix of connections needs, and what an upgrade changes of it.
+// Capacity: the cores and machines that a mix of connections needs, and what another version changes of it.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -8,11 +8,11 @@ import { CapacityAnswer } from "@/components/CapacityAnswer";
 import { CONTENTS, mixText, partsOf, writtenParts } from "@/components/capacity-model";
 import { FirstRun } from "@/components/FirstRun";
 import { HostSelect } from "@/components/HostSelect";
+import { subjectChoices } from "@/components/libraries";
 import { MixForm } from "@/components/MixForm";
 import { RunsAside } from "@/components/RunsAside";
 import { count } from "@/format";
 import { type CapacitySearch, COSTS, DEFAULT_MIX } from "@/search";
-import { subjectChoices } from "@/subjects";
 import { Amount, Select } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -74,10 +74,10 @@ function Mix({ matrix }: { matrix: Matrix }) {
             choose={(next) => change({ version: next, to: undefined })}
           />
           <Select
-            label="Upgrade to"
+            label="Compare with"
             value={search.to ?? NONE}
             choices={[
-              { value: NONE, label: "no upgrade" },
+              { value: NONE, label: "no other version" },
               ...versions.filter(({ group, value }) => group === library && value !== version),
             ]}
             choose={(to) => change({ to: to || undefined })}

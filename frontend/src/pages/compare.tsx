@@ -3,10 +3,11 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Comparison } from "@/api/generated";
 import { compareOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { Changes } from "@/components/Changes";
+import { Changes, OnHosts } from "@/components/Changes";
 import { CompareControls } from "@/components/CompareControls";
 import { compareTitle, differenceText, storyOf } from "@/components/compared-ends";
 import { FirstRun } from "@/components/FirstRun";
+import { useCpuNames } from "@/components/HostName";
 import { RunsAside } from "@/components/RunsAside";
 import { paths } from "@/paths";
 import type { CompareSearch } from "@/search";
@@ -26,13 +27,14 @@ export function ComparePage() {
     ...firstAnswer(search),
     placeholderData: keepPreviousData,
   });
-  const title = comparison.data ? compareTitle(comparison.data) : "Compare";
+  const cpuNameOf = useCpuNames();
+  const title = comparison.data ? compareTitle(comparison.data, cpuNameOf) : "Compare";
   const isChosen = comparison.data?.base && comparison.data.other;
   useTitle(isChosen ? `Compare ${title}` : title);
   return (
     <>
       <h1>Compare</h1>
-      <RunsAside />
+      <RunsAside shown={comparison.data?.cells.flatMap(({ run_ids }) => run_ids)} />
       {comparison.data && comparison.data.subjects.length > 0 && (
         <CompareControls {...{ search, change }} comparison={comparison.data} />
       )}
@@ -84,13 +86,12 @@ function Results({ title, search, comparison, change }: ResultsProps) {
   }
   if (cells.length === 0) return <NothingShared comparison={comparison} />;
   const differences = differenceText(comparison);
-  const isUpgrade =
-    base.subject.library === other.subject.library && base.subject.name !== other.subject.name;
   return (
     <>
       <h2>{title}</h2>
       {comparison.upgrade && <p className="answer">{storyOf(comparison.upgrade)}</p>}
-      {isUpgrade && (
+      <OnHosts cells={cells} />
+      {comparison.upgrade && (
         <p>
           <Link {...paths.upgrade(base.subject.library, base.subject.name, other.subject.name)}>
             What the changes have in common

@@ -7,12 +7,15 @@ import type {
   Articles,
   Comparison,
   Cpus,
+  Estimate,
   Filters,
   Matrix,
   OutcomeView,
   Overview,
   RunDetail,
   RunPage,
+  Scaling,
+  ScalingLine,
   Trends,
 } from "@/api/generated";
 import { paths } from "@/paths";
@@ -29,7 +32,7 @@ function openWith(target: Target, path: string, body: object) {
 }
 
 describe("nothing stored", () => {
-  it.each([paths.home(), paths.trends(), paths.compare(), paths.runs()])(
+  it.each([paths.home(), paths.trends(), paths.compare(), paths.runs(), paths.series({ case: "" })])(
     "names a command on $to, and offers no choices of nothing",
     async (page) => {
       openPage(page, mockApi("nothing"));
@@ -96,6 +99,12 @@ describe("the capacity", () => {
     openWith(paths.capacity(), "matrix", lacking([first?.id ?? ""]));
     const chosen = await screen.findByRole("combobox", { name: "Case" });
     expect((chosen as HTMLSelectElement).value).toBe(second?.id);
+  });
+
+  it("offers later and earlier versions to compare with", async () => {
+    openWith(paths.capacity(), "matrix", matrix);
+    const other = await screen.findByRole("combobox", { name: "Compare with" });
+    expect(within(other).getAllByRole("option")[0]?.textContent).toBe("no other version");
   });
 
   it("says what is missing where no server has a cost, and how to measure it", async () => {
@@ -207,12 +216,45 @@ describe("the charts of Series", () => {
   });
 });
 
+describe("efficiencies", () => {
+  const scaling = answerOf<Scaling>("scaling");
+  const line = (efficiency: Estimate | null): ScalingLine => {
+    const rate = { value: 1000, low: null, high: null };
+    const points = [1, 2].map((threads) => ({ threads, rate, alone: null, efficiency }));
+    return { subject: "fake@1.0", points, contention: null, coherency: null, peak_threads: null };
+  };
+  const [caseView] = answerOf<Matrix>("matrix").cases;
+  const open = (efficiency: Estimate | null) =>
+    openWith(paths.scaling(), "scaling", {
+      ...scaling,
+      cases: [{ case: caseView, title: "RSA", lines: [line(efficiency)] }],
+    });
+
+  it("are missing for a reason that stands above the tables", async () => {
+    open(null);
+    expect(await screen.findByText(/^Results of earlier releases have no efficiency/)).toBeDefined();
+  });
+
+  it("need no reason where they are measured", async () => {
+    open({ value: 0.9, low: null, high: null });
+    expect(await screen.findByRole("heading", { name: "Threads" })).toBeDefined();
+    expect(screen.queryByText(/^Results of earlier releases/)).toBeNull();
+  });
+});
+
 describe("the key of Compare", () => {
   const comparison = answerOf<Comparison>("compare");
 
   it("explains the history where there is one", async () => {
     openPage(paths.compare());
     expect(await screen.findByText(/^History: /)).toBeDefined();
+  });
+
+  it("says what server cores are where there are some", async () => {
+    const costs = { server_before_ns: 1000, server_after_ns: 1000 };
+    const cells = comparison.cells.map((cell) => ({ ...cell, ...costs }));
+    openWith(paths.compare(), "compare", { ...comparison, cells });
+    expect(await screen.findByText(/^Server cores: how many/)).toBeDefined();
   });
 
   it("explains no history where there is none", async () => {

@@ -5,10 +5,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { SecurityView } from "@/api/generated";
 import { filtersOptions, securityOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostSelect } from "@/components/HostSelect";
+import { subjectChoices } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { SecurityAnswers, SecurityLevel, UnrankedHandshakes } from "@/components/SecurityLevel";
 import { type ForwardSecrecySearch, SIDES } from "@/search";
-import { subjectChoices } from "@/subjects";
 import { Code } from "@/ui/Code";
 import { Controls } from "@/ui/Controls";
 import { Select, Toggle } from "@/ui/Fields";
@@ -79,7 +79,7 @@ function Choices({ security, change }: ChoicesProps) {
       <Toggle
         label="CPU time of"
         value={security.side}
-        choices={SIDES.map((side) => ({ value: side, label: side }))}
+        choices={SIDES.map((side) => ({ value: side, label: side === "both" ? "both together" : side }))}
         choose={(side) => change({ side })}
       />
     </>
@@ -103,6 +103,10 @@ function Results({ security }: { security: SecurityView }) {
         With forward secrecy, recorded traffic stays secret even if the server’s key leaks later. RSA key
         exchange lacks it, so it is what others are compared with: at the same strength or more, and in the
         same run.
+      </p>
+      <p>
+        Measured with{" "}
+        <b>{subjectChoices(security.subjects).find(({ value }) => value === security.subject)?.label}</b>:
       </p>
       <SecurityAnswers levels={levels} />
       <Terms security={security} />

@@ -15,6 +15,7 @@ import type {
   UpgradePage,
   UpgradeView,
 } from "@/api/generated";
+import { sentenceOf } from "@/api/problem";
 import { compareTitle } from "@/components/compared-ends";
 import { paths } from "@/paths";
 import { answerOf, mockApi, mockProblem } from "@/testing/mock-api";
@@ -83,6 +84,32 @@ describe("first looks", () => {
       "Not shown here: 2 first looks (--quick) and 1 run for another question",
     );
   });
+
+  it("are named up to a number, and counted beyond it", async () => {
+    const looks = ["1", "2", "3", "4", "5", "6", "7"].map((run_id) => ({ ...newest[0], run_id }));
+    openPage(paths.trends(), [
+      stored({ newest: looks as Aside["newest"], first_looks: 9 }),
+      ...mockApi("results"),
+    ]);
+    expect(await screen.findAllByRole("link", { name: /^quickstart, /, hidden: true })).toHaveLength(5);
+    expect(screen.getByText("4 more")).toBeDefined();
+  });
+
+  it.each([paths.compare(), paths.upgrade("fake", "1.0", "1.1")])(
+    "are not counted as left out where $to rests on them",
+    async (page) => {
+      const [run_id = ""] = answerOf<Comparison>("compare").cells[0]?.run_ids ?? [];
+      const [look] = newest;
+      openPage(page, [
+        stored({ newest: [{ ...look, run_id }, ...newest] as Aside["newest"] }),
+        ...mockApi("results"),
+      ]);
+      expect((await screen.findByText(/^From a first look/)).querySelector("a")?.href).toContain(run_id);
+      const summary = await screen.findByText(/^Not shown here/);
+      expect(summary.textContent).toBe("Not shown here: 1 first look (--quick)");
+      expect(summary.closest("details")?.querySelector("a")?.href).not.toContain(run_id);
+    },
+  );
 });
 
 describe("the list of alerts", () => {
@@ -104,10 +131,40 @@ describe("the list of alerts", () => {
   });
 });
 
+describe("a comparison", () => {
+  const comparison = answerOf<Comparison>("compare");
+  const open = (answer: Partial<Comparison>) =>
+    openPage(paths.compare(), [
+      http.get("*/api/v1/compare", () => HttpResponse.json({ ...comparison, ...answer })),
+      ...mockApi("results"),
+    ]);
+  const common = { name: "What the changes have in common" };
+
+  it("of an upgrade leads to its report, and names the machine once", async () => {
+    open({});
+    expect(await screen.findByRole("link", common)).toBeDefined();
+    expect(screen.getByText(/^On/).textContent).toMatch(/^On [^;]*\.$/);
+  });
+
+  it("names how many machines it has", async () => {
+    const { cells } = comparison;
+    const kind = { pool: "elsewhere", cpu_model: "a CPU" };
+    const there = cells.map((cell) => ({ ...cell, host_kind: kind, other_host_kind: kind }));
+    open({ cells: [...cells, ...there] });
+    expect((await screen.findByText(/^On 2 machines: /)).textContent).toMatch(/; elsewhere: a CPU\.$/);
+  });
+
+  it("that is no upgrade has no such report", async () => {
+    open({ upgrade: null });
+    expect(await screen.findByRole("table")).toBeDefined();
+    expect(screen.queryByRole("link", common)).toBeNull();
+  });
+});
+
 describe("the report of an upgrade", () => {
   it("has the verdict of every cell", async () => {
     const comparison = answerOf<Comparison>("compare");
-    const title = compareTitle(comparison);
+    const title = compareTitle(comparison, (cpu) => cpu);
     openPage(paths.upgrade("fake", "1.0", "1.1"));
     expect(await screen.findByRole("heading", { level: 1, name: title })).toBeDefined();
     const region = await screen.findByRole("region", { name: title });
@@ -118,8 +175,8 @@ describe("the report of an upgrade", () => {
     const problem = answerOf<Problem>("problem/compare");
     openPage(paths.upgrade("fake", "1.0", "9.9"), [mockProblem("compare"), ...mockApi("results")]);
     const alert = await screen.findByRole("alert");
-    expect(within(alert).getByText(problem.detail)).toBeDefined();
-    expect(within(alert).getByText(problem.remedy ?? "")).toBeDefined();
+    expect(within(alert).getByText(sentenceOf(problem.detail))).toBeDefined();
+    expect(within(alert).getByText(sentenceOf(problem.remedy ?? ""))).toBeDefined();
     expect(screen.queryByRole("table")).toBeNull();
   });
 });

@@ -37,7 +37,7 @@ import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
-import { count, dateTime, share } from "@/format";
+import { amount, count, dateTime, share } from "@/format";
 import { defaultMetricOf } from "@/metrics";
 import { paths } from "@/paths";
 import type { RunSearch } from "@/search";
@@ -173,9 +173,9 @@ function RunFacts({ run }: { run: RunDetail }) {
   const timed: [string, ReactNode][] = [
     [
       "Repeated batches",
-      `${run.discarded_batches}, ${run.others_measured ? "disturbed by other programs" : "after a context switch"}`,
+      `${amount(run.discarded_batches)}, ${run.others_measured ? "disturbed by other programs" : "after a context switch"}`,
     ],
-    ["Disturbed batches", `${run.preempted_batches} kept`],
+    ["Disturbed batches", `${amount(run.preempted_batches)} kept`],
     ["Sentinel", sentinelFact(run.sentinel)],
     ...disturbances,
     ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],

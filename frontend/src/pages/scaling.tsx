@@ -98,8 +98,7 @@ function Threads({ scaling }: { scaling: Scaling }) {
           <dd>
             The rate divided by the ideal rate, which is the thread count times the rate of one thread alone.
             Right after all threads together, one of them works while the others sleep, each in turn on its
-            own CPU. So both rates are of the same CPUs at the same time. Results of earlier releases have no
-            such base.
+            own CPU. So both rates are of the same CPUs at the same time.
           </dd>
           <dt>Contention</dt>
           <dd>
@@ -113,11 +112,22 @@ function Threads({ scaling }: { scaling: Scaling }) {
           </dd>
         </dl>
       </details>
+      {hasNoBase(scaling.cases) && (
+        <p>
+          Results of earlier releases have no efficiency (–): the rate of one thread alone was not measured
+          with them.
+        </p>
+      )}
       {scaling.cases.map((curves) => (
         <CaseSection key={curves.case.id} curves={curves} scaling={scaling} />
       ))}
     </>
   );
+}
+
+function hasNoBase(cases: ScalingCase[]): boolean {
+  const points = cases.flatMap(({ lines }) => lines).flatMap(({ points }) => points);
+  return points.some(({ threads, efficiency }) => threads > 1 && !efficiency);
 }
 
 function Loads({ scaling }: { scaling: Scaling }) {

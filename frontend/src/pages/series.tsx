@@ -12,6 +12,7 @@ import { TrendsChart } from "@/charts/TrendsChart";
 import { type TrendsModel, trendsModel } from "@/charts/trends-model";
 import { MetricSelect } from "@/components/CellChoice";
 import { captionOfLines } from "@/components/chart-caption";
+import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
@@ -56,6 +57,7 @@ export function SeriesPage() {
     placeholderData: keepPreviousData,
   });
   const kind = trends.data?.lines[0]?.host_kind;
+  const hasResults = filters.data?.host_kinds.length !== 0;
   const title = trends.data?.cases[0]?.title ?? (search.case || "Trend");
   useTitle(title);
   return (
@@ -75,8 +77,12 @@ export function SeriesPage() {
       </p>
       <h1>{title}</h1>
       <RunsAside />
-      {filters.data && <PageControls {...{ search, kind, change }} filters={filters.data} />}
-      {search.case === "" ? (
+      {filters.data && hasResults && <PageControls {...{ search, kind, change }} filters={filters.data} />}
+      {!hasResults ? (
+        <Empty title="No results yet">
+          <FirstRun />
+        </Empty>
+      ) : search.case === "" ? (
         <p>Select a case.</p>
       ) : trends.isError ? (
         <Failed error={trends.error} retry={() => void trends.refetch()} />

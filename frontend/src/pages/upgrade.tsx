@@ -8,11 +8,12 @@ import { alertsOptions, compareOptions, filtersOptions } from "@/api/generated/@
 import { candidatesOf } from "@/api/problem";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
-import { ChangeFilters, Changes } from "@/components/Changes";
+import { ChangeFilters, Changes, OnHosts } from "@/components/Changes";
 import { factorInk, factorText, factorTitle, gapsOf, movedOf } from "@/components/change-model";
 import { captionOf } from "@/components/chart-caption";
 import { alertOf, compareTitle, endName, storyOf } from "@/components/compared-ends";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
+import { useCpuNames } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { type Library, libraryOf } from "@/components/libraries";
 import { RunLink } from "@/components/RunLink";
@@ -56,7 +57,8 @@ export function UpgradePage() {
     placeholderData: keepPreviousData,
   });
   const { base, other, upgrade } = comparison.data ?? {};
-  const title = comparison.data ? compareTitle(comparison.data) : `${name} ${before} → ${after}`;
+  const cpuNameOf = useCpuNames();
+  const title = comparison.data ? compareTitle(comparison.data, cpuNameOf) : `${name} ${before} → ${after}`;
   useTitle(title);
   return (
     <>
@@ -64,9 +66,9 @@ export function UpgradePage() {
         <Link {...paths.upgrades()}>All upgrades</Link>
       </p>
       <h1>{title}</h1>
-      <RunsAside />
+      <RunsAside shown={comparison.data?.cells.flatMap(({ run_ids }) => run_ids)} />
       {library === undefined ? (
-        <p>Unknown library: {name}</p>
+        <p>There is no library {name}.</p>
       ) : comparison.data && base && other && upgrade ? (
         <Report {...{ library, title, base, other, upgrade }} comparison={comparison.data} />
       ) : comparison.data ? (
@@ -123,6 +125,7 @@ function Report(report: ReportProps) {
   return (
     <>
       <p className="answer">{storyOf(upgrade)}</p>
+      <OnHosts cells={comparison.cells} />
       {!site && <UpgradeAlert comparison={comparison} />}
       <ChangeControls search={search} change={change} />
       <Changes {...{ title, comparison, change }} view={search}>

@@ -1,6 +1,6 @@
 // Shown instead of content: loading, an error, or an empty state.
 import { type ReactNode, useEffect, useState } from "react";
-import { troubleOf } from "@/api/problem";
+import { sentenceOf, troubleOf } from "@/api/problem";
 
 /** Waiting for less needs no words. */
 const SAID_AFTER_MS = 2000;
@@ -30,8 +30,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   return (
     <div className="note failed" role="alert">
       <h2>{title}</h2>
-      <p>{detail}</p>
-      {remedy && <p className="remedy">{remedy}</p>}
+      <p>{sentenceOf(detail)}</p>
+      {remedy && <p className="remedy">{sentenceOf(remedy)}</p>}
       {retry && (
         <button type="button" onClick={retry}>
           Try again

@@ -1,5 +1,6 @@
 """Scaling curves: from workers that wait for each other by a known law to the law's coefficients."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.job_input import JobInput, JobInputKit
 from kexbench.runner.order import turns
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.builders import QUIET, SPEC, a_job_input, a_run, an_invocation
+from tests.builders import HOST, NOON, QUIET, SPEC, a_job_input, a_run, an_invocation
 from tests.conftest import FakeKit
 
 CONTENDED, FREE = "fake@1.0+contention=0.1+overhead_ns=0", "fake@1.1+overhead_ns=0"
@@ -160,6 +161,28 @@ def test_the_greatest_rate_of_a_server_is_named_with_what_limited_it(
     assert saturated["remark"] is None
     assert idle["greatest"]["concurrency"] == 8
     assert idle["remark"] == "The client was the limit: the server used 75% of its CPU, the client 98%."
+
+
+def test_without_a_choice_the_first_host_kind_with_curves_is_shown(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    other = HOST.model_copy(update={"cpu_model": "Other CPU"})
+    runs = {
+        HOST: a_run(spec=LOADS),
+        other: a_run("20260102-120000-0a0b0c0d", spec=LOADS, host=other, created_at=NOON + timedelta(days=1)),
+    }
+    times: Times = {"fake@1.0": (1000, (600, 300))}
+    for host, run in runs.items():
+        found = [served(run, concurrency, 0, times) for concurrency in ((1, 8) if host is HOST else (1,))]
+        empty_store.add_run(run)
+        empty_store.add_invocations(
+            run, [invocation.model_copy(update={"host_id": host.host_id}) for invocation in found]
+        )
+    newest, older = client.get("/filters").json()["host_kinds"]
+    answer = client.get("/scaling").json()
+    assert (answer["host_kind"], len(answer["loads"])) == (older, 1)
+    chosen = client.get("/scaling", params=newest).json()
+    assert (chosen["host_kind"], chosen["loads"]) == (newest, [])
 
 
 @pytest.mark.parametrize("client_percent", [30, 80])

@@ -56,8 +56,8 @@ def metric_views(stored: set[str]) -> list[MetricView]:
     ]
 
 
-MOST_FIRST_LOOKS = 5
-"""Older ones are found on the page of runs."""
+MOST_FIRST_LOOKS = 100
+"""A page tells by them whether its numbers are from first looks. Older ones are found on the page of runs."""
 
 
 def _runs_aside(store: Store) -> RunsAside:

@@ -178,10 +178,15 @@ class Scaling(Frozen):
 def scaling(
     store: SampleStore, pool: str | None = None, cpu_model: str | None = None, libraries: Sequence[str] = ()
 ) -> Scaling:
-    """All curves on one host kind."""
-    kind = host_kind(store, pool, cpu_model)
-    if kind is None:
-        return Scaling(host_kind=None, subjects=[], cases=[], loads=[])
+    """All curves on one host kind: where none is asked for, the first one that has any."""
+    asked = host_kind(store, pool, cpu_model)
+    kinds = store.host_kinds() if pool is None and cpu_model is None else [asked] if asked else []
+    answers = (_scaling_on(store, kind, libraries) for kind in kinds)
+    with_curves = next((answer for answer in answers if answer.cases or answer.loads), None)
+    return with_curves or Scaling(host_kind=asked, subjects=[], cases=[], loads=[])
+
+
+def _scaling_on(store: SampleStore, kind: HostKind, libraries: Sequence[str]) -> Scaling:
     here = Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(libraries))
     cases = cases_in_order(store.measured_cases(here))
     curves = scaling_cases(store, here, cases)

@@ -97,11 +97,10 @@ def _more(ratio: float, low: float, high: float) -> str:
 
 
 def _time(handshake: Handshake) -> str:
-    """`254 µs`, `1.27 ms`: three significant digits."""
-    ns = handshake.cost_ns
-    value, unit = (ns / 1e6, "ms") if ns >= 1e6 else (ns / 1e3, "µs")
-    digits = 0 if value >= 100 else 1 if value >= 10 else 2
-    return f"{value:,.{digits}f} {unit}"
+    """`25.4 µs`, `1,270 µs`: as tables have it, so that both say the same number."""
+    us = handshake.cost_ns / 1e3
+    digits = 0 if us >= 100 else 1 if us >= 10 else 2
+    return f"{us:,.{digits}f} µs"
 
 
 def missing_words(answer: LevelAnswer, sizes: SizesView, model: SecurityModel) -> str | None:

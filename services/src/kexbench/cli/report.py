@@ -59,9 +59,9 @@ def _print_times(detail: RunDetail) -> None:
     if detail.discarded_batches or detail.preempted_batches:
         cause = f"other programs took over {DISTURBED_SHARE:.0%} of their CPU time"
         err.print(
-            f"{detail.discarded_batches} batches were repeated because "
+            f"{detail.discarded_batches:,} batches were repeated because "
             f"{cause if detail.others_measured else 'their threads were interrupted'}; "
-            f"{detail.preempted_batches} such batches were kept",
+            f"{detail.preempted_batches:,} such batches were kept",
             style="dim",
         )
 

@@ -51,9 +51,12 @@ def are_cut(cells: Sequence[tuple[str, str]]) -> bool:
     return len(set(cells)) > NAMED_CASES
 
 
+NAMED_FIRST_LOOKS = 5
+
+
 def aside_lines(aside: RunsAside) -> list[str]:
     """Which runs are not part of the history: shown because no other run has results, or left out."""
-    newest = ", ".join(f"{look.run_id} ({look.spec_name})" for look in aside.newest)
+    newest = ", ".join(f"{look.run_id} ({look.spec_name})" for look in aside.newest[:NAMED_FIRST_LOOKS])
     if aside.shows_first_looks:
         return [f"From first looks (--quick), until another run has results: {newest}"]
     lines = []
