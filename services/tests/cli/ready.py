@@ -52,7 +52,9 @@ class ReadyCommands:
             streams = [Path(folder, name) for name in ("out", "err")]
             order = [list(command), dict(environment), str(Path.cwd()), *map(str, streams)]
             print(json.dumps(order), file=self._process.stdin, flush=True)
-            if not select.select([self._process.stdout], [], [], timeout_s)[0]:
+            answered = select.poll()  # `select.select` takes no descriptor above 1023, and stores open many files
+            answered.register(self._process.stdout, select.POLLIN)
+            if not answered.poll(1000 * timeout_s):
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.communicate()
                 raise subprocess.TimeoutExpired(command, timeout_s, *(path.read_text() for path in streams))

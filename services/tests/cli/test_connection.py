@@ -42,7 +42,7 @@ def test_the_shipped_spec_ends_in_a_table_of_all_parts(cli: Cli, spec: Path) -> 
         GOLDEN / "connection.txt", {"the shipped spec": "\n".join(line.rstrip() for line in table.splitlines())}
     )
     run_id = cli("runs", "list", "--json").json()["runs"][0]["run_id"]
-    (connection,) = cli("runs", "show", run_id, "--json").json()["connection"]["connections"]
+    (connection,) = cli("runs", "show", run_id, "--json").json()["connections"]
     parts = {part["label"]: part for part in connection["parts"]}
     assert len(parts) == len(connection["parts"])
     base = {cost["subject"].split("~")[0]: cost for cost in parts["handshake"]["costs"]}
