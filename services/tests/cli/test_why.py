@@ -104,5 +104,5 @@ def test_counts_decide_where_asked_and_the_exit_status_says_so(cli: Cli) -> None
         assert (row["verdict"], row["invocations"]) == ("more", 3)
     same = cli("compare", f"fake@{BEFORE}", "fake@1.1+noise=0", "--count", "--case", "*_ecdhe-ecdsa_*aes-128-gcm")
     assert same.status == 0, same.err
-    assert f"Instructions of fake@1.1+noise=0 compared with fake@{BEFORE}" in same.out
+    assert f"Instructions of fake@1.1+noise=0 (1.1) compared with fake@{BEFORE} (1.0)" in same.out
     assert "no change" in same.out
