@@ -4,10 +4,10 @@ import shutil
 
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import WorkerSource
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials
 from kexbench.kits.worker import Compiled
+from kexbench.locks import locked
 
 
 class CompiledOnce(WorkerSource):

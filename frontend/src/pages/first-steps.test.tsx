@@ -22,7 +22,7 @@ import { paths } from "@/paths";
 import { answerOf, mockApi } from "@/testing/mock-api";
 import { openPage, type Target } from "@/testing/pages";
 
-const COMMAND = "kexbench run bench-specs/quickstart.yaml";
+const COMMAND = "kexbench run quickstart";
 
 function openWith(target: Target, path: string, body: object) {
   return openPage(target, [

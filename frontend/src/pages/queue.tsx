@@ -45,7 +45,7 @@ function QueuedRuns({ runs }: { runs: QueueEntry[] }) {
     return (
       <Empty title="The queue is empty">
         <p>Queue a run:</p>
-        <Code className="command">kexbench submit bench-specs/quickstart.yaml</Code>
+        <Code className="command">kexbench submit quickstart</Code>
       </Empty>
     );
   }

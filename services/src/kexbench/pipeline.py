@@ -22,11 +22,10 @@ from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.execution.measuring import Interrupts, MeasuringLock, noting_interrupts
-from kexbench.files import read_document
 from kexbench.kits import KitError, KitStore, raise_all
 from kexbench.kits.git import GitOrigin
 from kexbench.planning.compose import quick_text
-from kexbench.planning.documents import DocumentError, Fault
+from kexbench.planning.documents import DocumentError, read_spec
 from kexbench.planning.follow import follow_of
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
@@ -109,15 +108,6 @@ def _newest_followed(
     newest = GitOrigin(installation.settings.cache).newest(SubjectRef.parse(branch.reference(branch.branch)), report)
     report(f"{branch.library} {branch.branch}: {newest.hash[:12]}, {newest.committed_at:%Y-%m-%d}, {newest.subject}")
     return (branch.reference(newest.hash),)
-
-
-def read_spec(spec: Path) -> str:
-    """The text of a spec file. Raises DocumentError."""
-    try:
-        return read_document(spec)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:

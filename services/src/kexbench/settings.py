@@ -10,15 +10,15 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kexbench import __version__
+from kexbench.shipped import ROOT
 
 MOST_PORT = 65535
-_CHECKOUT = Path(__file__).parents[3]
 _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 """No wildcards: `https://*.example.org` would include names that others may register, as `*.github.io` does."""
 
 
 class Settings(BaseSettings):
-    """Defaults serve one person on one machine, from a checkout."""
+    """Defaults serve one person on one machine."""
 
     model_config = SettingsConfigDict(env_prefix="KEXBENCH_", frozen=True, env_ignore_empty=True)
     """An empty variable counts as unset: as a path it would be the current folder."""
@@ -45,12 +45,12 @@ class Settings(BaseSettings):
         description="origins of websites, separated by commas, that may show the pages below /embed/ in a frame, such "
         "as https://example.org",
     )
-    pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
+    pages: Path = Field(ROOT / "frontend" / "dist", description="the built frontend")
     scorecard: Path = Field(
-        _CHECKOUT / f"docs/results/scorecards/{__version__}.csv", description="the result of make scorecard"
+        ROOT / f"docs/results/scorecards/{__version__}.csv", description="the result of make scorecard"
     )
-    workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
-    catalogue: Path = Field(_CHECKOUT / "bench-specs" / "libraries.yaml")
+    workers: Path = Field(ROOT / "workers" / "handshake", description="sources of the worker")
+    catalogue: Path = Field(ROOT / "bench-specs" / "libraries.yaml")
 
     access: Literal["local", "cluster"] = Field(
         "local", description="who may write: this machine, or a cluster's accounts"

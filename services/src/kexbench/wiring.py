@@ -20,28 +20,22 @@ from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
-from kexbench.files import read_document
-from kexbench.kits import KitStore, WorkerSource, Workshop, default_providers
-from kexbench.kits.servers import ServerStore, server_builds
-from kexbench.material.store import MaterialStore
-from kexbench.planning.catalogue import read_catalogue
-from kexbench.planning.channels import ConfiguredChannel, read_channels
-from kexbench.planning.documents import DocumentError, Fault
-from kexbench.planning.job_pods import JobPods, read_job_pods
-from kexbench.planning.plan import make_plan
-from kexbench.planning.pools import read_pools
-from kexbench.planning.repositories import read_repositories
-from kexbench.planning.spec import Catalogue
-from kexbench.planning.views import read_views
-from kexbench.runner.probe import WorkerProber
+from kexbench.planning.documents import read_text
 from kexbench.settings import Settings
 from kexbench.store.port import Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.doorbell import Doorbell
+    from kexbench.kits import KitStore, Workshop
+    from kexbench.kits.servers import ServerStore
+    from kexbench.material.store import MaterialStore
     from kexbench.notify.port import Channel
+    from kexbench.planning.channels import ConfiguredChannel
+    from kexbench.planning.job_pods import JobPods
+    from kexbench.planning.spec import Catalogue
     from kexbench.queue.supplies import LocalSupplies, Supplies
+    from kexbench.runner.probe import WorkerProber
 
 STORE_PATIENCE_S = 300.0
 
@@ -53,6 +47,8 @@ class Installation:
         self.settings = settings
 
     def workshop(self) -> Workshop:
+        from kexbench.kits import WorkerSource, Workshop, default_providers
+
         worker, providers = (
             WorkerSource(self.settings.workers),
             default_providers(self.settings.cache, self.settings.workers.parent / "bfe"),
@@ -60,44 +56,62 @@ class Installation:
         return Workshop(worker, providers, self.prober())
 
     def kits(self) -> KitStore:
+        from kexbench.kits import KitStore
+
         return KitStore(self.settings.home / "kits", self.workshop())
 
     def servers(self) -> ServerStore:
         """The web servers of the kits."""
+        from kexbench.kits.servers import ServerStore, server_builds
+
         jobs = len(os.sched_getaffinity(0))
         return ServerStore(self.kits(), self.workshop(), server_builds(self.settings.cache, jobs))
 
     def prober(self) -> WorkerProber:
         """Checks that a kit works."""
+        from kexbench.runner.probe import WorkerProber
+
         return WorkerProber(self.material())
 
     def material(self) -> MaterialStore:
+        from kexbench.material.store import MaterialStore
+
         return MaterialStore((self.settings.home / "material").absolute())
 
     def pools(self) -> tuple[Pool, ...]:
         """The cluster's pools; none on a single machine. Raises DocumentError."""
+        from kexbench.planning.pools import read_pools
+
         path = self.settings.pools
-        return read_pools(_text(path), str(path)) if path else ()
+        return read_pools(read_text(path), str(path)) if path else ()
 
     def job_pods(self) -> JobPods:
         """What this site adds to the pods of jobs. Raises DocumentError."""
+        from kexbench.planning.job_pods import JobPods, read_job_pods
+
         path = self.settings.job_pods
-        return read_job_pods(_text(path), str(path)) if path else JobPods()
+        return read_job_pods(read_text(path), str(path)) if path else JobPods()
 
     def repositories(self) -> tuple[Repository, ...]:
         """The watched repositories. Raises DocumentError."""
+        from kexbench.planning.repositories import read_repositories
+
         path = self._configured(self.settings.repositories, "repositories.yaml")
-        return read_repositories(_text(path), str(path)) if path else ()
+        return read_repositories(read_text(path), str(path)) if path else ()
 
     def channels(self) -> tuple[ConfiguredChannel, ...]:
         """The channels of notifications. Raises DocumentError."""
+        from kexbench.planning.channels import read_channels
+
         path = self._configured(self.settings.channels, "channels.yaml")
-        return read_channels(_text(path), str(path)) if path else ()
+        return read_channels(read_text(path), str(path)) if path else ()
 
     def views(self) -> tuple[View, ...]:
         """The named views. Raises DocumentError."""
+        from kexbench.planning.views import read_views
+
         path = self._configured(self.settings.views, "views.yaml")
-        return read_views(_text(path), str(path)) if path else ()
+        return read_views(read_text(path), str(path)) if path else ()
 
     def _configured(self, path: Path | None, usual_name: str) -> Path | None:
         """The file that a setting names, or the usual one in the home folder, if any."""
@@ -137,6 +151,7 @@ class Installation:
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What queued runs are supplied with. Raises DocumentError for faulty pools."""
+        from kexbench.kits import WorkerSource
         from kexbench.kits.shared_store import SharedKitStore
         from kexbench.queue.supplies import LocalSupplies, Supplies
 
@@ -162,11 +177,15 @@ class Installation:
     def _planned(
         self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), *, anywhere: bool = False
     ) -> Plan:
+        from kexbench.planning.plan import make_plan
+
         installed, pools = self._catalogue_of(catalogue), [pool.name for pool in self.pools()]
         return make_plan(text, file, installed, pools=pools, only=only, anywhere=anywhere)
 
     def _catalogue_of(self, text: str | None) -> Catalogue:
         """The catalogue of the text, or the installed one."""
+        from kexbench.planning.catalogue import read_catalogue
+
         return self.catalogue() if text is None else read_catalogue(text, self.settings.catalogue.name)
 
     def _planned_here(
@@ -181,6 +200,7 @@ class Installation:
     ) -> Plan:
         from kexbench.answers.qualifications import qualifications
         from kexbench.answers.resolving import resolved
+        from kexbench.planning.plan import make_plan
 
         plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
         return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
@@ -215,19 +235,13 @@ class Installation:
 
     def catalogue(self) -> Catalogue:
         """Raises DocumentError."""
+        from kexbench.planning.catalogue import read_catalogue
+
         path = self.settings.catalogue
-        return read_catalogue(_text(path), str(path))
+        return read_catalogue(read_text(path), str(path))
 
     def run_folder(self, run_id: str) -> RunFolder:
         return RunFolder(self.settings.home / "runs" / run_id)
 
     def run_folders(self) -> list[RunFolder]:
         return run_folders(self.settings.home / "runs")
-
-
-def _text(path: Path) -> str:
-    """Raises DocumentError."""
-    try:
-        return read_document(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DocumentError(str(path), [Fault(1, 1, "", f"cannot be read: {error}")]) from None

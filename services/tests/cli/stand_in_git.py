@@ -13,9 +13,9 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.githistory import library_commit_of
 from kexbench.kits.gitmirror import GitMirror
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
+from kexbench.locks import locked
 from kexbench.wiring import Installation
 from tests.cli.conftest import Cli, Result
 from tests.compiled_once import CompiledOnce

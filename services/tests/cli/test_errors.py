@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.cli.failing import words_of
-from kexbench.pipeline import read_spec
-from kexbench.planning.documents import DocumentError
+from kexbench.planning.documents import DocumentError, read_spec
 from tests.cli.conftest import SPEC, Cli
 
 GOOD = SPEC.format(name="good", subjects="1.0", invocations=4)

@@ -1,13 +1,17 @@
 """The help of every command: its texts in a golden file, and its examples line by line on the screen."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from kexbench.cli.main import VERBS, app_with
+from kexbench.cli.main import VERBS, app_with, list_of_verbs
+from tests.cli.conftest import Cli
 from tests.golden import GOLDEN, assert_texts
 
 APP = app_with(VERBS)
@@ -39,3 +43,39 @@ def test_every_example_has_lines_of_its_own(path: tuple[str, ...], monkeypatch: 
     lines = [line.strip() for line in examples.splitlines()[1:] if line.strip()]
     assert lines
     assert set(lines) <= set(shown)
+
+
+def test_the_list_of_commands_is_read_from_files_and_imports_none() -> None:
+    def listed(app: typer.Typer) -> dict[str, str]:
+        return {path[0]: each.get_short_help_str(200) for path, each in commands(get_command(app)) if len(path) == 1}
+
+    assert listed(list_of_verbs()) == listed(APP)
+    assert list(listed(list_of_verbs())) == list(VERBS)
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("kexbench ru", ["run", "runs"]),
+        ("kexbench runs sh", ["show"]),
+        ("kexbench run articles/eq", ["articles/equal-security"]),
+        ("kexbench compare a b --spec quick", ["quickstart"]),
+    ],
+)
+def test_a_shell_completes_commands_and_specs(words: str, completed: list[str], cli: Cli) -> None:
+    order = {"_KEXBENCH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = subprocess.run(cli.command(), env={**cli.environment, **order}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == completed
+
+
+LIGHT = ("runs", "queue", "submit", "commits", "schedules", "notify", "export", "specs", "token")
+
+
+@pytest.mark.parametrize("verb", LIGHT)
+def test_a_command_that_asks_an_api_imports_no_vectors_and_no_database(verb: str) -> None:
+    """They take longer to import than the rest of the command takes."""
+    code = f"import sys; from kexbench.cli.main import app_with; app_with([{verb!r}]); print(*sys.modules)"
+    modules = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert not modules & {"numpy", "scipy", "pyarrow", "clickhouse_connect", "fastapi", "kexbench.kits.recipe"}

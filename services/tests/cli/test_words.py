@@ -6,9 +6,9 @@ from rich.console import Console
 
 from kexbench.answers.queued import QueueEntry, QueueView
 from kexbench.cli.queue import queue_table
-from kexbench.cli.words import by_library, duration_words, rate_text
+from kexbench.cli.words import by_library, rate_text
 from kexbench.domain.intervals import Estimate
-from kexbench.domain.numbers import listed, percent, size_words
+from kexbench.domain.numbers import duration_words, listed, percent, size_words
 from kexbench.domain.runs import RunState, Trigger
 from tests.builders import NOON
 

@@ -15,9 +15,9 @@ from kexbench.kits import KitError, KitStore
 from kexbench.kits.attempts import builds_at_once
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Ended
 from kexbench.kits.provider import Materials, Resolution
+from kexbench.locks import locked
 
 from .conftest import Kitchen, kitchen_in
 
@@ -206,7 +206,7 @@ def test_kits_that_are_in_the_kit_store_are_had_while_another_process_makes_one(
     """The other process holds the right to make kits for as long as this test lasts."""
     made = kitchen.kit_store.add_all(refs("1.0", "1.1"))
     script = (
-        "import sys; from pathlib import Path; from kexbench.kits.locks import locked\n"
+        "import sys; from pathlib import Path; from kexbench.locks import locked\n"
         "with locked(Path(sys.argv[1]), print): print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(kitchen.kit_store.root / ".lock")]

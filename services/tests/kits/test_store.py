@@ -12,8 +12,9 @@ from threading import Thread
 
 import pytest
 
+from kexbench import locks
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits import KitError, KitStore, attempts, locks
+from kexbench.kits import KitError, KitStore, attempts
 from kexbench.kits.process import Children
 
 from .conftest import Kitchen, kitchen_in

@@ -1,10 +1,10 @@
-"""What clients of the API need: its prefix, tokens and problems. Imports nothing of the server, which takes long."""
+"""What clients of the API need: its prefix, tokens and problems. Imports nothing of the server, which takes long,
+and what signs tokens only to do so."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
 
 import httpx
-import jwt
 
 API_PREFIX = "/api/v1"
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -31,6 +31,8 @@ class TokenError(Exception):
 
 
 def sign_run_token(run_id: str, secret: str, *, now: datetime, lifetime: timedelta = timedelta(hours=24)) -> str:
+    import jwt
+
     claims = {"sub": run_id, "aud": AUDIENCE, "exp": now.astimezone(UTC) + lifetime}
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
@@ -39,12 +41,16 @@ def sign_role_token(
     name: str, role: str, secret: str, *, now: datetime, lifetime: timedelta = timedelta(hours=1)
 ) -> str:
     """`name` is shown as the author of requests."""
+    import jwt
+
     claims = {"sub": name, "role": role, "aud": AUDIENCE, "exp": now.astimezone(UTC) + lifetime}
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
 
 def bearer_of(token: str, secret: str) -> tuple[str, str | None]:
     """The run of a run's token and None, or the name and role of a role's token. Raises TokenError."""
+    import jwt
+
     try:
         claims = jwt.decode(
             token, secret, algorithms=[_ALGORITHM], audience=AUDIENCE, options={"require": ["exp", "sub", "aud"]}

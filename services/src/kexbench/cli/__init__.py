@@ -4,7 +4,7 @@ Start at `main.py`: the verbs, and how errors end a command. A verb `kexbench NA
 file of that name, those of a cluster in `cluster.py`.
 
 Measuring
-- `plan.py`, `run.py`, `compare.py`, `interop.py`, `qualify.py`, `reproduce.py`, `bisect.py`, `backfill.py`,
+- `specs.py`, `plan.py`, `run.py`, `compare.py`, `interop.py`, `qualify.py`, `reproduce.py`, `bisect.py`, `backfill.py`,
   `doctor.py`.
 - `compose.py`: from a plan to its results; `two_cases.py`: `compare --with`; `references.py`: references as people type
   them.
@@ -20,7 +20,8 @@ Kits, the queue and the service
 - `serve.py`, `dispatch.py`, `notify.py`, `prune.py`, `schema.py`.
 
 Shared by verbs
-- `reaching.py`: the API that a command uses; `failing.py`: expected errors; `console.py`: where output goes.
+- `options.py`: options of several verbs; `reaching.py`: the API that a command uses; `failing.py`: expected errors;
+  `console.py`: where output goes.
 - `report.py`, `tables.py`, `step_tables.py`, `metric_table.py`, `connection_tables.py`: the tables of a run.
 - `words.py`, `alert_words.py`, `bisect_words.py`, `change_tables.py`: numbers and results as text.
 - `__main__.py`: `python -m kexbench.cli`, for processes that start `kexbench`.

@@ -7,9 +7,8 @@ from rich.text import Text
 
 from kexbench.alerts.events import moment_words
 from kexbench.alerts.reading import AlertSummary, UnderConfirmation
-from kexbench.cli.words import duration_words
 from kexbench.domain.alerts import Alert, AlertCell
-from kexbench.domain.numbers import counted, percent
+from kexbench.domain.numbers import counted, duration_words, percent
 from kexbench.domain.screenings import ReplayedUpgrade
 
 SHORT_ID = 8

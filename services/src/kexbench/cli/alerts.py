@@ -16,13 +16,13 @@ from kexbench.api.alert_models import RuleDryRun
 from kexbench.api.run_models import Submission
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import counted
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 
 
 class _ListedAlone(TyperGroup):
@@ -228,7 +228,7 @@ def dry_run(
 
     Examples:
 
-        kexbench alerts dry-run bench-specs/history.yaml
+        kexbench alerts dry-run history
     """
     rule = Submission(spec_text=read_spec(spec), spec_file=str(spec))
     with reach_api() as api:

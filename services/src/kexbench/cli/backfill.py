@@ -11,17 +11,16 @@ import typer
 from kexbench.api.commit_models import Neighbours, NeighboursView
 from kexbench.cli.cluster import followed
 from kexbench.cli.console import out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_queue
 from kexbench.cli.references import typed_reference
-from kexbench.cli.words import duration_words
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, duration_words
 from kexbench.domain.runs import RunState
 from kexbench.kits.git import GitOrigin
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 from kexbench.planning.follow import following_text
 from kexbench.planning.neighbours import chosen, is_held_up, is_waiting, newest_built
 from kexbench.planning.plan import read_matrices

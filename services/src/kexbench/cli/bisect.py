@@ -10,11 +10,11 @@ import typer
 
 from kexbench.bisection.models import BisectionWanted
 from kexbench.cli.bisections import search
-from kexbench.cli.compare import ByCount, Cases, SpecMatrix, instrument_of
-from kexbench.cli.plan import AsJson
+from kexbench.cli.compare import ByCount, Cases, instrument_of
+from kexbench.cli.options import AsJson, SpecMatrix
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 
 
 def bisect(

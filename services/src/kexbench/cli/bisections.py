@@ -15,7 +15,7 @@ from kexbench.bisection.models import (
 )
 from kexbench.cli.bisect_words import print_answer
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import follow, reach_api, reach_queue
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState

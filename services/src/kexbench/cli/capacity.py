@@ -17,7 +17,7 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
 from kexbench.cli.words import cases_text, host_text
@@ -25,7 +25,7 @@ from kexbench.domain.dimensions import Server
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.mixes import CostOf
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 from kexbench.planning.mix import read_mix
 
 CONTENTS = {
@@ -55,9 +55,9 @@ def capacity(
 
     Examples:
 
-        kexbench capacity bench-specs/mixes/web.yaml --from openssl@3.5
-        kexbench capacity bench-specs/mixes/web.yaml --from openssl@3.0 --to openssl@3.5
-        kexbench capacity bench-specs/mixes/hybrid-50.yaml --from openssl@debian/trixie
+        kexbench capacity mixes/web --from openssl@3.5
+        kexbench capacity mixes/web --from openssl@3.0 --to openssl@3.5
+        kexbench capacity mixes/hybrid-50 --from openssl@debian/trixie
         kexbench capacity mix.yaml --from gnutls@3.7 --to gnutls@3.8 --json | jq -r '.cpus[].sentence'
     """
     text = read_spec(mix)

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.domain.kits import SubjectRef
 from kexbench.files import write_whole
 from kexbench.kits import KitError, raise_all

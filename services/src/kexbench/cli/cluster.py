@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel
 
 from kexbench.answers.queued import RunProgressView
-from kexbench.answers.run import RunDetail
 from kexbench.answers.runs import RunSummary
 from kexbench.api.run_models import CancelWanted, RunCancellation, RunsCancelled, RunWanted
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api
-from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient, token_for
+from kexbench.domain.numbers import duration_words
 from kexbench.domain.runs import RunState
 from kexbench.execution.measuring import INTERRUPTED
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 from kexbench.service import ServiceUnavailable, lasting_service, own_store
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
@@ -181,6 +181,12 @@ def _say_not_continued() -> None:
     err.print("  remedy: start kexbench serve, which continues queued, running and cancelling runs")
 
 
+class _Ended(BaseModel):
+    """What is used of a run's answer, whose other parts take long to import."""
+
+    summary: RunSummary
+
+
 def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
     """Waits until the run has ended, or does not if nothing serves the queue. Ctrl-C only stops following it."""
     try:
@@ -190,7 +196,7 @@ def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
             _Progress(),
             lambda progress: not (progress.state.is_open and seen_to),
         )
-        return api.get(RunDetail, f"/runs/{run_id}").summary
+        return api.get(_Ended, f"/runs/{run_id}").summary
     except KeyboardInterrupt:
         if api.page is None:
             raise

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from kexbench.api.commit_models import CheckView, CommitPage, CommitView
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.commits import NO_COMMIT, Reason
 from kexbench.domain.runs import RunState

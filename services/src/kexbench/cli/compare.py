@@ -18,7 +18,7 @@ from kexbench.answers.two_ends import ComparedCell
 from kexbench.cli.change_tables import change_lines, change_tables
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson, SpecMatrix
 from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.report import is_lost, run_detail
@@ -38,7 +38,6 @@ from kexbench.planning.compose import JOBS_OF_A_VERDICT, USUAL, Wish, affordable
 from kexbench.wiring import Installation
 
 Cases = Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id matches.")]
-SpecMatrix = Annotated[Path | None, typer.Option("--spec", help="Use the cases of this spec.", show_default=False)]
 StoredRun = Annotated[
     str | None,
     typer.Option("--run", metavar="RUN", help="Measure nothing: show what this stored run says.", show_default=False),
@@ -83,7 +82,7 @@ def compare(
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
         kexbench compare openssl@system openssl@prefix:../openssl --count
         kexbench compare openssl@system --case 'tlsv1.2_*' --with cipher=AES-128-CBC-SHA
-        kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec bench-specs/quickstart.yaml
+        kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec quickstart
         kexbench compare openssl@system openssl@debian/trixie --run 20260101-120000-0123abcd
     """
     if with_:

@@ -12,10 +12,9 @@ import typer
 
 from kexbench.cli.cluster import followed
 from kexbench.cli.console import ProgressReporter, err, say
-from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, duration_words
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation
@@ -31,11 +30,10 @@ from kexbench.pipeline import (
     execute_run,
     known_run,
     new_run,
-    read_spec,
     take_run,
 )
 from kexbench.planning.compose import Wish, chosen, spec_text, usual_cases
-from kexbench.planning.documents import DocumentError
+from kexbench.planning.documents import DocumentError, read_spec
 from kexbench.planning.plan import make_plan, read_matrices
 from kexbench.planning.spec import Matrix
 from kexbench.planning.subjects import with_sources

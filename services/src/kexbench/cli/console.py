@@ -13,7 +13,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
 
-from kexbench.cli.words import duration_words
+from kexbench.domain.numbers import duration_words
 
 _ORDERS = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "�"),  # C0 and C1, ESC among them

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.runner.doctor.check import Check
 from kexbench.runner.doctor.examine import Examination, examine
 
@@ -27,7 +27,7 @@ def doctor(
 
         kexbench doctor
         kexbench doctor --json | jq '.checks[] | select(.verdict == "warning")'
-        kexbench doctor --strict && kexbench run bench-specs/quickstart.yaml
+        kexbench doctor --strict && kexbench run quickstart
     """
     result = examine()
     if as_json:

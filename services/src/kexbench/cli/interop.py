@@ -6,10 +6,10 @@ import typer
 from rich import box
 from rich.table import Table
 
-from kexbench.cli.compare import Cases, SpecMatrix
+from kexbench.cli.compare import Cases
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson, SpecMatrix
 from kexbench.cli.reaching import on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.domain.cases import Case

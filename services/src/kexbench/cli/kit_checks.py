@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.cli.console import err, out, print_json, shows_progress
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.differences import Difference
 from kexbench.domain.kit_changes import KitChanges, compare_kits

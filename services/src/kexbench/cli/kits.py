@@ -10,7 +10,7 @@ from rich.table import Table
 from kexbench.cli import kit_checks
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.kit_checks import KIT_HELP, found_kit, kept_probe
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.dimensions import Server
 from kexbench.domain.kits import KitManifest, SubjectRef

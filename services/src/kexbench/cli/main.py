@@ -5,12 +5,14 @@ Exit status: 0 success, 1 failure, 2 wrong usage, 130 cancelled. `catalogue chec
 `analyze`: 2 if an input line is invalid.
 """
 
+import ast
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from inspect import getdoc
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,6 +23,7 @@ from kexbench.cli.console import WithoutOrders, err
 VERBS = {
     "run": "run:run",
     "plan": "plan:plan",
+    "specs": "specs:app",
     "compare": "compare:compare",
     "upgrade": "upgrade:upgrade",
     "why": "why:why",
@@ -52,21 +55,13 @@ VERBS = {
     "serve": "serve:serve",
     "schema": "schema:schema",
 }
-"""The module and the attribute of each verb. A command imports only its own: importing all of them takes two
-seconds."""
+"""The module and the attribute of each verb. A command imports only its own, and their list imports none: importing all
+of them takes two seconds."""
 HIDDEN = ("schema",)
 
 
 def app_with(verbs: Iterable[str]) -> typer.Typer:
-    app = typer.Typer(
-        name="kexbench",
-        help="Benchmark TLS key exchange across libraries, versions and CPUs.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
-    )
-    app.callback()(_root)
+    app = _without_verbs()
     for verb in verbs:
         file, _, name = VERBS[verb].partition(":")
         command = getattr(import_module(f"kexbench.cli.{file}"), name)
@@ -78,6 +73,48 @@ def app_with(verbs: Iterable[str]) -> typer.Typer:
         for info in part.registered_commands if part else ():  # typer would join the lines of a first code block
             info.help = (getdoc(info.callback) or "").replace("\n\nExample", "\n\n\nExample", 1)
     return app
+
+
+def _without_verbs() -> typer.Typer:
+    app = typer.Typer(
+        name="kexbench",
+        help="Benchmark TLS key exchange across libraries, versions and CPUs.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_root)
+    return app
+
+
+def list_of_verbs() -> typer.Typer:
+    """Has the verbs with their first lines, for help and for words that are no verb. It runs none of them."""
+    app = _without_verbs()
+    for verb, place in VERBS.items():
+        file, _, name = place.partition(":")
+        app.command(verb, help=_help_in(file, name), hidden=verb in HIDDEN)(lambda: None)
+    return app
+
+
+def _help_in(file: str, name: str) -> str:
+    """The docstring of a command, or the help of a group, read without importing the module."""
+    module = ast.parse(Path(__file__).with_name(f"{file}.py").read_bytes())
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return ast.get_docstring(node) or ""
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.Call):
+            return next(str(ast.literal_eval(word.value)) for word in node.value.keywords if word.arg == "help")
+    raise LookupError(f"kexbench.cli.{file} has no {name}")
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """What a command line needs, or the words before the cursor of a shell that completes one."""
+    if "_KEXBENCH_COMPLETE" in os.environ:
+        arguments = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()[1:]
+    first = next(iter(arguments), "")
+    if first in VERBS:
+        return app_with([first])
+    return app_with(VERBS) if VERBS.keys() & set(arguments) else list_of_verbs()
 
 
 def _version(requested: bool) -> None:
@@ -98,12 +135,10 @@ def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
     _use_utf8()
     _open_streams()
-    first = next(iter(sys.argv[1:]), "")
     if logging.lastResort is not None:  # writes to standard error if logging is not set up
         logging.lastResort.setFormatter(WithoutOrders())
-    verbs = [first] if first in VERBS else [] if first == "--version" else VERBS
     try:
-        app_with(verbs)()
+        app_for(sys.argv[1:])()
     except KeyboardInterrupt:
         err.print("cancelled")
         sys.exit(130)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kexbench.api.alert_models import NotificationPage, NotificationView
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.notify.letters import trial_letter
 from kexbench.notify.port import Channel, ChannelError

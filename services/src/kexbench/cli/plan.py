@@ -1,27 +1,24 @@
 """`kexbench plan`: shows what a spec would measure."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from kexbench.api.run_models import DryRunRequest, DryRunView
 from kexbench.cli.console import err, out, print_json, say
+from kexbench.cli.options import AsJson, SpecFile
 from kexbench.cli.reaching import cluster_url, reach_api
-from kexbench.cli.words import duration_words
 from kexbench.domain.commits import DryRun
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.numbers import counted
+from kexbench.domain.numbers import counted, duration_words
 from kexbench.domain.plans import Plan
 from kexbench.kits import KitStore
-from kexbench.pipeline import read_plan, read_spec
+from kexbench.pipeline import read_plan
+from kexbench.planning.documents import read_spec
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
-
-SpecFile = Annotated[Path, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def plan(spec: SpecFile, as_json: AsJson = False) -> None:
@@ -31,8 +28,8 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
 
     Examples:
 
-        kexbench plan bench-specs/quickstart.yaml
-        kexbench plan bench-specs/quickstart.yaml --json | jq .cases
+        kexbench plan quickstart
+        kexbench plan quickstart --json | jq .cases
         KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench plan nightly.yaml
     """
     settings = Settings()

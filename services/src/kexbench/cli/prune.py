@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kexbench.api.models import PrunableView, PrunedView, PruneWanted, StoreView
 from kexbench.cli.console import out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.moments import moment_of
 from kexbench.planning.written import Duration

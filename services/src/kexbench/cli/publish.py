@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kexbench.cli.console import err, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.samples import Metric
 from kexbench.publishing.site import Choice, Site, publish

@@ -13,7 +13,7 @@ from kexbench.api.run_models import RunWanted
 from kexbench.cli.cluster import followed
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.domain.cases import Case

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from kexbench.answers.queued import QueueEntry, QueueView
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
-from kexbench.cli.words import duration_words
+from kexbench.domain.numbers import duration_words
 from kexbench.domain.runs import RunState, Trigger
 
 ASKED_BY = {

@@ -11,7 +11,7 @@ from rich.table import Table
 from kexbench.agent.environment import WORK
 from kexbench.analysis.pairs import costs_of
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import cluster_url, on_this_machine, reach_api
 from kexbench.cli.step_tables import NO_RESULT
 from kexbench.domain.numbers import percent

@@ -8,7 +8,7 @@ import typer
 
 from kexbench.cli.compose import Done, follow_run, measure, run_plan
 from kexbench.cli.console import print_json, say
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson, completed_spec
 from kexbench.cli.reaching import ask_api, on_this_machine, reach_api
 from kexbench.cli.report import print_report, run_detail
 from kexbench.client import Refused
@@ -23,7 +23,10 @@ def run(
     specs: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[SPEC]...", help="Specs, such as bench-specs/quickstart.yaml, in this order.", show_default=False
+            metavar="[SPEC]...",
+            help="Files, or names of specs that come with kexbench, such as quickstart; measured in this order.",
+            autocompletion=completed_spec,
+            show_default=False,
         ),
     ] = None,
     quick: Annotated[
@@ -43,8 +46,8 @@ def run(
 
     Examples:
 
-        kexbench run bench-specs/quickstart.yaml
-        kexbench run bench-specs/articles/*.yaml --quick
+        kexbench run quickstart
+        kexbench run articles/equal-security connections --quick
         kexbench run --resume 20260101-120000-0123abcd
     """
     if [specs or None, resume, queued].count(None) != 2:

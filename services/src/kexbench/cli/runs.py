@@ -3,14 +3,14 @@
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from kexbench.answers.runs import RunPage
+from kexbench.answers.runs import RunPage, RunSummary
 from kexbench.cli import cluster
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import cluster_url, reach_api
-from kexbench.cli.report import print_report, run_detail
-from kexbench.cli.tables import runs_table
+from kexbench.cli.words import by_library
 from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
 
@@ -36,11 +36,22 @@ def list_runs(
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.runs:
-        out.print(runs_table(page.runs))
+        out.print(_table(page.runs))
     else:
         is_cluster = cluster_url(Settings()) is not None
-        command = "kexbench submit SPEC" if is_cluster else "kexbench run bench-specs/quickstart.yaml"
+        command = "kexbench submit SPEC" if is_cluster else "kexbench run quickstart"
         out.print(f"no runs yet: {command}", markup=False)
+
+
+def _table(runs: list[RunSummary]) -> Table:
+    """One row a run. The id starts with the time."""
+    table = Table(box=None, header_style="bold")
+    for column in ("run", "spec", "state", "stored", "subjects"):
+        table.add_column(column, no_wrap=column in ("run", "state", "stored"), overflow="fold")
+    for run in runs:
+        stored = f"{run.invocations_stored}/{run.invocations_planned}"
+        table.add_row(run.run_id, run.spec_name, str(run.state), stored, by_library(run.subjects))
+    return table
 
 
 @app.command("show")
@@ -62,6 +73,8 @@ def show(
         kexbench runs show 20260101-120000-0123abcd --metric server_held_bytes
         kexbench runs show 20260101-120000-0123abcd --metric server_cpu_ns --json
     """
+    from kexbench.cli.report import print_report, run_detail  # noqa: PLC0415 (other verbs need none of it)
+
     with reach_api() as api:
         if as_json:
             print_json(run_detail(api, run_id, metric).model_dump(mode="json"))

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
-from kexbench.pipeline import read_spec
+from kexbench.planning.documents import read_spec
 
 app = typer.Typer(help="Add, list and remove schedules of a cluster or of this machine.", no_args_is_help=True)
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from kexbench.answers.security import model_views, sizes_view
 from kexbench.answers.security_shapes import SizesView
 from kexbench.cli.console import out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.domain.security import AUTHORITIES, Hash, SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS
 

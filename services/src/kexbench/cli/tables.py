@@ -9,9 +9,8 @@ from rich.table import Table
 from kexbench.analysis.reference import MeasuredRatio, MeasuredRow, RatioOrder
 from kexbench.answers.cells import Cell, OutcomeView
 from kexbench.answers.run import RunDetail
-from kexbench.answers.runs import RunSummary
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, rest_lines
-from kexbench.cli.words import are_cut, by_library, shared_line
+from kexbench.cli.words import are_cut, shared_line
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import counted, margin_words
 from kexbench.domain.upgrades import Side
@@ -70,17 +69,6 @@ def disturbance_lines(detail: RunDetail) -> list[str]:
         share = f"{detail.sibling.share:.0%}"
         lines.append(f"The other thread of the measuring core was busy for {share} of the time, which slows handshakes")
     return lines
-
-
-def runs_table(runs: list[RunSummary]) -> Table:
-    """One row a run. The id starts with the time."""
-    table = Table(box=None, header_style="bold")
-    for column in ("run", "spec", "state", "stored", "subjects"):
-        table.add_column(column, no_wrap=column in ("run", "state", "stored"), overflow="fold")
-    for run in runs:
-        stored = f"{run.invocations_stored}/{run.invocations_planned}"
-        table.add_row(run.run_id, run.spec_name, str(run.state), stored, by_library(run.subjects))
-    return table
 
 
 def reference_tables(detail: RunDetail, width: int) -> list[Table]:

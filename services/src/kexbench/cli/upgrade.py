@@ -13,7 +13,7 @@ from kexbench.answers.filters import Filters
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.words import aside_lines
 from kexbench.domain.kits import Library
@@ -117,9 +117,7 @@ def _list(library: Library | None, *, as_json: bool) -> None:
         out.print(_upgrades_table(page.upgrades))
     else:
         of_what = f" of {library}" if library else ""
-        out.print(
-            f"no two versions{of_what} are in the history yet: kexbench run bench-specs/history.yaml", markup=False
-        )
+        out.print(f"no two versions{of_what} are in the history yet: kexbench run history", markup=False)
     for line in aside_lines(aside) if aside else ():
         out.print(line, markup=False, soft_wrap=True)
 

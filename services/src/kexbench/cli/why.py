@@ -13,10 +13,10 @@ from rich.text import Text
 
 from kexbench.analysis.profile_files import file_name
 from kexbench.answers.run import RunDetail
-from kexbench.cli.compare import Cases, SpecMatrix, StoredRun, names_in, pair_of
+from kexbench.cli.compare import Cases, StoredRun, names_in, pair_of
 from kexbench.cli.compose import cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.plan import AsJson
+from kexbench.cli.options import AsJson, SpecMatrix
 from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.report import run_detail
@@ -81,7 +81,7 @@ def why(
 
         kexbench why openssl 3.0.8 3.5.5
         kexbench why openssl debian/bookworm debian/trixie --case '*rsa-2048*'
-        kexbench why openssl 3.0.0 3.0.8 --spec bench-specs/articles/forward-secrecy-2011.yaml --case '*_rsa_rsa-2048*'
+        kexbench why openssl 3.0.0 3.0.8 --spec articles/forward-secrecy-2011 --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --save profiles
         kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd

@@ -16,11 +16,6 @@ def rate_text(estimate: Estimate) -> str:
     return f"{NS_PER_SECOND / estimate.value:,.0f}{margin_words(estimate.value, estimate.low, estimate.high)}"
 
 
-def duration_words(seconds: float) -> str:
-    """`45 s` or `12 min`."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
 def host_text(kind: HostKind) -> str:
     return f"{kind.cpu_model}, pool {kind.pool}"
 

@@ -48,3 +48,8 @@ def listed(names: Sequence[str]) -> str:
     """`a, b and c`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def duration_words(seconds: float) -> str:
+    """`45 s` or `12 min`."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

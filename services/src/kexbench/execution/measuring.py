@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.execution.folder import RunFolder
-from kexbench.kits.locks import locked
+from kexbench.locks import locked
 
 INTERRUPTED = 130
 """Exit status of a process that was asked to stop."""

@@ -14,7 +14,7 @@ Builds
 - `build_openssl.py`, `build_gnutls.py`, `build_nettle.py`, `autotools.py`: how each library is built.
 - `server_builds.py`, `nginx.py`, `httpd.py`, `haproxy.py`, `servers.py`: web servers built against a kit's library, and
   where they are kept.
-- `process.py`, `locks.py`, `attempts.py`: build tools, locks between processes, and attempts to make kits.
+- `process.py`, `attempts.py`: build tools, and attempts to make kits.
 
 From a library to a kit
 - `tree.py`, `buildwords.py`, `archives.py`, `target.py`: finding a library, how it was compiled, and for which machine.

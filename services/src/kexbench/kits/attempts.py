@@ -18,9 +18,9 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import SubjectRef
 from kexbench.files import move
 from kexbench.kits.errors import KitError, StepFailed, lack_of
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.target import target_for
+from kexbench.locks import locked
 
 Made = TypeVar("Made")
 SCRATCH = ".scratch"

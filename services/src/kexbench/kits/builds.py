@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
+from kexbench.locks import locked
 
 
 @dataclass(frozen=True)

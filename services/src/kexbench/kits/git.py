@@ -16,10 +16,10 @@ from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.attempts import asking
 from kexbench.kits.githistory import library_commit_of, line_of_commits
 from kexbench.kits.gitmirror import GitMirror
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.source import Origin, Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack
+from kexbench.locks import locked
 
 
 class GitOrigin(Origin):

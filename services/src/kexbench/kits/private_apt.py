@@ -15,9 +15,9 @@ from pathlib import Path
 
 from kexbench.domain.kits import Package
 from kexbench.kits.errors import Stage, StepFailed
-from kexbench.kits.locks import locked
 from kexbench.kits.mirrors import Contents, Mirror
 from kexbench.kits.process import Attempt
+from kexbench.locks import locked
 
 LISTS_MAX_AGE_S = 12 * 3600
 _ABSENT_SUITE = re.compile(

@@ -27,11 +27,11 @@ from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.files import move, sync, write_whole
 from kexbench.kits.attempts import Making, as_kit_error, attempt, builds_at_once, file_name, making, side_by_side
 from kexbench.kits.errors import KitError
-from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.process import Children, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
+from kexbench.locks import locked
 
 
 class _RefIndex(Frozen):

@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.download import download, wrong_hash
 from kexbench.kits.errors import StepFailed
-from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import Origin, Sources
 from kexbench.kits.unbuilt import unpack, version_in
+from kexbench.locks import locked
 
 _PREFIX = "tarball:"
 _SOURCE = re.compile(r"tarball:(?P<place>[^#]+)#sha256=(?P<sha256>[0-9a-f]{64})")

@@ -7,6 +7,7 @@ numbers. Aliases and deep nesting are rejected while the text is read: a few lin
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
@@ -15,6 +16,8 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
 from kexbench.domain.libraries import MADE_UP
+from kexbench.files import read_document
+from kexbench.shipped import shipped_file
 
 SPEC_MAX_CHARACTERS = 1 << 20
 """Limit of a spec that is sent to the API."""
@@ -134,6 +137,25 @@ class _Loader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises DocumentError."""
+    try:
+        return read_document(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise DocumentError(str(path), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
+
+
+def read_spec(spec: Path) -> str:
+    """The text of a spec or mix: of a file, or of one that comes with kexbench, by its name. Raises DocumentError."""
+    if spec.exists() or spec.suffix:
+        return read_text(spec)
+    if shipped := shipped_file(str(spec)):
+        return read_text(shipped)
+    advice = "there is neither such a file nor a spec of that name; kexbench specs list shows those with names"
+    raise DocumentError(str(spec), [Fault(1, 1, "", advice)])
 
 
 def parse_document(text: str, file: str) -> Document:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
-from kexbench.kits.shared_store import SharedKitStore
-from kexbench.material.store import MaterialStore
+
+if TYPE_CHECKING:
+    from kexbench.kits.shared_store import SharedKitStore
+    from kexbench.material.store import MaterialStore
 
 
 class Planner(Protocol):
@@ -32,8 +34,8 @@ class Supplies:
     """What a service on a cluster supplies. `architectures` returns the architecture of each pool. `repositories`
     returns a library's git repositories in the catalogue: their code is run. `namespace` has the pods of jobs."""
 
-    shared_store: SharedKitStore
-    material: MaterialStore
+    shared_store: "SharedKitStore"
+    material: "MaterialStore"
     plan: Planner
     architectures: Callable[[], dict[str, str]]
     repositories: Callable[[Library], Collection[str]]

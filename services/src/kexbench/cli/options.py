@@ -1,0 +1,27 @@
+"""Options and arguments that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kexbench.shipped import shipped_specs
+
+
+def completed_spec(typed: str) -> list[str]:
+    """Names for a shell to complete with; where there is none, it completes with files."""
+    return [name for name in shipped_specs() if name.startswith(typed)]
+
+
+SPEC = "A file, or the name of a spec that comes with kexbench, such as quickstart."
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help=SPEC, autocompletion=completed_spec, show_default=False)]
+SpecMatrix = Annotated[
+    Path | None,
+    typer.Option(
+        "--spec",
+        help="Use the cases of this spec, a file or a name.",
+        autocompletion=completed_spec,
+        show_default=False,
+    ),
+]
