@@ -42,6 +42,16 @@ def test_programs_for_elsewhere_are_started_by_an_emulator_with_the_loader_of_th
     assert ELSEWHERE.loader == Path("/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1")
 
 
+def test_a_machine_without_a_compiler_is_told_everything_at_once(
+    kitchen: Kitchen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KitError, match="can't compile: cc and make can't be found") as caught:
+        kitchen.kit_store.add(FAKE)
+    remedy = "apt-get install gcc make libc6-dev libssl-dev libgnutls28-dev"
+    assert remedy in str(caught.value.remedy)
+
+
 def test_missing_tools_are_named_with_the_packages_to_install(
     kitchen: Kitchen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,6 +187,11 @@ _CAUSES = (
         "the headers of GMP are missing",
         "install libgmp-dev (Debian) or gmp-devel (Fedora)",
     ),
+    _cause(
+        r"fatal error: std(?:io|lib|int|def|arg)\.h: No such|cannot find (?:Scrt1|crti)\.o",
+        "the headers of the C library are missing",
+        "install libc6-dev (Debian) or glibc-devel (Fedora)",
+    ),
     _cause(r"fatal error: (\S+?): No such file or directory", "the header {1} is missing", ""),
     _cause(
         r"Can't locate (\S+?\.pm) in @INC", "perl lacks the module {1}", "install perl (Debian) or perl-core (Fedora)"

@@ -33,6 +33,7 @@ from kexbench.kits.provider import Materials, Provider, Resolution
 from kexbench.kits.source import Origin, Recipe, SourceProvider
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
 from kexbench.kits.tarball import TarballOrigin
+from kexbench.kits.target import check_tools
 from kexbench.kits.worker import WorkerSource, self_test
 
 MANIFEST_NAME = "kit.json"
@@ -114,6 +115,7 @@ class Workshop:
 
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
         """Resolve the reference. Raises StepFailed, also if no provider accepts it."""
+        check_tools(attempt.target)
         resolution = self._provider(ref).resolve(ref, attempt, refresh=refresh)
         try:
             version_key(resolution.version)

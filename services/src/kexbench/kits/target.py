@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kexbench.domain.libraries import PACKAGES, Library
 from kexbench.kits.errors import StepFailed
 
 
@@ -22,6 +23,7 @@ class Architecture:
     loader: Path
 
 
+_USUAL: tuple[Library, ...] = ("openssl", "gnutls")
 ARCHITECTURES = {
     "x86_64": Architecture("amd64", "x86_64-linux-gnu", Path("/lib64/ld-linux-x86-64.so.2")),
     "aarch64": Architecture("arm64", "aarch64-linux-gnu", Path("/lib/ld-linux-aarch64.so.1")),
@@ -75,6 +77,20 @@ def target_for(machine: str | None = None) -> Target:
     if name not in ARCHITECTURES:
         raise StepFailed("resolve", f"kits can't be made for {name} yet", f"supported are {', '.join(ARCHITECTURES)}")
     return Target(name) if name == here else _foreign(name)
+
+
+def check_tools(target: Target) -> None:
+    """Raises StepFailed if this machine lacks what compiles a worker. The remedy names the headers of the usual
+    libraries too, so that one installation suffices."""
+    missing = [tool for tool in (target.compiler, "make") if shutil.which(tool) is None]
+    if missing:
+        libraries = [PACKAGES[name] for name in _USUAL]
+        raise StepFailed(
+            "resolve",
+            f"this machine can't compile: {' and '.join(missing)} can't be found",
+            f"apt-get install gcc make libc6-dev {' '.join(each.debian for each in libraries)} "
+            f"(elsewhere: gcc make glibc-devel {' '.join(each.fedora for each in libraries)})",
+        )
 
 
 def this_architecture() -> Architecture:
