@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.cli.main import VERBS
 from kexbench.kits import WorkerSource
 from kexbench.shipped import ROOT, shipped_mixes, shipped_specs
 
 SERVICES = ROOT / "services"
+PROJECT = tomllib.loads((SERVICES / "pyproject.toml").read_text())
 
 
 def built(project: Path, target: str, folder: Path) -> Path:
@@ -93,7 +95,41 @@ def test_commands_of_an_installation_find_what_came_with_it(installed: Path, tmp
     assert "<title>kexbench" in done.stdout
 
 
+IMPORTED = {"clickhouse-connect": "clickhouse_connect", "prometheus-client": "prometheus_client"}
+"""The modules of packages, where their names differ."""
+WITHOUT_EXTRAS = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def without_extras() -> str:
+    """Python code, after which packages of the extras cannot be imported."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    names = {requirement.partition("==")[0] for extra in extras.values() for requirement in extra}
+    return WITHOUT_EXTRAS.format(absent={IMPORTED.get(name, name) for name in names if "[" not in name})
+
+
+def test_clients_and_pods_that_measure_need_no_extra() -> None:
+    verbs = VERBS.keys() - {"serve", "schema"}
+    agent = "import kexbench.agent.measure, kexbench.agent.build, kexbench.runner.__main__"
+    code = f"{without_extras()}\nfrom kexbench.cli.main import app_with\napp_with({verbs})\n{agent}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_service_of_this_machine_says_which_extra_it_needs(tmp_path: Path) -> None:
+    code = f"{without_extras()}\nimport sys; sys.argv = ['kexbench', 'runs', 'list']\nimport kexbench.cli.__main__"
+    environment = {"PATH": "/usr/bin:/bin", "KEXBENCH_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "install kexbench[local]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_backend_that_tests_use_is_the_one_that_builds() -> None:
-    project = tomllib.loads((SERVICES / "pyproject.toml").read_text())
-    (backend,) = project["build-system"]["requires"]
-    assert backend in project["dependency-groups"]["dev"]
+    (backend,) = PROJECT["build-system"]["requires"]
+    assert backend in PROJECT["dependency-groups"]["dev"]

@@ -77,6 +77,11 @@ def _lacking(error: Exception) -> list[str] | None:
     if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM and not is_bug:
         where = f"{error.filename}: " if error.filename else ""
         return [f"{where}{error.strerror}", f"  remedy: {_OF_THE_SYSTEM[error.errno]}"]
+    if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("kexbench"):
+        return [
+            f"kexbench was installed without {error.name}, which the service of this machine needs",
+            "  remedy: install kexbench[local], or set KEXBENCH_API_URL to the service of another machine",
+        ]
     of_python = str(error) if isinstance(error, ImportError | RuntimeError) else ""  # these have no number
     if isinstance(error, MemoryError) or _LITTLE.search(of_python):
         return ["there is not enough memory", f"  remedy: {_MORE_MEMORY}"]
