@@ -18,6 +18,7 @@ html_theme = "furo"
 html_title = "kexbench"
 html_static_path = [str(_HERE / "static")]
 templates_path = [str(_HERE / "templates")]
+html_search_scorer = str(_HERE / "scorer.js")
 html_favicon = str(_HERE / "../../frontend/public/icon.svg")
 html_css_files = ["site.css"]
 html_js_files = [("versions.js", {"defer": "defer"}), ("scrolling.js", {"defer": "defer"})]

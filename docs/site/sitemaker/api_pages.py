@@ -42,14 +42,14 @@ def _routes(document: dict[str, Any]) -> str:
 
 def _route(verb: str, path: str, route: dict[str, Any], common: set[str]) -> str:
     parameters = table(
-        ("parameter", "in", "values", "default", "meaning"),
+        ("parameter", "meaning", "in", "values", "default"),
         [
             (
                 code(each["name"]) + (" (required)" if each["required"] else ""),
+                prose(each.get("description", "")),
                 each["in"],
                 _type(each["schema"]),
                 _default(each["schema"]),
-                prose(each.get("description", "")),
             )
             for each in route.get("parameters", ())
         ],
@@ -113,12 +113,12 @@ def _fields(schema: dict[str, Any]) -> str:
         return f"{_type(schema)}\n\n".replace(f"({SCHEMAS}#", "(#")
     required = schema.get("required", ())
     return table(
-        ("field", "type", "meaning"),
+        ("field", "meaning", "type"),
         [
             (
                 code(name) + ("" if name in required else " (optional)"),
-                _type(field).replace(f"({SCHEMAS}#", "(#"),
                 prose(field.get("description", "")),
+                _type(field).replace(f"({SCHEMAS}#", "(#"),
             )
             for name, field in schema["properties"].items()
         ],

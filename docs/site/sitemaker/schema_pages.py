@@ -77,13 +77,13 @@ def _resolved(field: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 def _fields(part: dict[str, Any], schema: dict[str, Any]) -> str:
     required = part.get("required", ())
     return table(
-        ("field", "values", "default", "meaning"),
+        ("field", "meaning", "values", "default"),
         [
             (
                 code(name),
+                prose(field["description"]),
                 values_of(field, schema),
                 "required" if name in required else _default(_resolved(field, schema)),
-                prose(field["description"]),
             )
             for name, field in part["properties"].items()
         ],
@@ -113,6 +113,7 @@ def values_of(field: dict[str, Any], schema: dict[str, Any]) -> str:
         return lists[0] if lists else ", or ".join(words)
     if field.get("type") == "array":
         items = values_of(field["items"], schema)
+        items = re.sub("^(object|whole number|number)", r"\1s", items)
         return f"list, {items}" if items.startswith("by name") else f"list of {items}"
     return _scalar(field)
 

@@ -94,12 +94,12 @@ def test_the_reference_has_every_field_of_a_document_in_the_part_that_it_belongs
 def test_a_field_is_described_with_its_values_and_its_default() -> None:
     page = pages()["reference/fields/spec.md"]
     for row in (
-        "| `invocations` | whole number, 2 to 1,000 | `10` | how often each case is measured with fresh processes |",
-        "| `maxDuration` | duration, such as `90s`, `20m`, `2h` or `8d` | `60m` | a spec with a longer estimate",
-        "| `apiVersion` | `kexbench.dev/v1` | required | the version of the format |",
-        "| `chainLength` | list of whole number, 1 to 10 | `1` | certificates that the server sends |",
-        "| `relevant` | percentage | `0.5%` | smaller changes",
-        "| `library` | `openssl`, `gnutls`",
+        "| `invocations` | how often each case is measured with fresh processes | whole number, 2 to 1,000 | `10` |",
+        " | duration, such as `90s`, `20m`, `2h` or `8d` | `60m` |",
+        "| `apiVersion` | the version of the format | `kexbench.dev/v1` | required |",
+        "| `chainLength` | certificates that the server sends | list of whole numbers, 1 to 10 | `1` |",
+        " wherever runs of the spec are evaluated | percentage | `0.5%` |",
+        " | `openssl`, `gnutls`",
     ):
         assert row in page
     assert "\n## `reference.tables[].rows[]`\n" in page
