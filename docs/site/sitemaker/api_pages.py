@@ -27,7 +27,7 @@ def _routes(document: dict[str, Any]) -> str:
                 meanings[status][answer["description"]] = None
         by_tag[route["tags"][-1]].append(_route(verb, path, route, common))
     errors = table(
-        ("status", "meaning"), [(status, prose("; ".join(texts))) for status, texts in sorted(meanings.items())]
+        ("status", "meaning"), [(status, prose(". ".join(texts))) for status, texts in sorted(meanings.items())]
     )
     return (
         "# API\n\n"

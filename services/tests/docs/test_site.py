@@ -114,6 +114,13 @@ def test_the_reference_has_every_route_and_object_of_the_api() -> None:
     assert len({name.lower() for name in objects}) == len(objects), "anchors would be numbered"
 
 
+@pytest.mark.parametrize(("page", "command"), [("compare-two-builds", "compare"), ("find-the-commit", "bisect")])
+def test_a_page_with_exit_statuses_has_those_of_the_one_table(page: str, command: str) -> None:
+    _, _, after = (ROOT / f"docs/use/{page}.md").read_text("utf-8").partition("| exit status | meaning |\n|---|---|\n")
+    rows = re.findall(r"^\| (\d+) \| (.*?)(?:: see below)? \|$", after.partition("\n\n")[0], re.MULTILINE)
+    assert {int(status): meaning for status, meaning in rows} == OWN[command]
+
+
 def test_the_site_serves_each_schema_at_its_own_address(tmp_path: Path) -> None:
     stage(tmp_path)
     served = {path.relative_to(tmp_path / "extra").as_posix(): path for path in (tmp_path / "extra").rglob("*.json")}

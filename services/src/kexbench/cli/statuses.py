@@ -9,7 +9,11 @@ EVERYWHERE = {
 }
 """Unless a command says otherwise."""
 OWN: dict[str, dict[int, str]] = {
-    "run": {0: "every run finished", 1: "a run failed, or its results are not stored yet", 130: "a run was cancelled"},
+    "run": {
+        0: "every run finished",
+        1: "a run ended otherwise, or its results are not stored yet",
+        130: "a run was cancelled",
+    },
     "compare": {
         0: "no case is slower",
         3: "a case is slower, or fails with the second build alone",
