@@ -17,7 +17,7 @@ _KINDS: dict[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "PATH"}
 def command_pages() -> dict[str, str]:
     """The Markdown of each page, by its path on the site."""
     program: Any = get_command(app_with(VERBS))
-    verbs = {name: verb for name, verb in program.commands.items() if not verb.hidden}
+    verbs = {name: program.commands[name] for name in VERBS if not program.commands[name].hidden}
     pages = {f"{FOLDER}/{name}.md": _page(name, verb) for name, verb in verbs.items()}
     commands = [each for name, verb in verbs.items() for each in _commands(verb, name)]
     summary = table(
@@ -31,7 +31,10 @@ def command_pages() -> dict[str, str]:
         f"{FOLDER}/index.md": (
             "# Command line\n\n"
             "Every command has `--help`, which says the same. The [settings](../settings.md) are environment "
-            "variables, and the [exit statuses](../exit-statuses.md) are in one table.\n\n" + summary
+            "variables, and the [exit statuses](../exit-statuses.md) are in one table.\n\n"
+            + summary
+            + "Options of `kexbench` itself:\n\n"
+            + table(("option", "meaning"), [(_option(each), _meaning(each)) for each in program.params])
         ),
         **pages,
         "reference/exit-statuses.md": _exit_statuses(),
