@@ -20,6 +20,8 @@
 #                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
 #                 API serves, docs/results/scorecards
 #   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
+#   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute, part of
+#                 make test-all
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make golden   accept texts that tests found changed: moves each *.actual over its golden file
@@ -41,7 +43,8 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
-LINTED := . ../infra/devcluster ../charts/tools
+LINTED := . ../infra/devcluster ../charts/tools ../docs/site
+SITE := docs/site
 BIN := $(VENV)/bin
 CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
@@ -51,7 +54,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -82,6 +85,7 @@ test-frontend:
 test-all: test packages-kits packages-cross
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
+	@$(MAKE) docs
 	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
@@ -124,6 +128,16 @@ scorecard: packages-run packages-kits python
 articles: packages-run packages-kits python
 	@$(BIN)/kexbench run bench-specs/articles/*.yaml
 	@cd services && .venv/bin/python -m bench.articles
+
+# The generator has an environment of its own: neither kexbench nor its tests need it.
+docs: python
+	$(SAY) "documentation: staged, built, checked"
+	@uv=$$($(BOOTSTRAP)/uv.sh) && cd services && UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(CURDIR)/$(SITE)/.venv \
+		"$$uv" sync --system-certs --quiet --locked --only-group docs --python "$$(python3 -c 'import sys; print(sys.executable)')"
+	@rm -rf $(SITE)/build && PYTHONPATH=$(SITE) $(BIN)/python -m sitemaker stage $(SITE)/build
+	@$(SITE)/.venv/bin/sphinx-build --fail-on-warning --nitpicky --quiet --jobs auto --conf-dir $(SITE) \
+		--doctree-dir $(SITE)/build/cache $(SITE)/build/source $(SITE)/build/html
+	@PYTHONPATH=$(SITE) $(BIN)/python -m sitemaker check $(SITE)/build/html && echo "$(SITE)/build/html/index.html"
 
 devcluster-binaries: python
 	@$(DEVCLUSTER) binaries
@@ -241,5 +255,5 @@ frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	@cd frontend && npm ci --silent --no-audit --no-fund && touch node_modules/.package-lock.json
 
 clean:
-	rm -rf $(VENV) frontend/node_modules frontend/dist
+	rm -rf $(VENV) frontend/node_modules frontend/dist $(SITE)/.venv $(SITE)/build
 	$(MAKE) -C workers/handshake clean

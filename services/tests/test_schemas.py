@@ -13,7 +13,7 @@ from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.records import Batch, Bye, Hello, Load, Ready, WorkerRecord, parse_record
-from kexbench.schemas import generated_files
+from kexbench.schemas import SITE, generated_files, served_schemas
 from tests.builders import (
     ECDSA,
     EXAMPLES,
@@ -61,6 +61,29 @@ def test_a_generated_file_is_checked_in_as_it_is_generated(name: str) -> None:
     path = SCHEMAS / name
     assert path.is_file(), f"{name} is not checked in: run `make generate`"
     assert path.read_text(encoding="utf-8") == GENERATED[name], f"{name} is stale: run `make generate`"
+
+
+def test_a_schema_names_the_address_where_the_site_serves_it() -> None:
+    served = served_schemas()
+    assert "schema/spec.json" in served
+    assert {path: schema["$id"] for path, schema in served.items()} == {path: f"{SITE}/{path}" for path in served}
+    checked_in = [json.loads(text) for name, text in GENERATED.items() if name.endswith(".schema.json")]
+    assert checked_in == list(served.values())
+
+
+@pytest.mark.parametrize("path", served_schemas())
+def test_every_field_that_people_write_has_a_description(path: str) -> None:
+    """In the editor, and in the reference of the documentation."""
+    schema = served_schemas()[path]
+    parts = {"": schema, **schema.get("$defs", {})}
+    lacking = [
+        f"{part}.{name}"
+        for part, described in parts.items()
+        for name, field in described.get("properties", {}).items()
+        if not field.get("description")
+    ]
+    assert lacking == []
+    assert len(schema["properties"]) >= 3
 
 
 def test_no_schema_is_left_over_from_a_format_that_is_gone() -> None:

@@ -21,6 +21,8 @@ from kexbench.planning.spec import Catalogue, Spec
 from kexbench.planning.views import Views
 from kexbench.store.port import Store
 
+SITE = "https://kexbench.example.org"
+"""Where the documentation of the newest release is, and with it the schemas."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _WRITTEN: dict[str, type[BaseModel]] = {
     "benchmark": Spec,
@@ -63,11 +65,23 @@ class _AsWritten(GenerateJsonSchema):
         return {**super().float_schema(schema), "type": ["number", "string"], "pattern": "^[0-9.]+$"}
 
 
+def served_schemas() -> dict[str, dict[str, Any]]:
+    """The schemas of documents that people write, by their path on the site, such as `schema/spec.json`. Each has the
+    address there as its `$id`, by which an editor completes a document outside a checkout."""
+    return {
+        path: {
+            "$schema": _DIALECT,
+            "$id": f"{SITE}/{path}",
+            **model.model_json_schema(schema_generator=_AsWritten),
+        }
+        for path, model in ((f"schema/{model.__name__.lower()}.json", model) for model in _WRITTEN.values())
+    }
+
+
 def generated_files() -> dict[str, str]:
     """The content of each file, by its name."""
     files = {
-        f"{name}.schema.json": _text({"$schema": _DIALECT, **model.model_json_schema(schema_generator=_AsWritten)})
-        for name, model in _WRITTEN.items()
+        f"{name}.schema.json": _text(schema) for name, schema in zip(_WRITTEN, served_schemas().values(), strict=True)
     }
     files["openapi.json"] = _text(create_app(cast(Store, None), LocalGatekeeper(""), None).openapi())
     files["vocabulary.json"] = _text(

@@ -1,5 +1,6 @@
 """The help of every command: its texts in a golden file, and its examples line by line on the screen."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from kexbench.cli.main import VERBS, app_with, list_of_verbs
+from kexbench.cli.statuses import EVERYWHERE, OWN, status_sentence
 from tests.cli.conftest import Cli
 from tests.golden import GOLDEN, assert_texts
 
@@ -33,6 +35,33 @@ ALL = dict(commands(get_command(APP)))
 
 def test_the_texts_of_the_help() -> None:
     assert_texts(GOLDEN / "help.txt", {" ".join(["kexbench", *path]): paragraphs(each) for path, each in ALL.items()})
+
+
+COMMANDS = [path for path, each in ALL.items() if not hasattr(each, "commands")]
+
+
+def test_every_group_of_commands_is_found() -> None:
+    assert {path[0] for path in COMMANDS} == set(VERBS)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_has_an_example_of_itself(path: tuple[str, ...]) -> None:
+    _, _, examples = ALL[path].help.rpartition("\n\nExample")
+    bare = path[:-1] if path[-1] == "list" else path  # `kexbench alerts` lists them
+    assert re.search(rf"kexbench {' '.join(bare)}\b", examples)
+
+
+def test_exit_statuses_are_those_of_the_one_table() -> None:
+    assert set(OWN) <= {" ".join(path) for path in COMMANDS}
+    for path in COMMANDS:
+        before, _, after = ALL[path].help.partition("Exit status: ")
+        own = status_sentence(" ".join(path)).removeprefix("Exit status: ")
+        assert after.startswith(own) if own else not after
+        assert "xit status" not in before, "say it in cli/statuses.py"
+        assert ";" not in "".join(OWN.get(" ".join(path), {}).values()), "a semicolon separates statuses"
+    for meanings in OWN.values():
+        assert 0 in meanings
+        assert meanings.items().isdisjoint(EVERYWHERE.items())
 
 
 @pytest.mark.parametrize("path", [path for path, each in ALL.items() if "Example" in (each.help or "")], ids=" ".join)

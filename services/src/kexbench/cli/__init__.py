@@ -20,6 +20,7 @@ Kits, the queue and the service
 - `serve.py`, `dispatch.py`, `notify.py`, `prune.py`, `schema.py`.
 
 Shared by verbs
+- `statuses.py`: what commands end with.
 - `options.py`: options of several verbs; `reaching.py`: the API that a command uses; `failing.py`: expected errors;
   `console.py`: where output goes.
 - `report.py`, `tables.py`, `step_tables.py`, `metric_table.py`, `connection_tables.py`: the tables of a run.

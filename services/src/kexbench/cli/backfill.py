@@ -66,8 +66,6 @@ def backfill(
     The same command again queues missing runs. A commit that does not build is skipped. The command stops at a run
     that could not start for another reason, such as a full disk: resume that run, then repeat the command.
 
-    Exit status: 0 everything is queued or measured; 1 runs failed, other than by a broken commit; 130 cancelled.
-
     Examples:
 
         cd ~/src/openssl && kexbench backfill openssl openssl-3.5.0..master --every 100 --spec ~/bench/master.yaml

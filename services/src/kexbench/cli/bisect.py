@@ -50,8 +50,6 @@ def bisect(
     Ctrl-C then only stops following it. Without either, this command measures. `kexbench bisections` and the
     page Bisections list all bisections.
 
-    Exit status: 0 found (one commit, or several of which only the last builds); 4 inconclusive; 1 not measured.
-
     Examples:
 
         cd ~/src/openssl && kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --case '*rsa-2048*'

@@ -63,8 +63,6 @@ def show(
 ) -> None:
     """Show the result or the progress of a bisection.
 
-    Exit status with --wait: 0 found, 4 inconclusive, 1 ended otherwise or waiting to be resumed.
-
     Examples:
 
         kexbench bisections show 0123456789abcdef0123 --wait

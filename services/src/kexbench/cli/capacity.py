@@ -51,8 +51,6 @@ def capacity(
     A version is one with results, such as openssl@3.0.19, or the newest that begins so, such as openssl@3.0. With
     `against:` the mix is compared with other parts, such as another certificate.
 
-    Exit status: 0, or 1 if a part was not measured on any CPU.
-
     Examples:
 
         kexbench capacity mixes/web --from openssl@3.5

@@ -61,7 +61,6 @@ def check(
     """Look for versions newer than the tracked ones and print the changes of the catalogue as a patch.
 
     Lists the newest version of each minor series, and pre-releases only of series that track a pre-release.
-    Exit status: 0 nothing new, 3 newer versions, 1 a source could not be queried.
 
     Examples:
 

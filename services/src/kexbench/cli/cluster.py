@@ -39,7 +39,6 @@ def submit(
     """Queue a spec on this machine or on a cluster.
 
     Needs a `kexbench serve` on this machine, or a cluster: KEXBENCH_API_URL is its API, KEXBENCH_TOKEN_FILE a token.
-    Exit status: 0 queued, or with --wait finished; 1 refused, or ended otherwise.
 
     Examples:
 
@@ -63,8 +62,7 @@ def cancel(
 ) -> None:
     """Cancel runs. Invocations measured so far are kept.
 
-    Repeating it changes nothing. Exit status: 0 if every run is cancelled, is being cancelled or had ended; 1 if one is
-    unknown or cannot be cancelled here, or with --wait if one ended otherwise.
+    Repeating it changes nothing.
 
     Examples:
 

@@ -72,9 +72,6 @@ def compare(
 ) -> None:
     """Compare two builds, interleaved on one core, and print a verdict for each case. Takes two minutes.
 
-    Exit status: 0 no case is slower, 3 a case is slower, or fails with the second build alone, 1 no case could be
-    compared.
-
     Examples:
 
         kexbench compare openssl@system openssl@prefix:../openssl

@@ -43,8 +43,6 @@ def interop(
 ) -> None:
     """Test every subject as a client with every subject as a server, in separate processes.
 
-    Exit status: 0 all combinations that both sides support work, 3 some do not, 1 nothing could be tested.
-
     Examples:
 
         kexbench interop openssl@system gnutls@system openssl@debian/trixie

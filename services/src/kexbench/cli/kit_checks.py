@@ -52,8 +52,6 @@ def diff(
 ) -> None:
     """Show how two kits differ: build, packages, features and the library's defaults.
 
-    Exit status: 0 same features and defaults, 3 they differ, 1 a kit was never probed.
-
     Examples:
 
         kexbench kits diff openssl@debian/bookworm openssl@debian/trixie
@@ -117,8 +115,6 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check the files of kits against their manifests, and probe their workers again.
-
-    Exit status: 0 no kit changed, 1 a kit is damaged or behaves differently.
 
     Examples:
 

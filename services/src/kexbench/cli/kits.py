@@ -61,8 +61,8 @@ def add(
 ) -> None:
     """Build the kits of one or more subjects. Existing kits are kept.
 
-    If a build fails, the others continue; the failures are printed at the end, with exit status 1. Ctrl-C ends all
-    builds. The same command again builds the missing kits.
+    If a build fails, the others continue; the failures are printed at the end. Ctrl-C ends all builds. The same
+    command again builds the missing kits.
 
     Examples:
 
@@ -122,7 +122,13 @@ def _tracked(installation: Installation, libraries: list[str]) -> list[SubjectRe
 
 @app.command("list")
 def list_kits(as_json: AsJson = False) -> None:
-    """List the kits in the kit store, with their web servers."""
+    """List the kits in the kit store, with their web servers.
+
+    Examples:
+
+        kexbench kits list
+        kexbench kits list --json | jq -r '.[].kit_id'
+    """
     installation = Installation(Settings())
     kit_store = installation.kits()
     kits = kit_store.list()

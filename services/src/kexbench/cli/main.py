@@ -1,8 +1,6 @@
 """`kexbench`: the verbs, and how errors end a command.
 
-Exit status: 0 success, 1 failure, 2 wrong usage, 130 cancelled. `catalogue check`: 3 if there are newer versions.
-`compare`, and `upgrade --fail-on-regression`: 3 if a case is slower. `bisect`: 4 if it is inconclusive.
-`analyze`: 2 if an input line is invalid.
+What a command ends with is in `statuses.py`, which the help quotes.
 """
 
 import ast
@@ -19,6 +17,7 @@ import typer
 
 from kexbench import __version__
 from kexbench.cli.console import WithoutOrders, err
+from kexbench.cli.statuses import status_sentence
 
 VERBS = {
     "run": "run:run",
@@ -69,10 +68,21 @@ def app_with(verbs: Iterable[str]) -> typer.Typer:
             app.add_typer(command, name=verb)
         else:
             app.command(verb, hidden=verb in HIDDEN)(command)
-    for part in (app, *(group.typer_instance for group in app.registered_groups)):
-        for info in part.registered_commands if part else ():  # typer would join the lines of a first code block
-            info.help = (getdoc(info.callback) or "").replace("\n\nExample", "\n\n\nExample", 1)
+    _set_help((), app)
+    for group in app.registered_groups:
+        if group.typer_instance:
+            _set_help((group.name or "",), group.typer_instance)
     return app
+
+
+def _set_help(path: tuple[str, ...], part: typer.Typer) -> None:
+    """The docstring, with the exit statuses before its examples."""
+    for info in part.registered_commands:
+        name = info.name or getattr(info.callback, "__name__", "").replace("_", "-")
+        text, example, examples = (getdoc(info.callback) or "").partition("\n\nExample")
+        ends = status_sentence(" ".join((*path, str(name))))
+        # The third line break is for typer, which would join the lines of a first code block.
+        info.help = "".join([text, ends and f"\n\n{ends}", example.replace("\n\n", "\n\n\n"), examples])
 
 
 def _without_verbs() -> typer.Typer:

@@ -31,8 +31,6 @@ def try_channel(
     The channels are those of this machine's file. On a cluster, run it in the dispatcher:
     kubectl exec deploy/kexbench-dispatcher -- kexbench notify test
 
-    Exit status: 0 every channel accepted it, 1 a channel failed or there is none, 2 no such channel.
-
     Examples:
 
         kexbench notify test

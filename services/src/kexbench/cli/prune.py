@@ -42,7 +42,7 @@ def prune(
     stay. This cannot be undone, except from a backup.
 
     Works on this machine. A cluster removes them by the chart's value `store.keepBatchesDays`. After an interruption,
-    the same command continues. Exit status: 0 removed, 1 failed, 2 wrong usage.
+    the same command continues.
 
     Examples:
 

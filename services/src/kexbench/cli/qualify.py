@@ -54,8 +54,6 @@ def qualify(
     The result is stored, shown on the page Machine, and used by specs with `resolve:`. If KEXBENCH_API_URL names a
     cluster, --pool selects the pool to qualify. The runs are queued there; Ctrl-C only stops following them.
 
-    Exit status: 0 all runs finished; 1 a run ended otherwise.
-
     Examples:
 
         kexbench qualify

@@ -1,4 +1,4 @@
-"""`kexbench schema`: writes the schemas and golden examples that are checked in."""
+"""`kexbench schema`: writes the schemas that are checked in."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,12 @@ from kexbench.schemas import generated_files
 
 
 def schema(folder: Annotated[Path, typer.Argument(help="The folder to write to.")]) -> None:
-    """Write all generated schemas and examples to a folder."""
+    """Write all generated schemas to a folder.
+
+    Example:
+
+        kexbench schema bench-specs/schema
+    """
     for name, text in generated_files().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

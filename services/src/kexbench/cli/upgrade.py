@@ -51,7 +51,6 @@ def upgrade(
     """Report the cost of upgrading a library, from all stored results. Without versions: list the measured upgrades.
 
     Shows the change of each case for both sides, the client and the server, and what the changes have in common.
-    Exit status: 0; with --fail-on-regression 3 if a case is slower, 1 if nothing could be compared.
 
     Examples:
 

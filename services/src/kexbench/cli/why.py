@@ -75,8 +75,6 @@ def why(
     Counts come from callgrind, so they do not depend on what else the machine does. Time stays the measure: Valgrind's
     CPU lacks some instructions, so a library may choose other code there.
 
-    Exit status: 0 counted, 1 nothing could be counted.
-
     Examples:
 
         kexbench why openssl 3.0.8 3.5.5

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from kexbench.domain.alerts import CHANNEL_NAME
 from kexbench.domain.notifications import AT_ONCE, BY_DAY, ChannelRule, Happening
 from kexbench.planning.documents import parse_document, same_names, valid
-from kexbench.planning.written import Distinct, Written
+from kexbench.planning.written import KIND, ApiVersion, Distinct, Written
 
 MAX_CHANNELS = 100
 USUAL_HOUR, USUAL_PER_HOUR = 7, 20
@@ -81,9 +81,9 @@ class ChannelEntry(Written):
 class Channels(Written):
     """Where notifications of alerts are sent."""
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Channels"]
-    channels: Annotated[list[ChannelEntry], Field(max_length=MAX_CHANNELS)]
+    api_version: ApiVersion
+    kind: Annotated[Literal["Channels"], KIND]
+    channels: Annotated[list[ChannelEntry], Field(max_length=MAX_CHANNELS, description="the channels")]
 
 
 def read_channels(text: str, file: str) -> tuple[ConfiguredChannel, ...]:

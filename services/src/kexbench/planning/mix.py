@@ -12,7 +12,7 @@ from kexbench.domain.mixes import CostOf, MixPart, TrafficMix
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import DhBits, Group, Matrix, RsaBits
-from kexbench.planning.written import Written
+from kexbench.planning.written import KIND, ApiVersion, Written
 
 MOST_PARTS = 50
 MIX_MAX_CHARACTERS = 1 << 16
@@ -24,9 +24,11 @@ _ROUNDING = 0.001
 class FirstOfCase(Written):
     """A case, written as one point of a spec's matrix. A field that is left out has its default value."""
 
-    protocol: Protocol
-    key_exchange: KeyExchange
-    cipher: Cipher = Cipher.AES_128_GCM
+    protocol: Annotated[Protocol, Field(description="version of the protocol")]
+    key_exchange: Annotated[
+        KeyExchange, Field(description="key exchange, with a hyphen before the certificate's key, such as ECDHE-RSA")
+    ]
+    cipher: Annotated[Cipher, Field(description="cipher of the connection")] = Cipher.AES_128_GCM
     rsa_bits: Annotated[RsaBits, Field(description="size of the RSA or RSA-PSS certificate's key")] = 2048
     curve: Annotated[Curve, Field(description="curve of the ECDSA certificate")] = "P-256"
     group: Annotated[
@@ -59,7 +61,7 @@ class PartOfMix(Written):
     share: Annotated[
         float, Field(gt=0, le=1, allow_inf_nan=False, description="of the connections; the shares sum to 1")
     ]
-    case: CaseOfMix | None = None
+    case: Annotated[CaseOfMix | None, Field(description="the case that these connections are of")] = None
     case_id: Annotated[
         str | None, Field(min_length=1, max_length=300, description="instead of case: the id of a measured case")
     ] = None
@@ -77,9 +79,11 @@ Parts = Annotated[list[PartOfMix], Field(min_length=1, max_length=MOST_PARTS)]
 class Mix(Written):
     """The connections that a server serves, for `kexbench capacity`."""
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["TrafficMix"]
-    connections_per_second: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+    api_version: ApiVersion
+    kind: Annotated[Literal["TrafficMix"], KIND]
+    connections_per_second: Annotated[
+        float, Field(gt=0, le=1e9, allow_inf_nan=False, description="connections that the server serves, at its peak")
+    ]
     utilisation: Annotated[
         float, Field(gt=0, le=1, allow_inf_nan=False, description="the share of a core that may be used, such as 0.6")
     ]
@@ -93,7 +97,7 @@ class Mix(Written):
             "application data and closing; handshake is the handshake alone"
         ),
     ] = CostOf.CONNECTION
-    parts: Parts
+    parts: Annotated[Parts, Field(description="which connections these are")]
     against: Annotated[
         Parts | None, Field(description="what would serve the same connections otherwise, such as another certificate")
     ] = None

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from kexbench.domain.pools import Architecture, Memory, Pool, PoolName, contradiction
 from kexbench.planning.documents import Document, Fault, parse_document, same_names, valid
-from kexbench.planning.written import Written
+from kexbench.planning.written import KIND, ApiVersion, Written
 
 MAX_POOLS = 200
 _Text = Annotated[str, Field(min_length=1, max_length=317)]
@@ -16,8 +16,10 @@ _Text = Annotated[str, Field(min_length=1, max_length=317)]
 class TolerationEntry(Written):
     """A node taint that the pool's pods tolerate."""
 
-    key: _Text
-    operator: Literal["Exists", "Equal"] = "Equal"
+    key: Annotated[_Text, Field(description="the key of the taint")]
+    operator: Annotated[
+        Literal["Exists", "Equal"], Field(description="Exists: any value of the taint; Equal: this value")
+    ] = "Equal"
     value: Annotated[str | None, Field(description="only with the operator Equal")] = None
     effect: Annotated[
         Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None, Field(description="default: every effect")
@@ -27,23 +29,25 @@ class TolerationEntry(Written):
 class PoolEntry(Written):
     """Nodes of one hardware type, and the resources of one pod."""
 
-    name: PoolName
+    name: Annotated[PoolName, Field(description="the name that specs use")]
     architecture: Annotated[Architecture, Field(description="as the kernel names it")]
     node_selector: Annotated[
         dict[_Text, str], Field(min_length=1, description="labels that only the pool's nodes have")
     ]
-    tolerations: Annotated[list[TolerationEntry], Field(max_length=50)] = Field(default_factory=list)
+    tolerations: Annotated[list[TolerationEntry], Field(max_length=50)] = Field(
+        default_factory=list, description="taints of its nodes that its pods tolerate"
+    )
     cpus: Annotated[int, Field(ge=1, le=1024, description="whole CPUs of a pod")]
     memory: Annotated[Memory, Field(description="of a pod, such as 1Gi")]
-    notes: Annotated[str, Field(max_length=2000)] = ""
+    notes: Annotated[str, Field(max_length=2000, description="a remark for readers")] = ""
 
 
 class Pools(Written):
     """The pools that specs of this cluster may name."""
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Pools"]
-    pools: Annotated[list[PoolEntry], Field(min_length=1, max_length=MAX_POOLS)]
+    api_version: ApiVersion
+    kind: Annotated[Literal["Pools"], KIND]
+    pools: Annotated[list[PoolEntry], Field(min_length=1, max_length=MAX_POOLS, description="the pools")]
 
 
 def read_pools(text: str, file: str) -> tuple[Pool, ...]:

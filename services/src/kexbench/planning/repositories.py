@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from kexbench.domain.forges import ForgeConfig
 from kexbench.domain.repositories import PullRequests, Repository, RepositoryName
 from kexbench.planning.documents import parse_document, same_names, valid
-from kexbench.planning.written import Distinct, Written
+from kexbench.planning.written import KIND, ApiVersion, Distinct, Written
 
 MAX_REPOSITORIES = 100
 _URL = re.compile(r"(https?|ssh|git)://[^/@\s]*@?[^/\s]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+|/.*")
@@ -42,10 +42,10 @@ _File = Annotated[str, Field(pattern="^/", max_length=400)]
 class ForgeEntry(Written):
     """The forge of a repository, which gets the statuses of its commits."""
 
-    kind: Literal["github", "gitlab", "gitea"]
+    kind: Annotated[Literal["github", "gitlab", "gitea"], Field(description="its API; Forgejo has that of Gitea")]
     url: Annotated[str | None, Field(description="address of its API; default for github.com and gitlab.com")] = None
     repository: Annotated[str, Field(description="owner/name; on GitLab the full path of the project")]
-    token_file: _File
+    token_file: Annotated[_File, Field(description="holds a token that may set statuses; read each time")]
 
     def settings(self) -> ForgeConfig:
         return ForgeConfig.model_validate(self.model_dump())
@@ -62,9 +62,9 @@ def _coherent(entry: ForgeEntry) -> ForgeEntry:
 class RepositoryEntry(Written):
     """A repository whose commits trigger runs."""
 
-    name: RepositoryName
-    url: Annotated[str, AfterValidator(_cloned)]
-    branches: Distinct[_Branch] = Field(["main"])
+    name: Annotated[RepositoryName, Field(description="the name that pages, statuses and webhooks use")]
+    url: Annotated[str, AfterValidator(_cloned), Field(description="the address to clone it from")]
+    branches: Distinct[_Branch] = Field(["main"], description="branches whose new commits are measured")
     planned_branches: Annotated[
         list[_Pattern],
         Field(description="patterns of branches whose specs are planned, but not measured, such as feature/*"),
@@ -72,11 +72,14 @@ class RepositoryEntry(Written):
     pull_requests: Annotated[
         PullRequests | None, Field(description="against these branches; default: plan with a forge, otherwise ignore")
     ] = None
-    specs: _Within = "bench-specs"
+    specs: Annotated[_Within, Field(description="the folder of its specs")] = "bench-specs"
     catalogue: Annotated[_Within | None, Field(description="default: libraries.yaml among the specs")] = None
     username: Annotated[str | None, Field(description="goes with a password; default: git")] = None
     password_file: Annotated[_File | None, Field(description="holds a password or token; read each time")] = None
-    forge: Annotated[ForgeEntry, AfterValidator(_coherent)] | None = None
+    forge: Annotated[
+        Annotated[ForgeEntry, AfterValidator(_coherent)] | None,
+        Field(description="where statuses and comments go; default: nowhere"),
+    ] = None
     webhook_secret_file: Annotated[_File | None, Field(description="holds the secret that signs webhooks")] = None
 
     @model_validator(mode="after")
@@ -89,9 +92,9 @@ class RepositoryEntry(Written):
 class Repositories(Written):
     """The watched repositories."""
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Repositories"]
-    repositories: Annotated[list[RepositoryEntry], Field(max_length=MAX_REPOSITORIES)]
+    api_version: ApiVersion
+    kind: Annotated[Literal["Repositories"], KIND]
+    repositories: Annotated[list[RepositoryEntry], Field(max_length=MAX_REPOSITORIES, description="the repositories")]
 
 
 def read_repositories(text: str, file: str) -> tuple[Repository, ...]:

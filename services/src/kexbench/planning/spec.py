@@ -35,7 +35,7 @@ from kexbench.domain.samples import Side
 from kexbench.domain.security import SecurityModel
 from kexbench.domain.security_levels import SECURITY_LEVELS
 from kexbench.planning.cron import Cron
-from kexbench.planning.written import Day, Distinct, Duration, Share, Written
+from kexbench.planning.written import KIND, ApiVersion, Day, Distinct, Duration, Share, Written
 
 TRACKED = "tracked"
 USUAL_GROUPS = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048", Method.BFE: "BLS12-381"}
@@ -90,8 +90,14 @@ Note = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Metadata(Written):
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
-    description: Annotated[str, Field(max_length=2000)] = ""
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$",
+            description="lower-case letters, digits and hyphens; lists of runs show it",
+        ),
+    ]
+    description: Annotated[str, Field(max_length=2000, description="the question that the spec answers")] = ""
 
 
 class FirstDimensions(Written):
@@ -105,9 +111,17 @@ class FirstDimensions(Written):
         }
     )
 
-    protocol: Distinct[Protocol]
-    key_exchange: Distinct[KeyExchange]
-    cipher: Distinct[Cipher] = Field([Cipher.AES_128_GCM])
+    protocol: Annotated[
+        Distinct[Protocol],
+        Field(description="versions of the protocol; default is what both sides choose unconfigured"),
+    ]
+    key_exchange: Annotated[
+        Distinct[KeyExchange],
+        Field(description="key exchanges, with a hyphen before the certificate's key, such as ECDHE-RSA"),
+    ]
+    cipher: Distinct[Cipher] = Field(
+        [Cipher.AES_128_GCM], description="ciphers of the connection; those with CBC are of TLS 1.2 alone"
+    )
     rsa_bits: Distinct[RsaBits] = Field([2048], description="key sizes of the RSA and RSA-PSS certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[Group] = Field(
@@ -160,9 +174,17 @@ class MeasureSpec(Written):
         }
     )
 
-    invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
-    resolve: Share | None = None
-    batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = BATCHES
+    invocations: Annotated[
+        int, Field(ge=2, le=MAX_INVOCATIONS, description="how often each case is measured with fresh processes")
+    ] = 10
+    resolve: Annotated[
+        Share | None,
+        Field(
+            description="instead of invocations: as many as it takes to detect a change of this size; default: "
+            "invocations decides"
+        ),
+    ] = None
+    batches: Annotated[int, Field(ge=2, le=MAX_BATCHES, description="turns of each invocation")] = BATCHES
     max_duration: Annotated[
         Duration,
         Field(
@@ -197,19 +219,22 @@ class MeasureSpec(Written):
 
 
 class ReferenceRowSpec(Written):
-    case_id: str
-    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    case_id: Annotated[str, Field(description="the case that the figure is of, as kexbench plan prints it")]
+    rate: Annotated[float, Field(gt=0, allow_inf_nan=False, description="handshakes per second")]
 
 
 class ReferenceTableSpec(Written):
-    title: str
-    baseline: str
-    rows: Annotated[list[ReferenceRowSpec], Field(min_length=2, max_length=MAX_REFERENCE_ROWS)]
+    title: Annotated[str, Field(description="the heading of the table")]
+    baseline: Annotated[str, Field(description="the caseId of the row that the others are compared with")]
+    rows: Annotated[
+        list[ReferenceRowSpec],
+        Field(min_length=2, max_length=MAX_REFERENCE_ROWS, description="published rates, in the table's order"),
+    ]
 
 
 class ReferenceRatioSpec(Written):
-    case_id: str
-    relative_to: str
+    case_id: Annotated[str, Field(description="the case that the ratio is of, as kexbench plan prints it")]
+    relative_to: Annotated[str, Field(description="the case that it is compared with")]
     ratio: Annotated[
         float, Field(gt=0, allow_inf_nan=False, description="of the cases' rates; above 1: caseId is the faster one")
     ]
@@ -218,9 +243,12 @@ class ReferenceRatioSpec(Written):
 class ReferenceRatiosSpec(Written):
     """Published ratios, for articles that give no rates."""
 
-    title: str
-    side: Side = "both"
-    rows: Annotated[list[ReferenceRatioSpec], Field(min_length=1, max_length=MAX_REFERENCE_ROWS)]
+    title: Annotated[str, Field(description="the heading of the table")]
+    side: Annotated[Side, Field(description="whose CPU time the ratios compare: one side's, or both added up")] = "both"
+    rows: Annotated[
+        list[ReferenceRatioSpec],
+        Field(min_length=1, max_length=MAX_REFERENCE_ROWS, description="published ratios, in the table's order"),
+    ]
 
 
 class ReferenceSpec(Written):
@@ -228,16 +256,22 @@ class ReferenceSpec(Written):
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["tables"]}, {"required": ["ratios"]}]})
 
-    title: str
-    notes: str = ""
-    tables: Annotated[tuple[ReferenceTableSpec, ...], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)] = ()
-    ratios: Annotated[tuple[ReferenceRatiosSpec, ...], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)] = ()
+    title: Annotated[str, Field(description="the publication that the figures are from")]
+    notes: Annotated[str, Field(description="how the published figures were measured")] = ""
+    tables: Annotated[
+        tuple[ReferenceTableSpec, ...],
+        Field(min_length=1, max_length=MAX_REFERENCE_TABLES, description="published rates"),
+    ] = ()
+    ratios: Annotated[
+        tuple[ReferenceRatiosSpec, ...],
+        Field(min_length=1, max_length=MAX_REFERENCE_TABLES, description="published ratios"),
+    ] = ()
 
 
 class FollowSpec(Written):
     """A branch of a library's git repository. Each new commit is compared with the one measured before it."""
 
-    library: Library
+    library: Annotated[Library, Field(description="the library that the repository has the sources of")]
     repository: Annotated[
         str,
         Field(
@@ -246,7 +280,7 @@ class FollowSpec(Written):
             description="one of the catalogue's repositories of the library: an absolute path, http:// or https://",
         ),
     ]
-    branch: Annotated[str, Field(min_length=1, max_length=200)]
+    branch: Annotated[str, Field(min_length=1, max_length=200, description="the name of the branch")]
     every: Annotated[
         int, Field(ge=1, le=MAX_EVERY, description="measure every n-th new commit; a merge counts as one")
     ] = 1
@@ -290,42 +324,60 @@ class Spec(Written):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["subjects"]}, {"required": ["follow"]}]})
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Benchmark"]
-    metadata: Metadata
-    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = Field([])
-    follow: FollowSpec | None = None
+    api_version: ApiVersion
+    kind: Annotated[Literal["Benchmark"], KIND]
+    metadata: Annotated[Metadata, Field(description="the spec's name, and what it is for")]
+    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = Field(
+        [], description="the versions of libraries to measure: a library with selectors, such as openssl: [system, 3.5]"
+    )
+    follow: Annotated[
+        FollowSpec | None,
+        Field(description="instead of subjects: a branch of a library whose new commits are measured"),
+    ] = None
     pools: Annotated[
         Distinct[PoolName],
         Field(description="names of pools; outside a cluster the only pool is local"),
     ] = Field([LOCAL])
-    matrix: Annotated[Matrices, BeforeValidator(_one_or_more, json_schema_input_type=Matrix | Matrices)]
-    measure: MeasureSpec = Field(default_factory=MeasureSpec)
+    matrix: Annotated[
+        Matrices,
+        BeforeValidator(_one_or_more, json_schema_input_type=Matrix | Matrices),
+        Field(description="the cases: one matrix or several, of which each gives every combination of its values"),
+    ]
+    measure: MeasureSpec = Field(default_factory=MeasureSpec, description="how much is measured")
     schedule: Annotated[Cron, Field(description="when a cluster measures it, in UTC; see kexbench schedules add")] = (
         None
     )
-    alerts: AlertsSpec | None = None
-    reference: ReferenceSpec | None = None
+    alerts: Annotated[
+        AlertsSpec | None, Field(description="makes regressions raise alerts; default: they raise none")
+    ] = None
+    reference: Annotated[
+        ReferenceSpec | None, Field(description="published figures to show next to the measured ones")
+    ] = None
 
 
 class CatalogueEntry(Written):
     """One tracked version: its source, and the version as a prefix."""
 
-    source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
-    version: str | None = None
+    source: Annotated[str, Field(pattern=SOURCE_PATTERN, description="where its kit comes from, such as crate/3.5.5")]
+    version: Annotated[
+        str | None,
+        Field(description="its version, whose beginning selects it in specs; default: specs name the source"),
+    ] = None
     released: Annotated[Day | None, Field(description="the date of its release, such as 2025-04-08")] = None
-    notes: str = ""
+    notes: Annotated[str, Field(description="a remark for readers of the catalogue")] = ""
     security: Distinct[Note] = Field([], description="security fixes, such as CVE-2023-0361 with a few words")
     defaults: Distinct[Note] = Field([], description="changed defaults")
 
 
 class Catalogue(Written):
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Catalogue"]
+    api_version: ApiVersion
+    kind: Annotated[Literal["Catalogue"], KIND]
     sentinel: Annotated[str, AfterValidator(lambda text: str(SubjectRef.parse(text)))] | None = Field(
         None, description="a frozen reference that is measured along with all others, such as openssl@system"
     )
-    libraries: dict[Library, list[CatalogueEntry]]
+    libraries: Annotated[
+        dict[Library, list[CatalogueEntry]], Field(description="tracked versions by library, the oldest first")
+    ]
     repositories: Annotated[
         dict[Library, Distinct[str]],
         Field(

@@ -6,15 +6,15 @@ from pydantic import Field
 
 from kexbench.domain.views import MOST_VIEWS, View
 from kexbench.planning.documents import parse_document, same_names, valid
-from kexbench.planning.written import Written
+from kexbench.planning.written import KIND, ApiVersion, Written
 
 
 class Views(Written):
     """Named views, in the order in which pages list them."""
 
-    api_version: Literal["kexbench.dev/v1"]
-    kind: Literal["Views"]
-    views: Annotated[list[View], Field(max_length=MOST_VIEWS)]
+    api_version: ApiVersion
+    kind: Annotated[Literal["Views"], KIND]
+    views: Annotated[list[View], Field(max_length=MOST_VIEWS, description="the views")]
 
 
 def read_views(text: str, file: str) -> tuple[View, ...]:

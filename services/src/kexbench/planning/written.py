@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from datetime import date
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -58,6 +58,8 @@ def _date(text: Any) -> Any:
     raise ValueError(f"must be a date such as 2025-04-08, not '{text}'")
 
 
+ApiVersion = Annotated[Literal["kexbench.dev/v1"], Field(description="the version of the format")]
+KIND = Field(description="what the document describes")
 Distinct = Annotated[
     list[Item], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
 ]
