@@ -192,7 +192,7 @@ screenshots: packages-run packages-kits packages-test python frontend
 		{ $(BIN)/kexbench serve & service=$$!; trap 'kill $$service; wait $$service || true; rm -r $$scratch' EXIT; } && \
 		curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 --output /dev/null \
 			http://127.0.0.1:8399/api/v1/health && \
-		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 node scripts/screenshots.mjs ../docs/results
+		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 npm exec -- node scripts/screenshots.mjs ../docs/results
 
 golden:
 	@find services/tests bench-specs -name '*.actual' -print -exec sh -c 'mv "$$1" "$${1%.actual}"' _ {} \;
