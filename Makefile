@@ -20,6 +20,8 @@
 #                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
 #                 API serves, docs/results/scorecards
 #   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
+#   make outdated parts that have a newer version: Python, npm, Go, images; infra/parts/exceptions.yaml has what stays
+#   make audit    known vulnerabilities of parts, from the databases of Python, npm and Go; both need Go
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make golden   accept texts that tests found changed: moves each *.actual over its golden file
@@ -41,17 +43,19 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
-LINTED := . ../infra/devcluster ../charts/tools
+LINTED := . ../infra/devcluster ../infra/parts ../charts/tools
 BIN := $(VENV)/bin
 CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
+ABOUT_PARTS = uv=$$($(BOOTSTRAP)/uv.sh) && tools=$$(infra/tools/build.sh) && \
+	PYTHONPATH=infra $(BIN)/python -m parts.$@ --uv "$$uv" --tools "$$tools" $(PARTS)
 # Where this is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 # What each of them says comes together, when it has ended.
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults outdated audit kits bench bisect-real scorecard articles check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -104,6 +108,12 @@ test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
 	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py; }
+
+outdated: python frontend/node_modules/.package-lock.json
+	@$(ABOUT_PARTS)
+
+audit: python frontend/node_modules/.package-lock.json
+	@$(ABOUT_PARTS)
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked

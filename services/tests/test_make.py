@@ -32,6 +32,8 @@ ROOT = Path(__file__).parents[2]
         ("test-cluster", "debootstrap", "-m cluster"),
         ("test-charts", "libgmp-dev", "-m charts"),
         ("test-infra", "libgmp-dev", "-m infra"),
+        ("outdated", "libgmp-dev", "-m parts.outdated"),
+        ("audit", "libgmp-dev", "-m parts.audit"),
     ],
 )
 def test_a_target_installs_what_it_needs_first(target: str, package: str, needed_by: str) -> None:
