@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator
@@ -28,6 +28,7 @@ class Settings(BaseSettings):
     store_url: str | None = Field(
         None, repr=False, description="http(s) URL of a ClickHouse server; default: embedded, in home"
     )
+    store_password_file: Path | None = Field(None, description="file with the password of the user in store_url")
     store_database: str = "kexbench"
     store_engine: str = Field("ReplacingMergeTree", description="table engine; a replicated one on a cluster")
     keep_batches_days: int | None = Field(
@@ -123,11 +124,19 @@ class Settings(BaseSettings):
 
     @property
     def store_dsn(self) -> str:
-        return self.store_url or f"chdb://{self.home.absolute() / 'store'}"
+        """Raises OSError if the password's file cannot be read."""
+        if not self.store_url:
+            return f"chdb://{self.home.absolute() / 'store'}"
+        if not self.store_password_file:
+            return self.store_url
+        url = urlsplit(self.store_url)
+        password = quote(self.store_password_file.read_text(encoding="utf-8").strip(), safe="")
+        host = url.netloc.rpartition("@")[2]
+        return url._replace(netloc=f"{url.username or 'default'}:{password}@{host}").geturl()
 
     @property
     def store_is_embedded(self) -> bool:
-        return self.store_dsn.startswith("chdb://")
+        return not self.store_url
 
 
 def _listed(text: str) -> tuple[str, ...]:
