@@ -100,8 +100,8 @@ test-charts: python
 		$$tools/helm-unittest --strict charts/kexbench
 	@cd services && .venv/bin/pytest -m charts -n 0 tests/charts
 
-test-infra: python
-	$(SAY) "infra: Argo's installation, node pools in the clouds"
+test-infra: python frontend
+	$(SAY) "infra: Argo's installation, node pools in the clouds, Compose, releases"
 	@cd services && .venv/bin/pytest -m infra -n 0 tests/infra
 
 test-faults: packages-run packages-faults python
