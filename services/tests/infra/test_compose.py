@@ -67,6 +67,15 @@ def test_the_image_is_built_from_this_checkout_and_its_settings_exist(compose: d
     assert names <= set(Settings.model_fields)
 
 
+def test_the_image_has_the_packages_of_a_service_and_the_compilers_of_a_builder() -> None:
+    stages = dict(
+        re.findall(r"^FROM \w+ AS (\S+)\n((?:(?!FROM).*\n)*)", (ROOT / "infra/images/Dockerfile").read_text(), re.M)
+    )
+    assert "COPY --from=packages-service" in stages["host"]
+    assert "--extra service" in stages["packages-service"]
+    assert "packages-kits.txt" in stages["builder"]
+
+
 def test_the_server_is_that_of_the_chart() -> None:
     charts = yaml.safe_load((CHART / "values.yaml").read_text())["store"]["clickhouse"]["image"]
     assert COMPOSE["services"]["clickhouse"]["image"] == charts
