@@ -43,7 +43,7 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
-LINTED := . ../infra/devcluster ../infra/parts ../charts/tools
+LINTED := . ../infra/devcluster ../infra/parts ../infra/release ../charts/tools
 BIN := $(VENV)/bin
 CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
@@ -167,7 +167,7 @@ check: packages-check python frontend/node_modules/.package-lock.json
 
 check-types:
 	$(SAY) "services: types"
-	@cd services && .venv/bin/mypy && .venv/bin/mypy ../charts/tools/*.py
+	@cd services && .venv/bin/mypy && .venv/bin/mypy ../charts/tools/*.py ../infra/release/*.py
 
 check-services:
 	$(SAY) "services: format, lint, import contract"

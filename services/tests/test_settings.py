@@ -70,6 +70,19 @@ def test_the_password_of_the_stores_user_comes_from_a_file(tmp_path: Path, url: 
     assert not settings.store_is_embedded
 
 
+def test_the_scorecard_is_that_of_the_newest_release_that_was_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "docs" / "results" / "scorecards"
+    folder.mkdir(parents=True)
+    for version in ("0.9.0", "0.10.0", "0.2.3"):
+        (folder / f"{version}.csv").touch()
+    monkeypatch.setattr("kexbench.settings.ROOT", tmp_path)
+    assert Settings().scorecard == folder / "0.10.0.csv"
+    monkeypatch.setattr("kexbench.settings.ROOT", tmp_path / "without")
+    assert not Settings().scorecard.exists()
+
+
 def test_a_setting_that_is_no_number_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEXBENCH_PORT", "http")
     with pytest.raises(ValidationError) as raised:

@@ -9,12 +9,18 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kexbench import __version__
 from kexbench.shipped import ROOT
 
 MOST_PORT = 65535
 _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 """No wildcards: `https://*.example.org` would include names that others may register, as `*.github.io` does."""
+
+
+def _newest_scorecard() -> Path:
+    """That of this release, or of the last one that was scored: the page names its version."""
+    folder = ROOT / "docs" / "results" / "scorecards"
+    scored = sorted(folder.glob("*.csv"), key=lambda path: [int(number) for number in path.stem.split(".")])
+    return scored[-1] if scored else folder / "none.csv"
 
 
 class Settings(BaseSettings):
@@ -47,9 +53,7 @@ class Settings(BaseSettings):
         "as https://example.org",
     )
     pages: Path = Field(ROOT / "frontend" / "dist", description="the built frontend")
-    scorecard: Path = Field(
-        ROOT / f"docs/results/scorecards/{__version__}.csv", description="the result of make scorecard"
-    )
+    scorecard: Path = Field(default_factory=_newest_scorecard, description="the result of make scorecard")
     workers: Path = Field(ROOT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(ROOT / "bench-specs" / "libraries.yaml")
 
