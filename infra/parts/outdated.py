@@ -5,6 +5,7 @@ What those parts need themselves is left out: `uv lock --upgrade`, `npm update` 
 
 import argparse
 import json
+import os
 import re
 import sys
 import tomllib
@@ -70,7 +71,8 @@ def of_python(uv: Path) -> Findings:
 
 def of_npm() -> Findings:
     """Asked with the Node of the dashboard: npm names no version that its own Node is too old for."""
-    answer = json.loads(output(["npm", "exec", "--", "npm", "outdated", "--json"], FRONTEND, (0, 1)) or "{}")
+    path = f"PATH={FRONTEND / 'node_modules' / '.bin'}{os.pathsep}{os.environ['PATH']}"
+    answer = json.loads(output(["env", path, "npm", "outdated", "--json"], FRONTEND, (0, 1)) or "{}")
     for name, each in answer.items():
         yield from _older(name, each.get("current") or each["wanted"], each["latest"], "npm")
 
