@@ -21,6 +21,7 @@ _IMAGE = re.compile(r"(?:^FROM |\bimage: (?:&\w+ )?)(?P<name>[a-z0-9./-]+):(?P<t
 _IMAGES_IN = (
     "charts/kexbench/values.yaml",
     "infra/clickhouse/compose.yaml",
+    "infra/compose/compose.yaml",
     "infra/images/Dockerfile",
     "infra/kind/cluster.yaml",
 )
