@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote, urlencode
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 from pydantic import BaseModel
 
