@@ -22,6 +22,8 @@
 #   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
 #   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute, part of
 #                 make test-all
+#   make outdated parts that have a newer version: Python, npm, Go, images; infra/parts/exceptions.yaml has what stays
+#   make audit    known vulnerabilities of parts, from the databases of Python, npm and Go; both need Go
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make golden   accept texts that tests found changed: moves each *.actual over its golden file
@@ -43,18 +45,20 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
-LINTED := . ../infra/devcluster ../charts/tools ../docs/site
+LINTED := . ../infra/devcluster ../infra/parts ../infra/release ../charts/tools ../docs/site
 SITE := docs/site
 BIN := $(VENV)/bin
 CORES := $(shell nproc)
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
+ABOUT_PARTS = uv=$$($(BOOTSTRAP)/uv.sh) && tools=$$(infra/tools/build.sh) && \
+	PYTHONPATH=infra $(BIN)/python -m parts.$@ --uv "$$uv" --tools "$$tools" $(PARTS)
 # Where this is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 # What each of them says comes together, when it has ended.
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults kits bench bisect-real scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults outdated audit kits bench bisect-real scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -100,14 +104,20 @@ test-charts: python
 		$$tools/helm-unittest --strict charts/kexbench
 	@cd services && .venv/bin/pytest -m charts -n 0 tests/charts
 
-test-infra: python
-	$(SAY) "infra: Argo's installation, node pools in the clouds"
+test-infra: python frontend
+	$(SAY) "infra: Argo's installation, node pools in the clouds, Compose, releases"
 	@cd services && .venv/bin/pytest -m infra -n 0 tests/infra
 
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
 	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py; }
+
+outdated: python frontend/node_modules/.package-lock.json
+	@$(ABOUT_PARTS)
+
+audit: python frontend/node_modules/.package-lock.json
+	@$(ABOUT_PARTS)
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -171,7 +181,7 @@ check: packages-check python frontend/node_modules/.package-lock.json
 
 check-types:
 	$(SAY) "services: types"
-	@cd services && .venv/bin/mypy && .venv/bin/mypy ../charts/tools/*.py
+	@cd services && .venv/bin/mypy && .venv/bin/mypy ../charts/tools/*.py ../infra/release/*.py
 
 check-services:
 	$(SAY) "services: format, lint, import contract"
@@ -206,7 +216,7 @@ screenshots: packages-run packages-kits packages-test python frontend
 		{ $(BIN)/kexbench serve & service=$$!; trap 'kill $$service; wait $$service || true; rm -r $$scratch' EXIT; } && \
 		curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 --output /dev/null \
 			http://127.0.0.1:8399/api/v1/health && \
-		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 node scripts/screenshots.mjs ../docs/results
+		cd frontend && KEXBENCH_URL=http://127.0.0.1:8399 npm exec -- node scripts/screenshots.mjs ../docs/results
 
 golden:
 	@find services/tests bench-specs -name '*.actual' -print -exec sh -c 'mv "$$1" "$${1%.actual}"' _ {} \;

@@ -3,7 +3,9 @@
 # missing: helm, helm-unittest, kubeconform and, for kubeconform, schemas of Kubernetes and the Prometheus operator.
 set -eu
 
+# What the devcluster runs, and the newest.
 KUBERNETES=k8s.io/kubernetes@v1.35.4
+NEWEST=k8s.io/kubernetes@v1.37.2
 OPERATOR=github.com/prometheus-operator/prometheus-operator@v0.85.0
 
 here=$(dirname "$(readlink -f "$0")")
@@ -32,12 +34,13 @@ if [ ! -d "$cache/$key" ]; then
     module() {
         (cd "$scratch" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p')
     }
-    kubernetes=$(module $KUBERNETES) operator=$(module $OPERATOR)
-    [ -n "$kubernetes" ] && [ -n "$operator" ] || {
-        echo "Go could not download $KUBERNETES and $OPERATOR; try again with a network" >&2
+    kubernetes=$(module $KUBERNETES) newest=$(module $NEWEST) operator=$(module $OPERATOR)
+    [ -n "$kubernetes" ] && [ -n "$newest" ] && [ -n "$operator" ] || {
+        echo "Go could not download $KUBERNETES, $NEWEST and $OPERATOR; try again with a network" >&2
         exit 1
     }
     "$root/services/.venv/bin/python" "$here/schemas.py" "$scratch/schemas" "$kubernetes" "$operator"
+    "$root/services/.venv/bin/python" "$here/schemas.py" "$scratch/schemas-newest" "$newest" "$operator"
     # Another build may have been faster; its folder is as good. A folder made by mktemp is its owner's alone.
     chmod 755 "$scratch"
     mv -T "$scratch" "$cache/$key" 2>/dev/null || [ -d "$cache/$key" ]

@@ -115,7 +115,7 @@ test("the chart keeps its zoom when new results arrive", async ({ page }) => {
   await page.goto("/trends");
   const chart = page.locator(".plot [role=img]");
   await expect(chart.locator("canvas")).toBeVisible();
-  const cost = await page.locator(ROWS).first().innerText();
+  const cost = await page.locator(ROWS).first().textContent();
   await chart.focus();
   // The first of three versions is in the left half, and zoomed in the right half.
   expect(await versionAt(page, 0.64)).not.toBe("1.0");
@@ -127,7 +127,7 @@ test("the chart keeps its zoom when new results arrive", async ({ page }) => {
   }
   await expect.poll(() => versionAt(page, 0.64)).toBe("1.0");
   zoomed();
-  await expect.poll(() => page.locator(ROWS).first().innerText()).not.toBe(cost);
+  await expect.poll(() => page.locator(ROWS).first().textContent()).not.toBe(cost);
   await expect.poll(() => versionAt(page, 0.64)).toBe("1.0");
   await page.setViewportSize({ width: 700, height: 900 });
   await expect.poll(() => versionAt(page, 0.64)).toBe("1.0");

@@ -79,7 +79,10 @@ build() { # the image of Dockerfile's target $1
         return
     fi
     case $(basename "$engine") in
-        docker) run "$engine" buildx "$@" --platform "$platforms" --tag "$image" --push . ;;
+        docker)
+            set -- "$@" --platform "$platforms" --sbom=true --provenance=mode=max
+            run "$engine" buildx "$@" --tag "$image" --push .
+            ;;
         podman)
             run "$engine" "$@" --platform "$platforms" --manifest "$image" .
             run "$engine" manifest push --all "$image"

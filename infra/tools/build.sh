@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prints the folder of the tools that the files for users' clusters are read with, building them into the cache first
-# where they are missing: kustomize, and a program that evaluates files for OpenTofu and Terraform.
+# where they are missing: kustomize, a program that evaluates files for OpenTofu and Terraform, and for workflows, Compose
+# files and `make outdated` and `make audit` actionlint, compose, crane and govulncheck.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -12,7 +13,7 @@ if [ ! -d "$cache/$key" ]; then
         echo "The tests of infra need Go 1.26 or newer in PATH: https://go.dev/doc/install" >&2
         exit 1
     }
-    echo "building what reads the files for users' clusters, half a minute" >&2
+    echo "building what reads the files for users' clusters, a minute" >&2
     mkdir -p "$cache"
     scratch=$(mktemp -d "$cache/$key.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
@@ -21,6 +22,11 @@ if [ ! -d "$cache/$key" ]; then
     }
     (build kustomize sigs.k8s.io/kustomize/kustomize/v5)
     (build evaluate .)
+    (build upkeep github.com/rhysd/actionlint/cmd/actionlint)
+    (build upkeep github.com/google/go-containerregistry/cmd/crane)
+    (build upkeep golang.org/x/vuln/cmd/govulncheck)
+    (build compose github.com/compose-spec/compose-go/v2/cmd)
+    mv "$scratch/cmd" "$scratch/compose"
     # Another build may have been faster; its folder is as good. A folder made by mktemp is its owner's alone.
     chmod 755 "$scratch"
     mv -T "$scratch" "$cache/$key" 2>/dev/null || [ -d "$cache/$key" ]

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
+import httpx2 as httpx
 
 from bench.furnishing import furnish
 from bench.large_store import (

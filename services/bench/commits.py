@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 
 from bench.machine import BenchError

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 
 from bench.furnishing import furnish

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote, urlencode
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 from pydantic import BaseModel
 
@@ -95,7 +95,7 @@ def in_a_browser(plan: PagesPlan, folder: Path) -> PageFigures:
     """Raises BenchError."""
     file = folder / "plan.json"
     file.write_text(plan.model_dump_json(), encoding="utf-8")
-    command = ["node", "scripts/measure-pages.mjs", str(file)]
+    command = ["npm", "exec", "--", "node", "scripts/measure-pages.mjs", str(file)]
     done = subprocess.run(command, cwd=FRONTEND, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"the browser failed: {done.stderr}")

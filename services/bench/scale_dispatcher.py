@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-import httpx
+import httpx2 as httpx
 from pydantic import BaseModel, TypeAdapter
 
 from kexbench.answers.queued import QueueView

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 from fastapi import FastAPI
 
 from bench.large_store import Extent, in_a_process, invocations_of, open_large_store, peak_bytes, run_of

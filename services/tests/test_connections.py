@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 
-import httpx
+import httpx2 as httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI, Request

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Event
 
-import httpx
+import httpx2 as httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

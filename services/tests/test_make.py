@@ -33,6 +33,8 @@ ROOT = Path(__file__).parents[2]
         ("test-charts", "libgmp-dev", "-m charts"),
         ("test-infra", "libgmp-dev", "-m infra"),
         ("docs", "libgmp-dev", "sitemaker stage"),
+        ("outdated", "libgmp-dev", "-m parts.outdated"),
+        ("audit", "libgmp-dev", "-m parts.audit"),
     ],
 )
 def test_a_target_installs_what_it_needs_first(target: str, package: str, needed_by: str) -> None:

@@ -1,5 +1,7 @@
 """Settings that are more than a text, and what is said of a wrong one."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -51,6 +53,34 @@ def test_a_public_url_that_no_browser_reaches_is_refused(monkeypatch: pytest.Mon
     assert words_of(raised.value) == [
         f"KEXBENCH_PUBLIC_URL: '{url}' is not a URL. Write it like https://kexbench.example.org"
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "complete"),
+    [
+        ("http://kexbench@clickhouse:8123", "http://kexbench:p%40ss%2Fword@clickhouse:8123"),
+        ("https://kexbench:old@[::1]:8443/x", "https://kexbench:p%40ss%2Fword@[::1]:8443/x"),
+        ("http://clickhouse:8123", "http://default:p%40ss%2Fword@clickhouse:8123"),
+    ],
+)
+def test_the_password_of_the_stores_user_comes_from_a_file(tmp_path: Path, url: str, complete: str) -> None:
+    (tmp_path / "password").write_text("p@ss/word\n")
+    settings = Settings(store_url=url, store_password_file=tmp_path / "password")
+    assert settings.store_dsn == complete
+    assert not settings.store_is_embedded
+
+
+def test_the_scorecard_is_that_of_the_newest_release_that_was_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "docs" / "results" / "scorecards"
+    folder.mkdir(parents=True)
+    for version in ("0.9.0", "0.10.0", "0.2.3"):
+        (folder / f"{version}.csv").touch()
+    monkeypatch.setattr("kexbench.settings.ROOT", tmp_path)
+    assert Settings().scorecard == folder / "0.10.0.csv"
+    monkeypatch.setattr("kexbench.settings.ROOT", tmp_path / "without")
+    assert not Settings().scorecard.exists()
 
 
 def test_a_setting_that_is_no_number_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch) -> None:

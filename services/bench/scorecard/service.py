@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 
 from bench.machine import BenchError
 from kexbench.alerts.reading import AlertPage, AlertSummary

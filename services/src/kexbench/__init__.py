@@ -1,3 +1,3 @@
 """kexbench: continuous benchmarking of TLS key exchange."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

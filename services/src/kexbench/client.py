@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
 from urllib.parse import urlencode
 
-import httpx
+import httpx2 as httpx
 from pydantic import BaseModel, TypeAdapter
 from tenacity import (
     RetryCallState,

@@ -3,18 +3,24 @@
 import re
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from kexbench import __version__
 from kexbench.shipped import ROOT
 
 MOST_PORT = 65535
 _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9._-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 """No wildcards: `https://*.example.org` would include names that others may register, as `*.github.io` does."""
+
+
+def _newest_scorecard() -> Path:
+    """That of this release, or of the last one that was scored: the page names its version."""
+    folder = ROOT / "docs" / "results" / "scorecards"
+    scored = sorted(folder.glob("*.csv"), key=lambda path: [int(number) for number in path.stem.split(".")])
+    return scored[-1] if scored else folder / "none.csv"
 
 
 class Settings(BaseSettings):
@@ -28,6 +34,7 @@ class Settings(BaseSettings):
     store_url: str | None = Field(
         None, repr=False, description="http(s) URL of a ClickHouse server; default: embedded, in home"
     )
+    store_password_file: Path | None = Field(None, description="file with the password of the user in store_url")
     store_database: str = "kexbench"
     store_engine: str = Field("ReplacingMergeTree", description="table engine; a replicated one on a cluster")
     keep_batches_days: int | None = Field(
@@ -46,9 +53,7 @@ class Settings(BaseSettings):
         "as https://example.org",
     )
     pages: Path = Field(ROOT / "frontend" / "dist", description="the built frontend")
-    scorecard: Path = Field(
-        ROOT / f"docs/results/scorecards/{__version__}.csv", description="the result of make scorecard"
-    )
+    scorecard: Path = Field(default_factory=_newest_scorecard, description="the result of make scorecard")
     workers: Path = Field(ROOT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(ROOT / "bench-specs" / "libraries.yaml")
 
@@ -123,11 +128,19 @@ class Settings(BaseSettings):
 
     @property
     def store_dsn(self) -> str:
-        return self.store_url or f"chdb://{self.home.absolute() / 'store'}"
+        """Raises OSError if the password's file cannot be read."""
+        if not self.store_url:
+            return f"chdb://{self.home.absolute() / 'store'}"
+        if not self.store_password_file:
+            return self.store_url
+        url = urlsplit(self.store_url)
+        password = quote(self.store_password_file.read_text(encoding="utf-8").strip(), safe="")
+        host = url.netloc.rpartition("@")[2]
+        return url._replace(netloc=f"{url.username or 'default'}:{password}@{host}").geturl()
 
     @property
     def store_is_embedded(self) -> bool:
-        return self.store_dsn.startswith("chdb://")
+        return not self.store_url
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What a rule would have suspected, asked over the API."""
 
-import httpx
+import httpx2 as httpx
 
 from tests.api.conftest import assert_problem, token
 from tests.api.test_alerts import as_person

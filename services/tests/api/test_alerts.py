@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.alerts import events as alert_events

@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.cases import Case

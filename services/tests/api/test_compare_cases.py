@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.answers.two_cases import NOT_IN_TURNS

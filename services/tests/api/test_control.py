@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.cases import Case

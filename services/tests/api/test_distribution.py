@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 import pytest
 

@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 import anyio
-import httpx
+import httpx2 as httpx
 import pyarrow as pa
 import pytest
 from fastapi import FastAPI

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element, fromstring
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.api.access import LocalGatekeeper

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from types import SimpleNamespace
 
-import httpx
+import httpx2 as httpx
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.api.calling import sign_role_token

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 import pytest
 from typer.testing import CliRunner

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Event, Timer
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.api.access import LocalGatekeeper

@@ -4,7 +4,7 @@ from datetime import timedelta
 from math import exp, log, sqrt
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import numpy as np
 import pytest
 

@@ -8,7 +8,7 @@ from functools import partial
 from threading import Event, Semaphore
 from time import sleep
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench import __version__

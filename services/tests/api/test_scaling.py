@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.answers.loads import METRICS

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.runs import Run, RunEvent, RunState

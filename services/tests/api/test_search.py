@@ -1,6 +1,6 @@
 """Search: what some words find, in which order."""
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore

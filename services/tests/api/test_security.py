@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.hosts import kind_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fastapi.routing
-import httpx
+import httpx2 as httpx
 import pytest
 from fastapi import FastAPI
 

@@ -5,7 +5,7 @@ import tarfile
 from io import BytesIO
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.hosts import HostFacts

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.answers.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH

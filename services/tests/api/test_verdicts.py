@@ -1,6 +1,6 @@
 """Verdicts of runs: as their pages judge the cells, and only once they have ended."""
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.api.access import LocalGatekeeper

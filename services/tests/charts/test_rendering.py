@@ -52,10 +52,13 @@ class Tools:
         return [each for each in found if each]
 
     def faults(self, objects: list[Object]) -> str:
-        """What the API server would refuse; nothing where all is well."""
-        schemas = self.folder / "schemas" / "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json"
-        command: list[str | Path] = [self.folder / "kubeconform", "-strict", "-schema-location", schemas]
+        """What the API server would refuse, that of the devcluster and the newest; nothing where all is well."""
         text: str = yaml.dump_all(objects, Dumper=yaml.CSafeDumper)
+        return "".join(self._faults(text, self.folder / release) for release in ("schemas", "schemas-newest"))
+
+    def _faults(self, text: str, schemas: Path) -> str:
+        location = schemas / "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json"
+        command: list[str | Path] = [self.folder / "kubeconform", "-strict", "-schema-location", location]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 
 from kexbench.api.calling import sign_role_token
 from kexbench.store.lock import StoreLock

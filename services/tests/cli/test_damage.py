@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from tests.cli.conftest import TIMEOUT_S, Cli, stock

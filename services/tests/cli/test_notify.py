@@ -4,7 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.domain.notifications import SendingState

@@ -6,7 +6,7 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.execution.folder import RunFolder

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.service.connections import MOST_CONNECTIONS

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
-import httpx
+import httpx2 as httpx
 
 from tests.cli.conftest import Cli
 from tests.faults.checking import Costs, costs, exported, violations

@@ -1,5 +1,6 @@
 """What users install Argo Workflows with: the version that the tests run, for the jobs' namespace, configured alike."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -37,10 +38,34 @@ def jobs_namespace() -> str:
     return name
 
 
-def test_the_version_is_the_one_that_the_devcluster_compiles() -> None:
-    found = RELEASE.findall((ARGO / "controller" / "kustomization.yaml").read_text())
-    module = (HERE / "argo" / "go.mod").read_text()
-    assert found == re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", module)[:1]
+def installed_release() -> str:
+    (release,) = RELEASE.findall((ARGO / "controller" / "kustomization.yaml").read_text())
+    return str(release)
+
+
+def compiled_release() -> str:
+    """What the devcluster runs."""
+    return str(re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", (HERE / "argo" / "go.mod").read_text())[0])
+
+
+def test_the_version_is_of_the_line_that_the_devcluster_compiles_and_no_older_one() -> None:
+    installed, compiled = (
+        [int(number) for number in release[1:].split(".")] for release in (installed_release(), compiled_release())
+    )
+    assert installed[:2] == compiled[:2]
+    assert installed >= compiled
+
+
+@pytest.mark.infra
+def test_the_manifests_are_those_of_the_release_that_the_devcluster_compiles() -> None:
+    installed, compiled = (
+        module_folder(release) / "manifests" for release in (installed_release(), compiled_release())
+    )
+    assert texts_in(installed) == texts_in(compiled)
+
+
+def texts_in(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(("line", "first"), [("3.7", (3, 7, 15)), ("4.0", (4, 0, 7))])
@@ -84,8 +109,8 @@ def installed(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> list[Ob
     """All objects of `kubectl apply -k infra/argo`, with the release's manifest made of Argo's published module in the
     way in which Argo makes it."""
     folder = tmp_path_factory.mktemp("argo")
-    version = RELEASE.findall((ARGO / "controller" / "kustomization.yaml").read_text())[0]
-    shutil.copytree(module_folder() / "manifests", folder / "manifests", copy_function=shutil.copyfile)
+    version = installed_release()
+    shutil.copytree(module_folder(version) / "manifests", folder / "manifests", copy_function=shutil.copyfile)
     manifest = tools.kustomized(folder / "manifests" / "namespace-install").replace(":latest", f":{version}")
     here = shutil.copytree(ARGO, folder / "here")
     (here / "controller" / "release.yaml").write_text(manifest)
@@ -94,12 +119,11 @@ def installed(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> list[Ob
     return [found for found in yaml.safe_load_all(tools.kustomized(here)) if found]
 
 
-def module_folder() -> Path:
-    command = ["go", "list", "-mod=readonly", "-m", "-f={{.Dir}}", ARGO_LINES["3.7"]]
-    download = ["go", "mod", "download", ARGO_LINES["3.7"]]
-    subprocess.run(download, cwd=HERE / "crds", check=True, capture_output=True)
-    done = subprocess.run(command, cwd=HERE / "crds", check=True, capture_output=True, text=True)
-    return Path(done.stdout.strip())
+def module_folder(release: str) -> Path:
+    """Outside of any module, Go checks what it downloads against its checksum database."""
+    command = ["go", "mod", "download", "-json", f"{ARGO_LINES['3.7']}@{release}"]
+    done = subprocess.run(command, cwd="/", check=True, capture_output=True, text=True)
+    return Path(json.loads(done.stdout)["Dir"])
 
 
 def of_kind(objects: list[Object], kind: str) -> list[Object]:
@@ -127,7 +151,7 @@ def test_the_controller_looks_at_the_jobs_namespace_only(installed: list[Object]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["--namespaced", f"--managed-namespace={jobs_namespace()}"]
     assert set(container["resources"]) == {"requests", "limits"}
-    assert container["image"].endswith(RELEASE.findall((ARGO / "controller" / "kustomization.yaml").read_text())[0])
+    assert container["image"].endswith(installed_release())
 
 
 @pytest.mark.infra

@@ -143,7 +143,7 @@ def test_no_tag_is_made_of_a_commit_that_the_checkout_differs_from(desk: Desk) -
 @pytest.mark.parametrize(
     ("engine", "first", "then"),
     [
-        ("docker", "buildx build F{} --tag {} --push .", None),
+        ("docker", "buildx build F{} --sbom=true --provenance=mode=max --tag {} --push .", None),
         ("podman", "build F{} --manifest {} .", "manifest push --all {}"),
         ("nerdctl", "build F{} --tag {} .", "push --all-platforms {}"),
     ],

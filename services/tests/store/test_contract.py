@@ -8,7 +8,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from kexbench.analysis.rounds import values_of

@@ -1,5 +1,6 @@
 """Migrations: once, in order, never backwards, and again after a kill anywhere."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,12 @@ def test_a_store_whose_migration_was_another_is_refused(
     with pytest.raises(StoreError, match="migration 1 differs"):
         store.migrate()
     store.close()
+
+
+def test_a_columns_comment_comes_before_its_codec_as_older_servers_want_it() -> None:
+    statements = [statement for migration in load_migrations() for statement in migration.statements]
+    assert any(re.search(r"COMMENT '[^']*'\s+CODEC", statement) for statement in statements)
+    assert [statement for statement in statements if re.search(r"CODEC\(\S+\s+COMMENT", statement)] == []
 
 
 def test_what_is_pending_is_what_was_not_applied() -> None:

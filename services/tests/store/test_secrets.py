@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from http import HTTPStatus
 from unittest.mock import Mock
 
-import httpx
+import httpx2 as httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 from clickhouse_connect.driver.exceptions import OperationalError

@@ -16,7 +16,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool

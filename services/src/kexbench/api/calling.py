@@ -4,7 +4,7 @@ and what signs tokens only to do so."""
 import ssl
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2 as httpx
 
 API_PREFIX = "/api/v1"
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

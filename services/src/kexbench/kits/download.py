@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt

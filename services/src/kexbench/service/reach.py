@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import httpx
+import httpx2 as httpx
 
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.settings import Settings

@@ -13,7 +13,7 @@ from datetime import timedelta
 from types import FrameType
 from typing import Protocol, Self
 
-import httpx
+import httpx2 as httpx
 import uvicorn
 
 from kexbench.api.app import create_app

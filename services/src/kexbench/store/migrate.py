@@ -43,7 +43,7 @@ def load_migrations() -> list[Migration]:
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
             text = file.read_text()
             body = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
-            statements = tuple(_repeatable(part.strip()) for part in body.split(";") if part.strip())
+            statements = tuple(_portable(_repeatable(part.strip())) for part in body.split(";") if part.strip())
             migrations.append(Migration(int(match[1]), match[2], hashlib.sha256(text.encode()).hexdigest(), statements))
     migrations.sort(key=lambda migration: migration.version)
     if [migration.version for migration in migrations] != list(range(1, len(migrations) + 1)):
@@ -66,3 +66,9 @@ def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migrat
 def _repeatable(statement: str) -> str:
     """Creates only what does not exist, so that an interrupted migration can run again."""
     return re.sub(r"^CREATE (TABLE|VIEW|MATERIALIZED VIEW) (?!IF NOT EXISTS)", r"CREATE \1 IF NOT EXISTS ", statement)
+
+
+def _portable(statement: str) -> str:
+    """Puts a column's comment before its codec: ClickHouse 26.7 and earlier know no other order. The files have the
+    opposite order, and they never change."""
+    return re.sub(r"(CODEC\(\w+\(\d+\)\))(\s+)(COMMENT '[^']*')", r"\3\2\1", statement)

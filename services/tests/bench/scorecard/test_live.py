@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from bench.machine import BenchError
