@@ -4,7 +4,7 @@
 #
 #   infra/release/make.sh VERSION FOLDER
 #
-# VERSION is that of the checkout, as a tag has it with or without its v. The dashboard is built before: make frontend.
+# VERSION is that of the checkout, as a tag has it with or without its v. Before it: make install.
 set -eu
 
 [ $# -eq 2 ] || {
