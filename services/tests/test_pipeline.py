@@ -41,6 +41,8 @@ from kexbench.service import reach_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests import builders
+from tests.kits.conftest import kitchen_in
+from tests.kits.prefix_tree import write_tree
 
 SPEC = """\
 apiVersion: kexbench.dev/v1
@@ -96,6 +98,19 @@ def test_a_source_that_cannot_be_reached_leaves_the_kit_made_before(
     said: list[str] = []
     assert provide_kits(one, plan, said.append) == made
     assert "the package archive can't be reached: continuing with fake-1.1.4" in said[0]
+
+
+def test_a_tree_that_is_no_longer_built_is_not_replaced_by_what_it_was(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "own")
+    kitchen = kitchen_in(tmp_path)
+    reference = SubjectRef.parse(f"openssl@prefix:{tree}")
+    kitchen.add(str(reference))
+    shutil.rmtree(tree / "lib")
+    (result,) = kitchen.kit_store.add_all((reference,), lambda _: None).values()
+    assert isinstance(result, KitError)
+    said: list[str] = []
+    assert pipeline._last_kit(kitchen.kit_store, reference, result, said.append) is result
+    assert said == []
 
 
 def test_a_source_that_was_never_reached_ends_the_run_before_it_starts(

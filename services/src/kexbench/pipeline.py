@@ -159,8 +159,9 @@ def provide_servers(
 def _last_kit(
     kit_store: KitStore, reference: SubjectRef, error: KitError, report: Callable[[str], None]
 ) -> KitManifest | KitError:
-    """The last kit of a source that cannot be reached; the error if there is none, or for any other error."""
-    kit = kit_store.find(reference) if error.stage in ("resolve", "fetch") else None
+    """The last kit of a source that cannot be reached; the error if there is none, or for any other error. A path of
+    this machine is always reached: if a tree there is not built, an older kit would hide that."""
+    kit = kit_store.find(reference) if error.stage in ("resolve", "fetch") and not reference.is_local else None
     if kit is None:
         return error
     report(f"{error.reason}: continuing with {kit.folder_name}")

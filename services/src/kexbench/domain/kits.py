@@ -100,6 +100,11 @@ class SubjectRef(Frozen):
         return address, name
 
     @property
+    def is_local(self) -> bool:
+        """Whether the source is a path of this machine."""
+        return re.match(r"(?:prefix|git|tarball):/", self.origin) is not None
+
+    @property
     def told_version(self) -> str | None:
         """The version in the source's name, or None where the version depends on what the source has now."""
         return self.origin.removeprefix("crate/") if self.origin.startswith("crate/") else None
