@@ -80,19 +80,19 @@ def excepted(section: str) -> dict[str, str]:
 def report(sources: Sequence[Callable[[], Findings]], section: str) -> int:
     """Prints what the sources find and returns the exit status: 1 with findings, 2 without any if a source did not
     answer."""
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     unanswered = []
     for source in sources:
         try:
-            found |= dict(source())
+            lines |= dict(source())
         except PartsError as fault:
             unanswered.append(fault)
     exceptions = excepted(section)
-    findings = [line for name, line in found.items() if name not in exceptions]
-    for name in sorted(found.keys() & exceptions.keys()):
-        print(f"left as it is: {found[name]}. {exceptions[name]}")
+    findings = [line for name, line in lines.items() if name not in exceptions]
+    for name in sorted(lines.keys() & exceptions.keys()):
+        print(f"left as it is: {lines[name]}. {exceptions[name]}")
     if not unanswered:
-        unneeded = sorted(exceptions.keys() - found.keys())
+        unneeded = sorted(exceptions.keys() - lines.keys())
         findings += [f"{name}: nothing needs this exception any more" for name in unneeded]
     for line in findings:
         print(line)

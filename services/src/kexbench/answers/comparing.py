@@ -39,7 +39,6 @@ Sentinels = Mapping[tuple[str, str], "Beside"]
 """The sentinel by run and case."""
 Others = Mapping[tuple[str, str], Mapping[str, "Beside"]]
 """The subjects that a run measured in a case, by run and case, then by kit id."""
-"""What the library chose, by run, case and the subject's reference."""
 
 Apart = tuple[str, str, str]
 """A case's id and two runs."""

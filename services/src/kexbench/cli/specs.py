@@ -23,7 +23,7 @@ def list_specs(as_json: AsJson = False) -> None:
 
         kexbench specs list
         kexbench run quickstart
-        kexbench specs list --json | jq -r .[].name
+        kexbench specs list --json | jq -r '.[].name'
     """
     rows = [
         {"name": name, "description": _description(path), "path": str(path)} for name, path in shipped_specs().items()
@@ -70,5 +70,5 @@ def _with_schema(path: Path) -> str:
     """The text of a spec, whose first line names its schema for editors: a path beside it, here that path from
     anywhere."""
     first, _, rest = path.read_text(encoding="utf-8").partition("\n")
-    key, found, schema = first.partition("$schema=")
-    return f"{key}{found}{(path.parent / schema).resolve()}\n{rest}" if found else f"{first}\n{rest}"
+    start, key, schema = first.partition("$schema=")
+    return f"{start}{key}{(path.parent / schema).resolve()}\n{rest}" if key else f"{first}\n{rest}"
