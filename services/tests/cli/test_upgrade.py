@@ -18,7 +18,7 @@ from kexbench.cli.change_tables import (
     missing_lines,
     verdict_text,
 )
-from kexbench.cli.upgrade import share
+from kexbench.cli.options import share
 from kexbench.domain.differences import Difference
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio

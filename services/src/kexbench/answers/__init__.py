@@ -8,8 +8,8 @@ Start at `matrix.py`.
   `mixed_pools.py`: what differed on its machines; `reference.py`, `connection.py`: published figures beside its own,
   and what its connections cost; `articles.py`: the newest runs of the articles' specs.
 - `comparison.py`, `ends.py`, `two_ends.py`, `two_cases.py`: any two ends, case by case; `history.py`: their small
-  histories. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes have in common, what has no
-  number, and what servers need; `change.py`: a change beside a number.
+  histories; `pair.py`: two subjects of a run. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes
+  have in common, what has no number, and what servers need; `change.py`: a change beside a number.
 - `judging.py`: the only way to the verdict of a compared cell, kept by its evidence (docs/adr/0036); `numbers.py`,
   `comparing.py`: which numbers are compared, and how.
 - `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from kexbench.answers.cells import judged_in_run
 from kexbench.answers.numbers import Step
 from kexbench.answers.runs import known_run
-from kexbench.answers.two_ends import ComparedCell, compared_in_run
 from kexbench.answers.why import culprits_of, explained
 from kexbench.domain.plans import Instrument, left_out_by_job
 from kexbench.domain.profiles import Culprit
@@ -45,7 +44,7 @@ class _Compared:
         return len(self.cells)
 
 
-class _Place(NamedTuple):
+class CasePlace(NamedTuple):
     case_id: str
     pool: str
     subject: str
@@ -81,27 +80,30 @@ def trouble_of(run: Run, progress: RunProgress, left_out: int) -> str:
 
 
 def _compared(store: Store, run: Run) -> _Compared:
-    instrument = run.plan.measure.instrument
-    metrics = SIDES_OF[instrument]
+    metrics = SIDES_OF[run.plan.measure.instrument]
     judged = judged_in_run(store, run.run_id, relevant_of(run.spec_text), metrics)
-    subjects = {reference: _subject_row(run, reference) for reference in run.kits}
+    subjects = {reference: subject_row(run, reference) for reference in run.kits}
     names = {row.name: f"{row.library} {row.version} ({row.source})" for row in subjects.values()}
-    missing = dict(_missing(store, run, subjects, judged, metrics["both"]))
-    culprits: list[Culprit] = []
-    if instrument is Instrument.INSTRUCTIONS:
-        slower = [(step, cell.case_id) for step, cell in judged if cell.verdict == "more"]
-        cases = [case for step, case_id in slower for case in explained(store, *step, case_id, run.run_id)]
-        culprits = culprits_of(cases, run.run_id)
+    missing = dict(missing_in(store, run, _planned(run, subjects), judged, metrics["both"]))
     return _Compared(
         cells=tuple(((names[before], names[after]), cell) for (before, after), cell in judged),
         missing=Counter(reason for reason, _ in missing.values()),
         lost=sum(is_lost for _, is_lost in missing.values()),
-        culprits=tuple(culprits),
-        left_out=_left_out(store, run),
+        culprits=tuple(culprits_in(store, run, judged)),
+        left_out=left_out_of(store, run),
     )
 
 
-def _left_out(store: Store, run: Run) -> int:
+def culprits_in(store: Store, run: Run, judged: Iterable[tuple[Step, UpgradeCell]]) -> list[Culprit]:
+    """The functions that increases are in; only a run that counts knows them."""
+    if run.plan.measure.instrument is not Instrument.INSTRUCTIONS:
+        return []
+    slower = [(step, cell.case_id) for step, cell in judged if cell.verdict == "more"]
+    cases = [case for step, case_id in slower for case in explained(store, *step, case_id, run.run_id)]
+    return culprits_of(cases, run.run_id)
+
+
+def left_out_of(store: Store, run: Run) -> int:
     hopeless = store.hopeless(run.run_id)
     if not hopeless:
         return 0
@@ -110,7 +112,7 @@ def _left_out(store: Store, run: Run) -> int:
     return sum(left_out_by_job(run.plan.jobs, stored, subjects).values())
 
 
-def _subject_row(run: Run, reference: str) -> Subject:
+def subject_row(run: Run, reference: str) -> Subject:
     kit = run.kits[reference]
     profile = kit.build_profile
     return Subject(
@@ -118,26 +120,25 @@ def _subject_row(run: Run, reference: str) -> Subject:
     )
 
 
-def _missing(
+def missing_in(
     store: Store,
     run: Run,
-    subjects: Mapping[str, Subject],
+    planned: Iterable[tuple[CasePlace, tuple[str, ...]]],
     judged: Iterable[tuple[Step, UpgradeCell]],
     metric: Metric,
-) -> Iterator[tuple[_Place, tuple[MissingReason, bool]]]:
+) -> Iterator[tuple[CasePlace, tuple[MissingReason, bool]]]:
     """The planned comparisons without a result, each with the reason and whether only the newer version has none."""
-    cells: dict[_Place, list[UpgradeCell]] = defaultdict(list)
+    cells: dict[CasePlace, list[UpgradeCell]] = defaultdict(list)
     for (_, after), cell in judged:
-        cells[_Place(cell.case_id, cell.host_kind.pool, after)].append(cell)
-    planned = set(_planned(run, subjects))
+        cells[CasePlace(cell.case_id, cell.host_kind.pool, after)].append(cell)
     open_places = sorted(
-        (place, earlier) for place, earlier in planned if not any(cell.move for cell in cells.get(place, ()))
+        (place, earlier) for place, earlier in set(planned) if not any(cell.move for cell in cells.get(place, ()))
     )
     if not open_places:
         return
     measured, failures = _measured(store, run, metric)
     for place, earlier in open_places:
-        before = [_Place(place.case_id, place.pool, name) for name in earlier]
+        before = [CasePlace(place.case_id, place.pool, name) for name in earlier]
         if of_place := cells.get(place):
             yield place, ("different work" if of_place[0].verdict == "unlike" else "too few invocations", False)
         elif place not in measured:
@@ -147,7 +148,7 @@ def _missing(
             yield place, (next((failures[each] for each in before if each in failures), "not measured"), False)
 
 
-def _planned(run: Run, subjects: Mapping[str, Subject]) -> Iterator[tuple[_Place, tuple[str, ...]]]:
+def _planned(run: Run, subjects: Mapping[str, Subject]) -> Iterator[tuple[CasePlace, tuple[str, ...]]]:
     """Where a version is measured that has earlier ones, with the names of those, the newest first."""
     together = {
         (case_id, job.pool): {reference for block in job.blocks for reference in block if reference in subjects}
@@ -161,18 +162,18 @@ def _planned(run: Run, subjects: Mapping[str, Subject]) -> Iterator[tuple[_Place
             earlier = [one for one in rows if one.library == row.library and one.version_key < row.version_key]
             if earlier:
                 newest_first = sorted(earlier, key=lambda one: (one.version_key, one.name), reverse=True)
-                yield _Place(case_id, pool, row.name), tuple(one.name for one in newest_first)
+                yield CasePlace(case_id, pool, row.name), tuple(one.name for one in newest_first)
 
 
-def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[_Place], dict[_Place, MissingReason]]:
+def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[CasePlace], dict[CasePlace, MissingReason]]:
     """Where a run has numbers, and the most frequent failure of each other place."""
-    measured: set[_Place] = set()
-    failures: dict[_Place, MissingReason] = {}
+    measured: set[CasePlace] = set()
+    failures: dict[CasePlace, MissingReason] = {}
     for row in store.appearances(Selection(metric, run_id=run.run_id)):
-        measured.add(_Place(row.case.case_id, row.host_kind.pool, row.subject))
+        measured.add(CasePlace(row.case.case_id, row.host_kind.pool, row.subject))
     for kind in store.host_kinds(run.run_id):
         for outcome in store.outcomes(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
-            place = _Place(outcome.case.case_id, kind.pool, outcome.subject.name)
+            place = CasePlace(outcome.case.case_id, kind.pool, outcome.subject.name)
             failures.setdefault(place, _FAILED[outcome.kind])
     return measured, failures
 
@@ -190,11 +191,3 @@ def verdicts_of_ended(store: Store, run_ids: list[str]) -> dict[str, RunVerdict]
     progress = store.progress(run_ids)
     ended = [run_id for run_id, of_run in progress.items() if not of_run.event.state.is_open]
     return verdicts_of(store, store.runs_named(ended), progress)
-
-
-def changes_in_run(store: Store, run_id: str, before: str, after: str) -> tuple[ComparedCell, ...]:
-    """From one subject of a run to another, whichever is the newer version, by the metric of its instrument. Empty
-    where no case has numbers of both. Raises Refusal."""
-    stored = known_run(store, run_id)
-    metrics = SIDES_OF[stored.plan.measure.instrument]
-    return compared_in_run(store, run_id, (before, after), relevant_of(stored.spec_text), metrics)

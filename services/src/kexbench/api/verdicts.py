@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query
 
 from kexbench.answers.comparison import Comparison, comparison
 from kexbench.answers.ends import AskedEnd
-from kexbench.answers.run_verdict import changes_in_run, verdict_of_run, verdicts_of_ended
-from kexbench.answers.two_ends import ComparedCell
+from kexbench.answers.pair import pair_in_run
+from kexbench.answers.run_verdict import verdict_of_run, verdicts_of_ended
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.gate import api_router
@@ -16,6 +16,7 @@ from kexbench.api.reading import PROBLEMS
 from kexbench.api.upgrades import Relevant
 from kexbench.domain.hosts import HostChoice
 from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.pairs import Pair
 from kexbench.domain.verdicts import RELEVANT, RunVerdict
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
@@ -33,7 +34,9 @@ EndSubject = Annotated[
         examples=["openssl@3.5"],
     ),
 ]
-RunSubject = Annotated[str, Query(min_length=1, max_length=500, description="unique name of a subject of the run")]
+RunSubject = Annotated[
+    str, Query(min_length=1, max_length=500, description="reference of a subject of the run, such as openssl@system")
+]
 EndPool = Annotated[str | None, Query(max_length=200, description="default: all pools that both ends have")]
 EndCpuModel = Annotated[str | None, Query(max_length=200, description="default: all CPU models that both ends have")]
 EndRun = Annotated[str | None, Query(max_length=100, description="default: the runs that compare the two best")]
@@ -64,11 +67,11 @@ def get_verdicts(store: TheStore, run_id: RunIds) -> dict[str, RunVerdict]:
     return verdicts_of_ended(store, run_id)
 
 
-@_kept.get("/runs/{run_id}/changes", operation_id="changes")
-def get_changes(store: TheStore, run_id: str, before: RunSubject, after: RunSubject) -> tuple[ComparedCell, ...]:
-    """The change from one subject of a run to another, whichever is the newer version, by the numbers of this run and
-    the metric of its instrument. Empty where no case has numbers of both."""
-    return changes_in_run(store, run_id, before, after)
+@_kept.get("/runs/{run_id}/pair", operation_id="pair")
+def get_pair(store: TheStore, run_id: str, before: RunSubject, after: RunSubject) -> Pair:
+    """Two subjects of a run in the given direction, whichever is the newer version, by the numbers of this run and the
+    metric of its instrument: each cell, and the verdict on all of them."""
+    return pair_in_run(store, run_id, before, after)
 
 
 @_kept.get("/compare", operation_id="compare")

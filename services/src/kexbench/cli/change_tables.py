@@ -8,7 +8,6 @@ from rich.text import Text
 from kexbench.cli.step_tables import (
     NO_RESULT,
     SIDE_COLUMNS,
-    VERDICTS,
     along_text,
     case_table,
     case_text,
@@ -19,7 +18,7 @@ from kexbench.cli.step_tables import (
 )
 from kexbench.cli.words import NS_PER_SECOND, cases_text, host_text
 from kexbench.domain.samples import TOO_FEW_BATCHES
-from kexbench.domain.upgrades import MissingCell, UpgradeCell
+from kexbench.domain.upgrades import VERDICT_WORDS, MissingCell, UpgradeCell
 
 CONNECTIONS = 10_000
 LEGEND = "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side."
@@ -44,7 +43,9 @@ def _table(machine: str, cells: Sequence[UpgradeCell]) -> Table:
     along = along_text(change for cell in cells for change in cell.components)
     table = case_table(f"{machine}{along}", SIDE_COLUMNS)
     for cell in cells:
-        sides = (move_text(side, VERDICTS[side.verdict]) if side else NO_RESULT for side in (cell.client, cell.server))
+        sides = (
+            move_text(side, VERDICT_WORDS[side.verdict]) if side else NO_RESULT for side in (cell.client, cell.server)
+        )
         total = move_text(cell.move, verdict_text(cell))
         table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}".rstrip(), total, *sides)))
     return table
@@ -72,7 +73,7 @@ def verdict_text(cell: UpgradeCell) -> str:
     if not cell.invocations:
         return NO_RESULT
     if cell.verdict == "unresolved" and cell.resolves is None:
-        return f"{VERDICTS[cell.verdict]}:\ntoo few invocations"
+        return f"{VERDICT_WORDS[cell.verdict]}:\ntoo few invocations"
     return verdict_words(cell.verdict, cell.resolves)
 
 

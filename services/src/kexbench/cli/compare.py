@@ -5,7 +5,7 @@ The verdicts are those of the API, as pages show them.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 from urllib.parse import quote, urlencode
 
 import typer
@@ -13,27 +13,26 @@ import typer
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.comparing import DIFFERENT_PROFILE
 from kexbench.answers.run import RunDetail
-from kexbench.answers.shapes import CaseView
-from kexbench.answers.two_ends import ComparedCell
+from kexbench.cli.change_report import prepare, unbuilt_ends, unbuilt_of_run, write_report
 from kexbench.cli.change_tables import change_lines, change_tables
-from kexbench.cli.compose import cases_for, run_wish, stored_run
+from kexbench.cli.compose import NeverBegan, cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.options import AsJson, SpecMatrix
+from kexbench.cli.failing import words_of
+from kexbench.cli.options import RELEVANT_TEXT, AsJson, Relevant, SpecMatrix, share
 from kexbench.cli.reaching import ask_api, on_this_machine
 from kexbench.cli.references import typed_reference
-from kexbench.cli.report import is_lost, run_detail
-from kexbench.cli.step_tables import (
-    unresolved_legend,
-)
+from kexbench.cli.report import run_detail
+from kexbench.cli.step_tables import unresolved_legend
 from kexbench.cli.tables import outcome_lines
 from kexbench.cli.two_cases import MEASURING_S, compare_with
 from kexbench.client import ApiClient
-from kexbench.domain.components import changed_components
-from kexbench.domain.differences import Difference
-from kexbench.domain.hosts import HostKind
-from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.pairs import COMMENT_FILE, PAGE_FILE, REPORT_FILE, ChangeReport, Pair, Unbuilt
 from kexbench.domain.plans import JOBS_PER_CELL, Instrument
-from kexbench.domain.upgrades import NOT_JUDGED, SIDES_OF, Side, SideMove, UpgradeCell
+from kexbench.domain.runs import Purpose
+from kexbench.domain.upgrades import SIDES_OF, Side, SideMove, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
+from kexbench.kits import KitError, KitErrors
 from kexbench.planning.compose import JOBS_OF_A_VERDICT, USUAL, Wish, affordable_invocations
 from kexbench.wiring import Installation
 
@@ -45,7 +44,16 @@ StoredRun = Annotated[
 ByCount = Annotated[
     bool, typer.Option("--count", help="Decide by counted instructions: no quiet machine is needed. Needs Valgrind.")
 ]
-Pair = tuple[SubjectRef, SubjectRef]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help=f"Write {REPORT_FILE}, {COMMENT_FILE} for a pull request, and {PAGE_FILE} into this folder.",
+        show_default=False,
+    ),
+]
+WORSE, CHANGE_UNBUILT, BASE_UNBUILT = 3, 4, 5
+Ends = tuple[SubjectRef, SubjectRef]
 
 
 def instrument_of(count: bool) -> Instrument:
@@ -67,6 +75,9 @@ def compare(
         int | None, typer.Option(min=3, max=1000, help="Default: as many as fit into two minutes.", show_default=False)
     ] = None,
     count: ByCount = False,
+    time: Annotated[bool, typer.Option("--time", help="The default. With --count: decide by both.")] = False,
+    relevant: Relevant = RELEVANT_TEXT,
+    output: Output = None,
     run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -77,81 +88,138 @@ def compare(
         kexbench compare openssl@system openssl@prefix:../openssl
         kexbench compare openssl@git:../openssl#master openssl@git:../openssl#my-branch
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
-        kexbench compare openssl@system openssl@prefix:../openssl --count
+        kexbench compare openssl@system openssl@prefix:../openssl --count --relevant 0.2% --output report
         kexbench compare openssl@system --case 'tlsv1.2_*' --with cipher=AES-128-CBC-SHA
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec quickstart
         kexbench compare openssl@system openssl@debian/trixie --run 20260101-120000-0123abcd
     """
+    least = share(relevant)
     if with_:
-        if run or count:
-            raise typer.BadParameter("--with measures two cases by time: leave out --run and --count")
-        settings = on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")
-        ends = (typed_reference(baseline), typed_reference(subject or baseline))
+        if run or count or output or least != RELEVANT:
+            raise typer.BadParameter(
+                "--with measures two cases by time: leave out --run, --count, --relevant and --output"
+            )
+        references = (typed_reference(baseline), typed_reference(subject or baseline))
         cases = cases_for(USUAL, case or (), spec)
-        compare_with(Installation(settings), ends, cases, with_, invocations, names_in, as_json=as_json)
+        compare_with(_here(), references, cases, with_, invocations, names_in, as_json=as_json)
     if subject is None:
         raise typer.BadParameter("name a second build, or with --with what the cases differ in")
-    pair = pair_of(typed_reference(baseline), typed_reference(subject))
-    if run is None:
-        settings = on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")
-        done = run_wish(Installation(settings), _wish(pair, case, spec, invocations, count=count))
-        run_id, status = stored_run(done, f"kexbench compare {baseline} {subject}"), done.exit_status
-    elif case or spec or invocations or count:
+    if run and (case or spec or invocations or count or time or least != RELEVANT):
         raise typer.BadParameter("--run shows a run as it was measured: leave out the options of a new run")
-    else:
-        run_id, status = run, 0
-    detail, cells = ask_api(lambda api: _compared(api, run_id, pair))
+    ends = pair_of(typed_reference(baseline), typed_reference(subject))
+    if output:
+        prepare(output)
+    failed, run_ids = 0, [run] if run else []
+    if run is None:
+        by = [instrument_of(counts) for counts, wanted in ((True, count), (False, time or not count)) if wanted]
+        wishes = [_wish(ends, case, spec, invocations, least, instrument) for instrument in by]
+        failed, run_ids = _measured(_here(), wishes, ends, output)
+    asked = [ask_api(lambda api, run_id=run_id: _asked(api, run_id, ends)) for run_id in run_ids]  # type: ignore[misc]
+    pairs = [pair for _, pair in asked]
     if as_json:
-        print_json([_row(detail, cell, pair) for cell in cells])
+        print_json([_row(pair, cell) for pair in pairs for cell in pair.cells])
     else:
-        _print_all(detail, cells, pair)
-    verdicts = [cell.verdict for cell in cells if cell.move and cell.verdict not in NOT_JUDGED]
-    before, after = names_in(detail, pair)
-    is_worse = "more" in verdicts or any(is_lost(detail, (before, case.id), (after, case.id)) for case in detail.cases)
-    raise typer.Exit(status or (1 if not verdicts else 3 if is_worse else 0))
+        for detail, pair in asked:
+            _print_all(detail, pair)
+    status = failed or _status(pairs)
+    if output:
+        write_report(output, _report(ends, least, status, pairs=tuple(pairs)))
+    raise typer.Exit(status)
 
 
-def _wish(pair: Pair, case: list[str] | None, spec: Path | None, invocations: int | None, *, count: bool) -> Wish:
-    cases = cases_for(USUAL, case or (), spec)
-    jobs = JOBS_PER_CELL if count else JOBS_OF_A_VERDICT
-    return Wish(
-        name="compare",
-        description=f"{pair[1]} compared with {pair[0]}",
-        subjects=pair,
-        cases=cases,
-        invocations=invocations
-        or (MIN_COMPARED_INVOCATIONS if count else affordable_invocations(cases, 2, MEASURING_S, jobs=jobs)),
-        instrument=instrument_of(count),
-        jobs=jobs,
+def _here() -> Installation:
+    return Installation(
+        on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")
     )
 
 
-def pair_of(baseline: SubjectRef, subject: SubjectRef) -> Pair:
+def _wish(
+    ends: Ends,
+    case: list[str] | None,
+    spec: Path | None,
+    invocations: int | None,
+    relevant: float,
+    instrument: Instrument,
+) -> Wish:
+    cases = cases_for(USUAL, case or (), spec)
+    counts = instrument is Instrument.INSTRUCTIONS
+    jobs = JOBS_PER_CELL if counts else JOBS_OF_A_VERDICT
+    return Wish(
+        name="compare",
+        description=f"{ends[1]} compared with {ends[0]}",
+        subjects=ends,
+        cases=cases,
+        invocations=invocations
+        or (MIN_COMPARED_INVOCATIONS if counts else affordable_invocations(cases, 2, MEASURING_S, jobs=jobs)),
+        purpose=Purpose.COMPARISON,
+        instrument=instrument,
+        jobs=jobs,
+        relevant=relevant,
+    )
+
+
+def _measured(
+    installation: Installation, wishes: Sequence[Wish], ends: Ends, output: Path | None
+) -> tuple[int, list[str]]:
+    """The exit status of the worst run, and all runs. Ends the command where a build cannot be made."""
+    status, run_ids = 0, []
+    for wish in wishes:
+        try:
+            done = run_wish(installation, wish)
+        except (KitError, KitErrors) as error:
+            unbuilt = unbuilt_ends(error, ends)
+            if not unbuilt:
+                raise
+            for line in words_of(error) or []:
+                err.print(line, markup=False, soft_wrap=True)
+            _end_unbuilt(ends, wish, unbuilt, output)
+        except NeverBegan as ended:
+            if unbuilt := unbuilt_of_run(ended.event, ends):
+                _end_unbuilt(ends, wish, unbuilt, output)
+            raise
+        run_ids.append(stored_run(done, f"kexbench compare {ends[0]} {ends[1]}"))
+        status = status or done.exit_status
+    return status, run_ids
+
+
+def _end_unbuilt(ends: Ends, wish: Wish, unbuilt: tuple[Unbuilt, ...], output: Path | None) -> NoReturn:
+    """A base that cannot be built says nothing about the change."""
+    status = BASE_UNBUILT if any(each.which == "base" for each in unbuilt) else CHANGE_UNBUILT
+    if output:
+        write_report(output, _report(ends, wish.relevant, status, unbuilt=unbuilt))
+    raise typer.Exit(status)
+
+
+def _report(ends: Ends, relevant: float, exit_status: int, **found: Any) -> ChangeReport:
+    return ChangeReport(base=str(ends[0]), change=str(ends[1]), relevant=relevant, exit_status=exit_status, **found)
+
+
+def _status(pairs: Sequence[Pair]) -> int:
+    verdicts = [pair.verdict for pair in pairs]
+    if any(verdict.compared and verdict.is_worse for verdict in verdicts):
+        return WORSE
+    return 0 if all(verdict.compared for verdict in verdicts) else 1
+
+
+def pair_of(baseline: SubjectRef, subject: SubjectRef) -> Ends:
     """Raises BadParameter."""
     if baseline == subject:
         raise typer.BadParameter(f"both are {baseline}; to compare a build with itself, append +copy=2 to one")
     return baseline, subject
 
 
-def _compared(api: ApiClient, run_id: str, pair: Pair) -> tuple[RunDetail, Sequence[UpgradeCell]]:
-    """A run and the cells of two of its subjects, at least one for each case. Raises BadParameter."""
+def _asked(api: ApiClient, run_id: str, ends: Ends) -> tuple[RunDetail, Pair]:
+    """A run with the cells of two of its subjects, and what it says of the two. Raises BadParameter."""
     detail = run_detail(api, run_id)
-    names = names_in(detail, pair)
-    cells: tuple[ComparedCell, ...] = ()
-    if all(names):
-        query = urlencode({"before": names[0], "after": names[1]})
-        cells = api.get(tuple[ComparedCell, ...], f"/runs/{quote(run_id, safe='')}/changes?{query}")
-    ends = {str(end) for end in pair}
+    names_in(detail, ends)  # asks whether it measured both
+    query = urlencode({"before": str(ends[0]), "after": str(ends[1])})
+    pair = api.get(Pair, f"/runs/{quote(run_id, safe='')}/pair?{query}")
+    own = {str(end) for end in ends}
     views = {view.name: f"{view.library}@{view.source}" for view in detail.subjects}
-    own = [cell for cell in detail.cells if views[cell.subject] in ends]
-    shown: list[UpgradeCell] = []
-    for case in detail.cases:
-        of_case = [cell for cell in cells if cell.case_id == case.id]
-        shown += of_case or [without_result(case, detail.host_kind)]
-    return detail.model_copy(update={"cells": own}), shown
+    return detail.model_copy(update={"cells": [cell for cell in detail.cells if views[cell.subject] in own]}), pair
 
 
-def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
+def names_in(detail: RunDetail, pair: Ends) -> tuple[str, str]:
     """The unique names of two subjects in a run; empty for one without results. Raises BadParameter."""
     for end in pair:
         if str(end) not in detail.kits:
@@ -163,50 +231,25 @@ def names_in(detail: RunDetail, pair: Pair) -> tuple[str, str]:
     return before, after
 
 
-def without_result(case: CaseView, kind: HostKind | None) -> UpgradeCell:
-    """The cell of a case in which the two could not be compared."""
-    return UpgradeCell(
-        case_id=case.id,
-        title=case.title,
-        host_kind=kind or HostKind("", ""),
-        verdict="unresolved",
-        move=None,
-        client=None,
-        server=None,
-        q=None,
-        resolves=None,
-        paired=False,
-        before_ns=None,
-        after_ns=None,
-        invocations=0,
-        run_ids=(),
-        warnings=(),
-    )
-
-
-def profiles_text(profiles: Sequence[BuildProfile]) -> str:
-    """A line about profiles whose labels differ; empty otherwise."""
-    before, after = (profile.label for profile in profiles)
+def profiles_text(*labels: str) -> str:
+    """A line about labels of build profiles that differ; empty otherwise."""
+    before, after = labels
     return f"{DIFFERENT_PROFILE}: {before} → {after}\n" if before != after else ""
 
 
-def _along(detail: RunDetail, pair: Pair) -> tuple[Difference, ...]:
-    """The components other than the library in which the two differ."""
-    return changed_components(*(detail.kits[str(end)].components for end in pair))
-
-
-def _print_all(detail: RunDetail, cells: Sequence[UpgradeCell], pair: Pair) -> None:
-    measure = "Instructions" if detail.measure.instrument is Instrument.INSTRUCTIONS else "CPU time"
-    first, second = (f"{end} ({detail.kits[str(end)].version})" for end in pair)
+def _print_all(detail: RunDetail, pair: Pair) -> None:
+    measure = "Instructions" if pair.instrument is Instrument.INSTRUCTIONS else "CPU time"
+    first, second = (f"{end.reference} ({end.version})" for end in (pair.before, pair.after))
     out.print(f"{measure} of {second} compared with {first}", markup=False, soft_wrap=True)
-    out.print(profiles_text([detail.kits[str(end)].build_profile for end in pair]), markup=False, soft_wrap=True)
-    for table in change_tables(cells):
+    labels = (end.build_profile_label for end in (pair.before, pair.after))
+    out.print(profiles_text(*labels), markup=False, soft_wrap=True)
+    for table in change_tables(pair.cells):
         out.print(table)
-    if words := compare_legend(cells):
+    if words := compare_legend(pair.cells):
         out.print(f"\n{words}", style="dim")
-    for line in (*change_lines(cells), *outcome_lines(detail)):
+    for line in (*change_lines(pair.cells), *outcome_lines(detail)):
         out.print(line, markup=False, soft_wrap=True)
-    err.print(f"run {detail.summary.run_id}", markup=False)
+    err.print(f"run {pair.run_id}", markup=False)
 
 
 def compare_legend(cells: Sequence[UpgradeCell]) -> str:
@@ -233,16 +276,16 @@ def _sides(cell: UpgradeCell) -> dict[Side, SideMove | None]:
     return {"both": both, "client": cell.client, "server": cell.server}
 
 
-def _row(detail: RunDetail, cell: UpgradeCell, pair: Pair) -> dict[str, Any]:
-    metrics = SIDES_OF[detail.measure.instrument]
+def _row(pair: Pair, cell: UpgradeCell) -> dict[str, Any]:
+    metrics = SIDES_OF[pair.instrument]
     return {
-        "run_id": detail.summary.run_id,
+        "run_id": pair.run_id,
         "case_id": cell.case_id,
         "pool": cell.host_kind.pool,
         "cpu_model": cell.host_kind.cpu_model,
         "verdict": cell.verdict if _is_judged(cell) else None,
         "warnings": list(cell.warnings),
-        "components": [change.model_dump() for change in _along(detail, pair)],
+        "components": [change.model_dump() for change in pair.components],
         "resolves": cell.resolves,
         "invocations": cell.invocations,
         "disturbed": cell.disturbed,

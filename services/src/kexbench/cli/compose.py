@@ -12,11 +12,12 @@ import typer
 
 from kexbench.cli.cluster import followed
 from kexbench.cli.console import ProgressReporter, err, say
+from kexbench.cli.report import run_detail
 from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
 from kexbench.domain.numbers import counted, duration_words
 from kexbench.domain.plans import Plan
-from kexbench.domain.runs import Purpose, Run, RunState
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.execution.measuring import INTERRUPTED, measuring
 from kexbench.kits import KitError, KitErrors
@@ -44,6 +45,14 @@ from kexbench.wiring import Installation
 
 DETAIL_CHARACTERS = 600
 _EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: INTERRUPTED}
+
+
+class NeverBegan(typer.Exit):
+    """A run of this machine's service ended before anything was measured. The command has said so."""
+
+    def __init__(self, event: RunEvent) -> None:
+        super().__init__(_EXIT.get(event.state, 1))
+        self.event = event
 
 
 @dataclass(frozen=True)
@@ -96,13 +105,13 @@ def stored_run(done: Done, command: str) -> str:
 
 
 def follow_run(installation: Installation, api: ApiClient, run_id: str) -> Done:
-    """Wait for the end of a run in this machine's service. Ends the command if the run never began."""
+    """Wait for the end of a run in this machine's service. Raises NeverBegan."""
     say(f"run {run_id}: {api.page}{run_id}")
     summary = followed(api, run_id, seen_to=True)
     folder = known_run(installation, run_id)
     if folder is None:
         err.print(f"run {run_id} {summary.state}: {summary.detail}", markup=False)
-        raise typer.Exit(_EXIT.get(summary.state, 1))
+        raise NeverBegan(run_detail(api, run_id).events[-1])
     run = folder.run()
     return _reported(Done(RunEnd(run, summary.state, summary.detail, None), folder.invocations(run)))
 

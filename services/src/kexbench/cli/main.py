@@ -24,6 +24,7 @@ VERBS = {
     "plan": "plan:plan",
     "specs": "specs:app",
     "compare": "compare:compare",
+    "comment": "comment:comment",
     "upgrade": "upgrade:upgrade",
     "why": "why:why",
     "capacity": "capacity:capacity",

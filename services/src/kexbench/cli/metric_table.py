@@ -5,15 +5,16 @@ from rich.text import Text
 
 from kexbench.answers.cells import Cell
 from kexbench.answers.run import RunDetail
-from kexbench.cli.step_tables import NO_RESULT, VERDICTS, case_table, case_text, has_reach, move_text
+from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, has_reach, move_text
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import margin_words
 from kexbench.domain.plans import Instrument
+from kexbench.domain.upgrades import VERDICT_WORDS
 
 INSTRUCTION_LEGEND = "Counted by callgrind. kexbench why names the functions behind a difference."
 CHANGE_LEGEND = "Below a number: the change from the version that it names, with its 95% interval."
-_VERDICTS = {**VERDICTS, "more": "more", "less": "less"}
+_VERDICTS = {**VERDICT_WORDS, "more": "more", "less": "less"}
 
 
 def metric_table(detail: RunDetail) -> Table:

@@ -25,3 +25,16 @@ SpecMatrix = Annotated[
         show_default=False,
     ),
 ]
+RELEVANT_TEXT = "0.5%"
+Relevant = Annotated[str, typer.Option(metavar="PERCENT", help="Ignore smaller changes, even significant ones.")]
+
+
+def share(text: str) -> float:
+    """`1%` as 0.01."""
+    try:
+        ratio = float(text.removesuffix("%")) / 100
+    except ValueError:
+        ratio = -1
+    if not text.endswith("%") or not 0 <= ratio <= 0.5:
+        raise typer.BadParameter(f"{text!r} is not a percentage from 0% to 50%, such as 1%")
+    return ratio

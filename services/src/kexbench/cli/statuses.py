@@ -17,7 +17,14 @@ OWN: dict[str, dict[int, str]] = {
     "compare": {
         0: "no case is slower",
         3: "a case is slower, or fails with the second build alone",
-        1: "no case could be compared",
+        4: "the second build cannot be made",
+        5: "the first cannot",
+        1: "a run failed, or compared nothing",
+    },
+    "comment": {
+        0: "commented, or there is nothing to say",
+        1: "the forge refused",
+        2: "this is no job of a pull request, or there is no report or token",
     },
     "upgrade": {
         0: "reported",

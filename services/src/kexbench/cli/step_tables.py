@@ -20,7 +20,7 @@ from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import move_words
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import SIDES_OF, CellVerdict, SpreadMove, UpgradeCell
+from kexbench.domain.upgrades import SIDES_OF, VERDICT_WORDS, CellVerdict, SpreadMove, UpgradeCell
 
 UNRESOLVED_LEGEND = "Unresolved: not significant, or smaller than the resolution."
 STEP_LEGEND = (
@@ -30,15 +30,6 @@ STEP_LEGEND = (
 )
 LEVEL_LEGEND = "handshakes per CPU-second, client and server together"
 REACH_LEGEND = "; ± is the 95% interval of the median"
-VERDICTS: Mapping[CellVerdict, str] = {
-    "more": "slower",
-    "less": "faster",
-    "same": "no change",
-    "unresolved": "unresolved",
-    "unlike": "not comparable",
-    "apart": "not compared",
-    "unjudged": "no verdict",
-}
 CASE_WIDTH, NUMBER_WIDTH = 14, 10
 """Minimum widths: neither a group (`X25519MLKEM768`) nor a number (`[+123.45%,`) is wrapped."""
 NO_RESULT = "no result"
@@ -76,8 +67,8 @@ def case_table(title: str, columns: Iterable[str]) -> Table:
 def verdict_words(verdict: CellVerdict, resolves: float | None) -> str:
     """`slower`; an unresolved one with the resolution on a second line."""
     if verdict != "unresolved" or resolves is None:
-        return VERDICTS[verdict]
-    return f"{VERDICTS[verdict]}\n(resolution {resolves:.1%})"
+        return VERDICT_WORDS[verdict]
+    return f"{VERDICT_WORDS[verdict]}\n(resolution {resolves:.1%})"
 
 
 def case_text(title: str) -> str:
@@ -169,7 +160,7 @@ def _sides(before: Cell | None, after: Cell | None) -> Sequence[str]:
     sides = (change.client, change.server)
     return (
         move_text(change, verdict_words(change.verdict, change.resolves)),
-        *(move_text(side, VERDICTS[side.verdict]) if side else NO_RESULT for side in sides),
+        *(move_text(side, VERDICT_WORDS[side.verdict]) if side else NO_RESULT for side in sides),
     )
 
 

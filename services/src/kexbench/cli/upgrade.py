@@ -13,26 +13,14 @@ from kexbench.answers.filters import Filters
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import RELEVANT_TEXT, AsJson, Relevant, share
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.words import aside_lines
 from kexbench.domain.kits import Library
 from kexbench.domain.upgrades import NOT_JUDGED, UpgradeCell
 
 REGRESSED = 3
-RELEVANT_TEXT = "0.5%"
 End = Annotated[str | None, typer.Argument(help="A version, a source or a subject, such as 3.5.7.", show_default=False)]
-
-
-def share(text: str) -> float:
-    """`1%` as 0.01."""
-    try:
-        ratio = float(text.removesuffix("%")) / 100
-    except ValueError:
-        ratio = -1
-    if not text.endswith("%") or not 0 <= ratio <= 0.5:
-        raise typer.BadParameter(f"{text!r} is not a percentage from 0% to 50%, such as 1%")
-    return ratio
 
 
 def upgrade(
@@ -40,9 +28,7 @@ def upgrade(
     before: End = None,
     after: End = None,
     pool: Annotated[str | None, typer.Option(help="Only cells of this pool.", show_default=False)] = None,
-    relevant: Annotated[
-        str, typer.Option(metavar="PERCENT", help="Ignore smaller changes, even significant ones.")
-    ] = RELEVANT_TEXT,
+    relevant: Relevant = RELEVANT_TEXT,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 3 if a case is slower.")
     ] = False,

@@ -23,6 +23,13 @@ class ForgeConfig(Frozen):
     repository: str = Field("", description="owner/name; on GitLab the full path of the project")
     token_file: Path | None = Field(None, description="read for each request, so that it can be renewed")
 
+    token_variable: str | None = Field(None, description="of the environment, instead of a file, for a job that has it")
+
+    @property
+    def token_place(self) -> str:
+        """Where people put the token."""
+        return f"the variable {self.token_variable}" if self.token_variable else str(self.token_file)
+
     @property
     def api(self) -> str:
         """The base address of the API."""
@@ -43,7 +50,7 @@ class ForgeConfig(Frozen):
     def _is_whole(self) -> Self:
         if self.kind == "none":
             return self
-        if self.token_file is None:
+        if self.token_file is None and self.token_variable is None:
             raise ValueError(f"{self.kind} needs a token_file")
         if self.url is None and self.kind not in _PUBLIC:
             raise ValueError(f"{self.kind} needs the url of its API, such as https://git.example.org/api/v1")

@@ -103,6 +103,8 @@ class Purpose(StrEnum):
     HISTORY = "history"
     FIRST_LOOK = "first-look"
     """A few short invocations, for a person who waits: `kexbench run --quick`."""
+    COMPARISON = "comparison"
+    """Two builds for a person or a job who reads the verdict: `kexbench compare`. It raises no alert."""
     SEARCH = "search"
     INTEROP = "interop"
     QUALIFICATION = "qualification"
@@ -130,7 +132,8 @@ class Run(Frozen):
     def is_aside(self) -> bool:
         """Whether it answers a separate question, so that overviews leave its numbers out. First looks are left out
         only where another run has results (`Evidence.left_out`)."""
-        return self.purpose is not Purpose.HISTORY or self.trigger in (Trigger.BISECTION, Trigger.BACKFILL)
+        is_history = self.purpose in (Purpose.HISTORY, Purpose.COMPARISON)
+        return not is_history or self.trigger in (Trigger.BISECTION, Trigger.BACKFILL)
 
     @property
     def is_started(self) -> bool:
@@ -139,7 +142,7 @@ class Run(Frozen):
     @property
     def is_watched(self) -> bool:
         """Whether it may raise alerts, without parsing its spec, which would need `alerts:`."""
-        return self.trigger.is_watched and "alerts" in self.spec_text
+        return self.trigger.is_watched and self.purpose is not Purpose.COMPARISON and "alerts" in self.spec_text
 
     def announced(self) -> "Run":
         """The run as it was before its start."""

@@ -1,5 +1,6 @@
 """An upgrade: two versions of a library, compared in every cell that has both."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -23,6 +24,16 @@ CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart", "
 """`unlike`: the two did not do the same work; `apart`: they were measured in different runs that share no subject;
 `unjudged`: on two machines, or in two cases that were not measured in turns. These have no claim."""
 NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart", "unjudged"})
+
+VERDICT_WORDS: Mapping[CellVerdict, str] = {
+    "more": "slower",
+    "less": "faster",
+    "same": "no change",
+    "unresolved": "unresolved",
+    "unlike": "not comparable",
+    "apart": "not compared",
+    "unjudged": "no verdict",
+}
 
 
 class UpgradeEnd(Frozen):

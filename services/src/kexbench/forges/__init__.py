@@ -1,11 +1,12 @@
 """Forges, which host watched repositories: statuses, comments, pull requests and webhooks.
 
-httpx is enough instead of client libraries, since at most eight endpoints of each forge are used.
+httpx2 is enough instead of client libraries, since at most eight endpoints of each forge are used.
 Forges know numbers, but no plans and no results.
 
 - `port.py`: the interface of a forge; `github.py`, `gitlab.py`, `gitea.py`: the adapters; `rest.py`: their requests.
 - `words.py`, `comments.py`, `markdown.py`: the texts of comments, how to find them again, and other people's text in
   them.
+- `comparison.py`, `ci_jobs.py`: the text on a change that a job of CI compared, and the pull request of that job.
 - `webhooks.py`: whether a webhook is genuine, and which repository changed.
 """
 

@@ -64,8 +64,7 @@ class GitHub:
     """Whether a token may belong to an app instead of a user."""
 
     def __init__(self, config: ForgeConfig) -> None:
-        assert config.token_file is not None, "the configuration was checked"
-        self._rest = Rest(self.name, config.api, config.token_file, self.scheme, self.headers)
+        self._rest = Rest(self.name, config, self.scheme, self.headers)
         self._repository = f"/repos/{config.repository}"
 
     def set_status(self, commit: str, status: CommitStatus) -> None:

@@ -43,8 +43,7 @@ class _MergeRequest(BaseModel):
 
 class GitLab:
     def __init__(self, config: ForgeConfig) -> None:
-        assert config.token_file is not None, "the configuration was checked"
-        self._rest = Rest("GitLab", config.api, config.token_file, "Bearer", {})
+        self._rest = Rest("GitLab", config, "Bearer", {})
         self._project = f"/projects/{quote(config.repository, safe='')}"
 
     def set_status(self, commit: str, status: CommitStatus) -> None:

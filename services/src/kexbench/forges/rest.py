@@ -4,18 +4,19 @@ Forges are on the internet, so requests to them, unlike those to our own API, us
 system's certificates. Redirects are not followed, since they would send the token elsewhere.
 """
 
+import os
 import re
 import ssl
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import httpx2 as httpx
 from pydantic import TypeAdapter, ValidationError
 
+from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.port import ForgeError
 
 Found = TypeVar("Found")
@@ -29,10 +30,10 @@ _LONGEST = 300
 class Rest:
     """`forge`: its name for people. `scheme`: the authorization scheme of the token."""
 
-    def __init__(self, forge: str, url: str, token_file: Path, scheme: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, forge: str, config: ForgeConfig, scheme: str, headers: Mapping[str, str]) -> None:
         self._forge = forge
-        self._url = url
-        self._token_file = token_file
+        self._url = config.api
+        self._config = config
         self._scheme = scheme
         self._headers = {"Accept": "application/json", "User-Agent": "kexbench", **headers}
         self._tls = ssl.create_default_context()
@@ -97,11 +98,12 @@ class Rest:
 
     def _remedy(self, status: int, right: str) -> str:
         if status == 401:
-            return f"write a valid token into {self._token_file}"
+            return f"write a valid token into {self._config.token_place}"
         if status == 403:
-            return f"give the token in {self._token_file} the permission {right}"
+            return f"give the token in {self._config.token_place} the permission {right}"
         if status == 404:
-            return f"check the repository's name, and that the token in {self._token_file} has the permission {right}"
+            place = self._config.token_place
+            return f"check the repository's name, and that the token in {place} has the permission {right}"
         if 300 <= status < 400:
             return "the repository or the forge has moved: configure its new address"
         return "fix the cause that the answer states; a retry is useless"
@@ -118,14 +120,21 @@ class Rest:
 
     def _token(self) -> str:
         """Errors don't quote the file's content, since it may be the token with a typing error."""
+        place = self._config.token_place
         try:
-            token = self._token_file.read_text(encoding="ascii").strip()
+            token = self._read_token().strip()
         except (OSError, UnicodeDecodeError) as error:
-            where = f"{self._token_file}: {error.strerror if isinstance(error, OSError) else 'it is not plain text'}"
+            where = f"{place}: {error.strerror if isinstance(error, OSError) else 'it is not plain text'}"
             raise ForgeError("the token can't be read", where, "write the token into this file") from None
         if not re.fullmatch(r"[!-~]+", token):
-            raise ForgeError("there is no token", str(self._token_file), "write the token into this file, on one line")
+            raise ForgeError("there is no token", place, f"write the token into {place}, on one line")
         return token
+
+    def _read_token(self) -> str:
+        if self._config.token_variable:
+            return os.environ.get(self._config.token_variable, "")
+        assert self._config.token_file is not None, "the configuration was checked"
+        return self._config.token_file.read_text(encoding="ascii")
 
 
 def again_after(status: int, headers: Mapping[str, str], message: str, now: datetime) -> datetime | None:

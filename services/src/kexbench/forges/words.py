@@ -107,10 +107,15 @@ def finished_comment(run: FinishedRun) -> str:
         head = ("case", "pool", "before", "after", "change:", "95% confidence interval")
         parts += [table(head, map(_moved_row, verdict.largest)), *_more(range(verdict.moved), len(verdict.largest))]
     if verdict.culprits:
-        columns = ("function", "instructions:", "case", "calls:")
-        parts += [table(columns, map(_culprit_row, verdict.culprits[:ROWS_MAX])), *_more(verdict.culprits)]
+        parts.append(culprit_table(verdict.culprits))
     parts.append(f"[See all results](<{run.url}>)")
     return "\n\n".join(parts)
+
+
+def culprit_table(culprits: Sequence[Culprit]) -> str:
+    """The functions that increases are in."""
+    columns = ("function", "instructions:", "case", "calls:")
+    return "\n\n".join([table(columns, map(_culprit_row, culprits[:ROWS_MAX])), *_more(culprits)])
 
 
 def _dry_headline(dry: DryRuns) -> str:

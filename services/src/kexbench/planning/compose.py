@@ -14,6 +14,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import BATCH_NS, BATCHES, JOBS_PER_CELL, Instrument, Isolation, Measure
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose
+from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.documents import parse_document
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
@@ -63,6 +64,7 @@ class Wish:
     purpose: Purpose = Purpose.HISTORY
     instrument: Instrument = Instrument.TIME
     jobs: int = JOBS_PER_CELL
+    relevant: float = RELEVANT
 
 
 def spec_text(wish: Wish) -> str:
@@ -83,6 +85,7 @@ def spec_text(wish: Wish) -> str:
             **({} if wish.instrument is Instrument.TIME else {"instrument": str(wish.instrument)}),
             **({} if wish.jobs == JOBS_PER_CELL else {"jobs": wish.jobs}),
         },
+        **({} if wish.relevant == RELEVANT else {"alerts": {"relevant": f"{wish.relevant * 100:.10g}%"}}),
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 

@@ -1,0 +1,56 @@
+"""Two subjects of a run, compared in one direction, and the report of a change to a library that is made of them."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from kexbench.domain.differences import Difference
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.plans import Instrument
+from kexbench.domain.upgrades import UpgradeCell
+from kexbench.domain.verdicts import RunVerdict
+
+REPORT_FILE, COMMENT_FILE, PAGE_FILE = "report.json", "comment.md", "summary.html"
+"""In the folder of a report."""
+Which = Literal["base", "change"]
+
+
+class PairEnd(Frozen):
+    reference: str = Field(examples=["openssl@git:/src/openssl#master"])
+    version: str = Field(description="with the commit it was built from", examples=["3.6.0-dev 0123abc"])
+    build_profile_label: str = Field(examples=["git shared gcc 14.2.0 x86_64"])
+
+
+class Pair(Frozen):
+    """What a run says of two of its subjects, whichever is the newer version, by its own numbers and the metric of its
+    instrument."""
+
+    run_id: str
+    instrument: Instrument
+    before: PairEnd
+    after: PairEnd
+    components: tuple[Difference, ...] = Field(description="other than the library, in which the two differ")
+    cells: tuple[UpgradeCell, ...] = Field(description="at least one of each case; without a move: no result")
+    verdict: RunVerdict
+
+
+class Unbuilt(Frozen):
+    """A build that could not be made."""
+
+    which: Which
+    reference: str
+    reason: str
+    remedy: str
+    log: tuple[str, ...] = Field(description="the last lines of the attempt")
+
+
+class ChangeReport(Frozen):
+    """What `kexbench compare` found about a change, for a job of continuous integration."""
+
+    format_version: Literal[1] = 1
+    base: str = Field(description="reference of the first build")
+    change: str = Field(description="reference of the second build")
+    relevant: float = Field(description="changes below this share do not count")
+    exit_status: int = Field(description="of the command")
+    unbuilt: tuple[Unbuilt, ...] = ()
+    pairs: tuple[Pair, ...] = Field((), description="one for each instrument")
