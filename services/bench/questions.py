@@ -106,6 +106,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         two_cpus |= {f"{end}_{name}": str(value) for name, value in _where(of_run).items()}
     counting = counted_run(asked.extent)
     counted = {"library": "openssl", "case_id": counting.plan.cases[0].case_id, "side": "server"}
+    first_kit, second_kit, *_ = asked.run.kits
     older, newer = (_name(counting.kits[subject.reference]) for subject in counting.plan.subjects)
     without: Mapping[str, Mapping[str, Parameters]] = {
         operation: {"": {}}
@@ -122,7 +123,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         "run_progress": {"": run},
         "verdict": {"": ended},
         "verdicts": {"": {"run_id": [ended["run_id"], run["run_id"]]}},
-        "changes": {"": {**run, "before": before, "after": after}},
+        "pair": {"": {**run, "before": first_kit, "after": second_kit}},
         "screening": {"": ended},
         "open_run": {"": run},
         "job_order": {"": {**run, "job_id": asked.run.plan.jobs[0].job_id}},
