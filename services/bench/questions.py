@@ -106,7 +106,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         two_cpus |= {f"{end}_{name}": str(value) for name, value in _where(of_run).items()}
     counting = counted_run(asked.extent)
     counted = {"library": "openssl", "case_id": counting.plan.cases[0].case_id, "side": "server"}
-    first_kit, second_kit, *_ = asked.run.kits
+    *_, first_kit, second_kit = asked.block
     older, newer = (_name(counting.kits[subject.reference]) for subject in counting.plan.subjects)
     without: Mapping[str, Mapping[str, Parameters]] = {
         operation: {"": {}}
