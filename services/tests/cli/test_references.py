@@ -50,6 +50,7 @@ def test_two_dots_lead_where_the_system_says(tmp_path: Path) -> None:
     [
         ("git:../openssl#master+no-asm", "git:/home/openssl#master+no-asm"),
         ("git:.#HEAD", "git:/home/me#HEAD"),
+        ("deb:../debs#trixie+copy=2", "deb:/home/debs#trixie+copy=2"),
         ("tarball:a.tar.gz#sha256=abc+copy=2", "tarball:/home/me/a.tar.gz#sha256=abc+copy=2"),
     ],
 )

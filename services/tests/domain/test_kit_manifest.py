@@ -158,6 +158,7 @@ def test_suites_share_a_profile_while_system_and_debian_differ() -> None:
         *("openssl@system", "openssl@debian/trixie", "gnutls@debian/sid", "fake@1.0+step=1.02"),
         *("openssl@prefix:/opt/openssl@3", "gnutls@prefix:/home/me/.local/c++", "openssl@system+relink=3+burn=0"),
         *("openssl@crate/1.1.1w+no-asm", "gnutls@deb-source/sid", f"openssl@tarball:/a/b.tar.gz#sha256={'0' * 64}"),
+        *("openssl@deb:/build/debs#bookworm", "gnutls@deb:/b/libgnutls30_3.7.9-2+deb12u6_amd64.deb#sid+burn=3"),
         *("openssl@git:https://example.org:8443/openssl.git#openssl-3.5", "gnutls@git:/src/gnutls#3.8.9+disable-x"),
     ],
 )
@@ -195,6 +196,10 @@ def test_a_reference_reads_as_it_is_written(text: str) -> None:
         ("openssl@git:/src#-x", "with a ref"),
         ("openssl@git:file:///src#main", "an absolute path or an address"),
         ("openssl@git:/src/../etc#main", "with a ref"),
+        ("openssl@deb:/build/debs", "with a suite, as in deb:/build/debs#bookworm"),
+        ("openssl@deb:debs#bookworm", "an absolute path"),
+        ("openssl@deb:https://example.org/debs#bookworm", "an absolute path"),
+        ("openssl@deb:/build/debs#../sid", "with a suite"),
         ("openssl@system+relink=0", "relink=1 to 99"),
     ],
 )
@@ -206,6 +211,21 @@ def test_a_wrong_reference_is_refused_in_words(wrong: str, says: str) -> None:
 def test_a_source_is_its_origin_and_its_variants() -> None:
     ref = SubjectRef.parse("openssl@prefix:/opt/c++/openssl+relink=3")
     assert (ref.origin, ref.variant) == ("prefix:/opt/c++/openssl", Variant(relink=3))
+
+
+@pytest.mark.parametrize(
+    ("source", "is_local"),
+    [
+        *(
+            (f"{kind}:/own{mark}", True)
+            for kind, mark in (("prefix", ""), ("deb", "#sid"), ("git", "#a"), ("tarball", "#a"))
+        ),
+        *((source, False) for source in ("system", "debian/sid", "git:https://example.org/own#a")),
+    ],
+)
+def test_a_path_of_this_machine_is_always_reached(source: str, is_local: bool) -> None:
+    """So an error there is one of the path, and no older kit replaces it."""
+    assert SubjectRef.parse(f"openssl@{source}").is_local is is_local
 
 
 def test_settings_of_the_fake_are_no_variants() -> None:

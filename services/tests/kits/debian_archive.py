@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from kexbench.kits.target import this_architecture
 
@@ -17,11 +19,17 @@ SOURCES_TIME = 1_700_000_000
 
 
 def write_archive(
-    folder: Path, *, openssl: str = "9.8.7-1~deb99u1", libc: str = f"{OUR_LIBC}-1", fips: str = ""
+    folder: Path,
+    *,
+    openssl: str = "9.8.7-1~deb99u1",
+    libc: str = f"{OUR_LIBC}-1",
+    fips: str = "",
+    empty: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """An archive with libssl-dev, the library it needs, and a C library; versions are Debian's.
 
-    `fips` is the version of the FIPS module's package; empty for a suite without it.
+    `fips` is the version of the FIPS module's package; empty for a suite without it. `empty` are further packages
+    without files, each with what it depends on.
     """
     shutil.rmtree(folder, ignore_errors=True)
     architecture = this_architecture()
@@ -56,6 +64,10 @@ def write_archive(
         depends["openssl-provider-fips"], versions["openssl-provider-fips"] = "", fips
         (module / library_folder / "ossl-modules").mkdir(parents=True)
         (module / library_folder / "ossl-modules/fips.so").write_bytes(FIPS_MODULE)
+    for name, needs in empty.items():
+        roots[name] = folder / "roots" / name
+        roots[name].mkdir()
+        depends[name], versions[name] = needs, "1-1"
     stanzas = [_package(folder, roots[name], name, versions[name], depends[name]) for name in roots]
     write_index(folder, f"main/binary-{architecture.debian}/Packages", "\n".join(stanzas))
     return folder

@@ -114,6 +114,14 @@ def test_an_unreachable_archive_does_not_hinder_what_was_read_before(kitchen: Ki
         kitchen.add(REF, refresh=True)
 
 
+def test_packages_that_lie_where_the_person_is_are_no_obstacle(
+    kitchen: Kitchen, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that it need not download, because it is in the working directory, apt prints nothing."""
+    monkeypatch.chdir(archive / "pool")
+    assert kitchen.add(REF).version == "9.8.7"
+
+
 def test_a_suite_with_an_older_c_library_runs_on_this_machines_own(tmp_path: Path) -> None:
     archive = write_archive(tmp_path / "archive", libc="2.1-1")
     mirror = Mirror(archive=f"file:{archive}", security=None, keyring=None)

@@ -69,6 +69,7 @@ _FAILURES = (
     "/usr/bin/ld: cannot find -lssl: No such file",
     "lib/libc.so.6: version `GLIBC_2.38' not found (required by x)",
     "E: The repository 'http://x/debian foo Release' does not have a Release file.",
+    "The following packages have unmet dependencies:\n libssl3 : Depends: libc6 (>= 9.99) but 2.41 is to be installed",
     "Err: Temporary failure resolving 'x'",
     "write: No space left on device",
     "ld: undefined reference to `SSL_new'",

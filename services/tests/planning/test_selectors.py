@@ -46,7 +46,10 @@ def test_a_library_the_catalogue_does_not_have_tracks_nothing() -> None:
     assert "gnutls" not in a_catalogue().libraries
 
 
-ANYWHERE = (f"tarball:https://example.org/openssl.tar.gz#sha256={'0' * 64}", "git:/src/openssl#master", "prefix:/etc")
+ANYWHERE = (
+    f"tarball:https://example.org/openssl.tar.gz#sha256={'0' * 64}",
+    *("git:/src/openssl#master", "prefix:/etc", "deb:/build/debs#trixie"),
+)
 
 
 @pytest.mark.parametrize("source", ANYWHERE)

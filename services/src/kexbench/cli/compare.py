@@ -88,6 +88,7 @@ def compare(
         kexbench compare openssl@system openssl@prefix:../openssl
         kexbench compare openssl@git:../openssl#master openssl@git:../openssl#my-branch
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
+        kexbench compare openssl@debian/trixie openssl@deb:../debs#trixie
         kexbench compare openssl@system openssl@prefix:../openssl --count --relevant 0.2% --output report
         kexbench compare openssl@system --case 'tlsv1.2_*' --with cipher=AES-128-CBC-SHA
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec quickstart

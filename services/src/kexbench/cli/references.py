@@ -9,13 +9,13 @@ import typer
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.variants import split_variant
 
-_KINDS_WITH_PATHS = ("prefix", "tarball", "git")
+_KINDS_WITH_PATHS = ("prefix", "deb", "tarball", "git")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def absolute_reference(text: str, cwd: Path) -> str:
-    """Makes the path of `prefix:`, `tarball:` and `git:` absolute, as in `openssl@prefix:../build+relink=3`. Keeps URLs
-    and any other text. Adds the SHA-256 of a tarball if it is missing.
+    """Makes the path of `prefix:`, `deb:`, `tarball:` and `git:` absolute, as in `openssl@prefix:../build+relink=3`.
+    Keeps URLs and any other text. Adds the SHA-256 of a tarball if it is missing.
 
     Resolves symbolic links only in paths with `..`. Raises ValueError.
     """

@@ -33,10 +33,12 @@ _PATH = r"(?:/\.?[A-Za-z0-9_+=~@%-][A-Za-z0-9._+=~@%-]*)+"
 SOURCE_PATTERN = (
     r"^(?:[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*"
     rf"|prefix:{_PATH}"
+    rf"|deb:{_PATH}#[a-z][a-z0-9+=-]*"
     rf"|(?:tarball|git):(?:https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?)?{_PATH}#[A-Za-z0-9][A-Za-z0-9._/+=-]*)$"
 )
-"""Words separated by slashes; or `prefix:` and an absolute path; or `tarball:` or `git:`, an absolute path or an
-address, `#`, and a hash or ref. Blanks, empty parts and `..` in paths are not allowed."""
+"""Words separated by slashes; or `prefix:` and an absolute path; or `deb:`, an absolute path, `#`, and a suite; or
+`tarball:` or `git:`, an absolute path or an address, `#`, and a hash or ref. Blanks, empty parts and `..` in paths are
+not allowed."""
 
 
 class BuildProfile(Frozen):
@@ -102,7 +104,7 @@ class SubjectRef(Frozen):
     @property
     def is_local(self) -> bool:
         """Whether the source is a path of this machine."""
-        return re.match(r"(?:prefix|git|tarball):/", self.origin) is not None
+        return re.match(r"(?:prefix|deb|git|tarball):/", self.origin) is not None
 
     @property
     def told_version(self) -> str | None:
@@ -120,6 +122,7 @@ class SubjectRef(Frozen):
 _EXAMPLES = {
     "tarball:": "a tarball is an absolute path or an address with its SHA-256, as in tarball:/src/a.tar.gz#sha256=…",
     "git:": "a repository is an absolute path or an address with a ref, as in git:/src/openssl#master",
+    "deb:": "packages are an absolute path of a folder or a file with a suite, as in deb:/build/debs#bookworm",
     "prefix:": "a prefix is an absolute path of letters, digits and ._+=~@- such as prefix:/opt/openssl",
 }
 

@@ -3,7 +3,8 @@
 Start at `recipe.py`: from a reference to a finished folder.
 
 Sources of versions, one provider each (`provider.py` is their interface)
-- `system.py`, `prefix.py`, `debian.py`: installed libraries, your own builds, and packages of Debian suites.
+- `system.py`, `prefix.py`: installed libraries, and your own builds.
+- `debian.py`, `deb_files.py`: packages of Debian suites, and .deb files of your own.
 - `crate.py`, `deb_source.py`, `tarball.py`, `git.py`, `bundled.py`: sources to build; `fake.py`: the fake backend.
 - `apt.py`, `private_apt.py`, `source_packages.py`, `mirrors.py`: Debian's packages without installing them.
 - `gitmirror.py`, `githistory.py`: mirrors of git repositories, and their commit ranges.

@@ -1,7 +1,7 @@
 """A suite's binary packages: their dependencies, and their files, named by SHA-256."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -47,10 +47,11 @@ class SuiteArchive:
         """Update the package lists. Raises StepFailed."""
         self._apt.refresh(attempt, forced=forced)
 
-    def closure(self, package: str, attempt: Attempt) -> list[Package]:
-        """The package and all its dependencies, sorted by name, each with version and SHA-256."""
+    def closure(self, packages: Sequence[str], attempt: Attempt) -> list[Package]:
+        """The packages and all their dependencies, sorted by name, each with version and SHA-256. A package is given
+        by its name, or by the absolute path of its file."""
         printed = self._apt.run(
-            attempt, "resolve", "apt-get", "install", "--print-uris", "-qq", "-y", "--no-install-recommends", package
+            attempt, "resolve", "apt-get", "install", "--print-uris", "-q", "-y", "--no-install-recommends", *packages
         )
         return self._located(
             [match["name"] + "=" + unquote(match["version"]) for match in _PRINTED.finditer(printed)], attempt
@@ -71,7 +72,7 @@ class SuiteArchive:
         """The names in the package's Depends field."""
         shown = self._apt.run(attempt, "resolve", "apt-cache", "show", f"{package.name}={package.version}")
         depends = re.search(r"^Depends: (.*)$", shown, re.MULTILINE)
-        return [re.split(r"[\s:(|]", item.strip())[0] for item in depends[1].split(",")] if depends else []
+        return names_in(depends[1]) if depends else []
 
     def download(self, packages: Iterable[Package], attempt: Attempt) -> None:
         """Fetch the packages that the cache lacks. Every file's hash is compared with the signed lists."""
@@ -91,6 +92,11 @@ class SuiteArchive:
         if len(packages) != len(names) or any(package.sha256 is None for package in packages):
             raise StepFailed("resolve", f"the lists of {self.suite} lack a SHA-256 for some of {', '.join(names)}")
         return sorted(packages, key=lambda package: package.name)
+
+
+def names_in(depends: str) -> list[str]:
+    """The names in a Depends field; of alternatives the first."""
+    return [re.split(r"[\s:(|]", item.strip())[0] for item in depends.split(",")]
 
 
 def _packages(printed: str) -> list[Package]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
-from kexbench.domain.libraries import PACKAGES
+from kexbench.domain.libraries import PACKAGES, Packages
 from kexbench.domain.versions import upstream_version, version_key
 from kexbench.kits.apt import SuiteArchive
 from kexbench.kits.closure import is_libc
@@ -20,7 +20,7 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution, distribution_profile, no_flags
-from kexbench.kits.target import Architecture, Target
+from kexbench.kits.target import Architecture
 
 _LOADER_VERSION = re.compile(r"version (\d+\.\d+)")
 _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
@@ -41,7 +41,7 @@ class DebianProvider:
         return ref.library in PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        archive = self._archive(ref, attempt.target)
+        archive = self._archive(ref, attempt)
         archive.refresh(attempt, forced=refresh)
         return (upstream_version(archive.package(PACKAGES[ref.library].debian, attempt).version),)
 
@@ -53,19 +53,15 @@ class DebianProvider:
                 "a suite's library can't be relinked",
                 f"relink the installed library, {ref.library}@system+relink=1, or a build of your own",
             )
-        archive = self._archive(ref, attempt.target)
+        archive = self._archive(ref, attempt)
         archive.refresh(attempt, forced=refresh)
         names = PACKAGES[ref.library]
-        development = archive.package(names.debian, attempt)
-        runtime = [name for name in archive.dependencies(development, attempt) if names.debian_runtime.match(name)]
-        if len(runtime) != 1:
-            raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
+        development, runtime = self._development_and_runtime(archive, names, attempt)
         headers = (archive.package(name, attempt) for name in names.debian_headers.values())
-        packages = (development, *headers, *archive.closure(runtime[0], attempt))
+        packages = (development, *headers, *archive.closure([runtime.name], attempt))
         if names.debian_fips:
-            version = next(package.version for package in packages if package.name == runtime[0])
             # The module must have the library's version.
-            fips = archive.exact(names.debian_fips, version, attempt)
+            fips = archive.exact(names.debian_fips, runtime.version, attempt)
             packages = (*packages, fips) if fips else packages
         return Resolution(
             ref=ref,
@@ -76,7 +72,7 @@ class DebianProvider:
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        archive = self._archive(resolution.ref, attempt.target)
+        archive = self._archive(resolution.ref, attempt)
         archive.download(resolution.packages, attempt)
         root = attempt.scratch / "root"
         root.mkdir()
@@ -109,10 +105,20 @@ class DebianProvider:
             fips_module=next(iter(root.glob("usr/lib/*/ossl-modules/fips.so")), None),
         )
 
-    def _archive(self, ref: SubjectRef, target: Target) -> SuiteArchive:
+    def _development_and_runtime(
+        self, archive: SuiteArchive, names: Packages, attempt: Attempt
+    ) -> tuple[Package, Package]:
+        """The development package, and the package of the library itself, which the first one needs."""
+        development = archive.package(names.debian, attempt)
+        runtime = [name for name in archive.dependencies(development, attempt) if names.debian_runtime.match(name)]
+        if len(runtime) != 1:
+            raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
+        return development, archive.package(runtime[0], attempt)
+
+    def _archive(self, ref: SubjectRef, attempt: Attempt) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the caller checks `provides` first"
-        return SuiteArchive(match[1], target, self._mirror or host_mirror(), self._cache)
+        return SuiteArchive(match[1], attempt.target, self._mirror or host_mirror(), self._cache)
 
 
 def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) -> bool:

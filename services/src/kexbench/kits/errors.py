@@ -181,6 +181,11 @@ _CAUSES = (
     ),
     _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "choose another suite"),
     _cause(r"Unable to find a source package for (\S+)", "the suite has no source package {1}", "choose another suite"),
+    _cause(
+        r"have unmet dependencies:\s+(\S.*)",
+        "the suite lacks a dependency: {1}",
+        "choose the suite that the package was built for",
+    ),
     _cause(r"Hash Sum mismatch", "the package archive changed during the download", "try again in a minute"),
     _cause(
         r"fatal error: (gmp\.h): No such file|__gmpz_\w+ not found|GNU MP not found",

@@ -72,7 +72,7 @@ class PrivateApt:
             arguments,
             stage=stage,
             timeout_s=timeout_s,
-            folder=folder,
+            folder=folder or self.state,  # apt passes over packages in the working directory
             environment={"APT_CONFIG": str(self.state / "apt.conf")},
             accept=accept,
         )

@@ -19,6 +19,7 @@ from kexbench.kits.attempts import asking
 from kexbench.kits.bundled import BundledProvider
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
+from kexbench.kits.deb_files import DebFilesProvider
 from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
@@ -61,7 +62,8 @@ def default_providers(cache: Path, bundled: Path | None = None) -> tuple[Provide
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
     built = (SourceProvider(origin, recipes, cache) for origin in origins)
     ours = () if bundled is None else (BundledProvider(bundled, cache),)
-    return SystemProvider(), DebianProvider(cache), *built, PrefixProvider(), *ours, FakeProvider()
+    packaged = (DebianProvider(cache), DebFilesProvider(cache))
+    return SystemProvider(), *packaged, *built, PrefixProvider(), *ours, FakeProvider()
 
 
 @dataclass(frozen=True)

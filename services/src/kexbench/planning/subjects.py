@@ -11,7 +11,7 @@ from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry
 
 _SOURCE = re.compile(r"(?:system|bundled)(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
 """Selectors that are sources, so that they need no catalogue entry."""
-_FROM_ANYWHERE = ("tarball:", "git:", "prefix:")
+_FROM_ANYWHERE = ("tarball:", "git:", "prefix:", "deb:")
 
 
 class UnknownSelector(ValueError):
