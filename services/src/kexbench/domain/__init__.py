@@ -21,8 +21,8 @@ Runs and results
 - `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, results of an invocation, its batches, and
   counted instructions.
 - `intervals.py`: the two shapes of a number with its interval.
-- `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence; `pairs.py`: two subjects of a
-  run, and the report of a change.
+- `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
+- `pairs.py`: two subjects of a run, and the report of a change.
 
 What follows from results
 - `screenings.py`, `alerts.py`, `notifications.py`, `bisections.py`.
