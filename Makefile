@@ -209,6 +209,7 @@ generate: python
 	$(BIN)/kexbench schema bench-specs/schema
 	$(MAKE) -C workers/handshake golden
 	$(BIN)/python charts/tools/document.py charts/kexbench bench-specs/libraries.yaml
+	PYTHONPATH=$(SITE) $(BIN)/python -m sitemaker man services/kexbench.1
 
 screenshots: packages-run packages-kits packages-test python frontend
 	@scratch=$$(mktemp -d) && export KEXBENCH_HOME=$$scratch KEXBENCH_PORT=8399 && \
