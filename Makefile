@@ -20,8 +20,8 @@
 #                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
 #                 API serves, docs/results/scorecards
 #   make articles  measures the articles' specs in half an hour, and writes docs/results/articles.md
-#   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute, part of
-#                 make test-all
+#   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute
+#   make test-docs    that, and its pages read by a real browser in three widths; part of make test-all
 #   make outdated parts that have a newer version: Python, npm, Go, images; infra/parts/exceptions.yaml has what stays
 #   make audit    known vulnerabilities of parts, from the databases of Python, npm and Go; both need Go
 #   make check    formatters, linters, types and contracts, in under two minutes
@@ -58,7 +58,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-infra test-faults outdated audit kits bench bisect-real scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-faults outdated audit kits bench bisect-real scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -76,7 +76,7 @@ run: install
 test: packages-run packages-check packages-test python frontend check
 	@$(MAKE) $(SIDE_BY_SIDE) test-worker test-frontend
 	$(SAY) "services: Python tests, and a real run in a real browser"
-	@cd services && .venv/bin/pytest -m "not (charts or cluster or infra or builds or thorough)"
+	@cd services && .venv/bin/pytest -m "not (charts or cluster or docs or infra or builds or thorough)"
 
 test-worker:
 	$(SAY) "worker: C tests"
@@ -89,7 +89,7 @@ test-frontend:
 test-all: test packages-kits packages-cross
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
-	@$(MAKE) docs
+	@$(MAKE) test-docs
 	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
@@ -107,6 +107,10 @@ test-charts: python
 test-infra: python frontend
 	$(SAY) "infra: Argo's installation, node pools in the clouds, Compose, releases"
 	@cd services && .venv/bin/pytest -m infra -n 0 tests/infra
+
+test-docs: docs packages-test frontend
+	$(SAY) "documentation: the site in a real browser"
+	@cd services && .venv/bin/pytest -m docs -n 0 tests/e2e/test_documentation.py
 
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
@@ -209,6 +213,7 @@ generate: python
 	$(BIN)/kexbench schema bench-specs/schema
 	$(MAKE) -C workers/handshake golden
 	$(BIN)/python charts/tools/document.py charts/kexbench bench-specs/libraries.yaml
+	PYTHONPATH=$(SITE) $(BIN)/python -m sitemaker man services/kexbench.1
 
 screenshots: packages-run packages-kits packages-test python frontend
 	@scratch=$$(mktemp -d) && export KEXBENCH_HOME=$$scratch KEXBENCH_PORT=8399 && \

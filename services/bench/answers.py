@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx2 as httpx
+import httpx2
 
 from bench.furnishing import furnish
 from bench.large_store import (
@@ -148,8 +148,8 @@ class _Service:
     def __init__(self, store: ClickHouseStore) -> None:
         self._store = store
         app = create_app(store, LocalGatekeeper(SECRET), None, LocalSupplies(_no_plan))
-        transport = httpx.ASGITransport(app)
-        self._client = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+        transport = httpx2.ASGITransport(app)
+        self._client = httpx2.AsyncClient(transport=transport, base_url="http://localhost")
         token = sign_role_token("bench", "dispatcher", SECRET, now=datetime.now(UTC))
         self._token = {"Authorization": f"Bearer {token}"}
 

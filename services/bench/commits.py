@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 
 from bench.machine import BenchError
@@ -63,7 +63,7 @@ def measure_commits(pushes: int) -> Delays:
 
 
 @contextmanager
-def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
+def _watched(folder: Path) -> Iterator[tuple[httpx2.Client, Path, float]]:
     """A service with a new store, a clone of the watched repository, and the polling interval in seconds."""
     bare, clone = folder / "pushed.git", folder / "clone"
     _git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
@@ -79,11 +79,11 @@ def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
         api = stack.enter_context(closing(ApiClient.here(address, "dispatcher")))
         stack.enter_context(watching(installation, api, logged.append))
         _wait(lambda: any(line.startswith("watching branch main") for line in logged))
-        http = stack.enter_context(httpx.Client(base_url=address.url + API_PREFIX, trust_env=False))
+        http = stack.enter_context(httpx2.Client(base_url=address.url + API_PREFIX, trust_env=False))
         yield http, clone, settings.watch_interval_s
 
 
-def _has_run(http: httpx.Client, commit: str) -> bool:
+def _has_run(http: httpx2.Client, commit: str) -> bool:
     """Whether a run is for the commit."""
     return any(run["commit"] and run["commit"]["commit"] == commit for run in http.get("/runs").json()["runs"])
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 
 from bench.furnishing import furnish
@@ -113,7 +113,7 @@ def _loaded(address: ServiceAddress, extent: Extent, seconds: float) -> Load:
     random, ended = np.random.default_rng(1), threading.Event()
     choices = {_url(address, question): question.name for question in _choices(extent)}
     token = {"Authorization": f"Bearer {token_for(address, 'dispatcher')()}"}
-    with httpx.Client(timeout=60, trust_env=False, headers=token) as client:
+    with httpx2.Client(timeout=60, trust_env=False, headers=token) as client:
         for url in choices:  # a service that has just been started computes what pages share
             client.get(url).raise_for_status()
     targets = random.choice(list(choices), int(seconds * RATE))
@@ -165,7 +165,7 @@ def _vegeta() -> Path:
 
 
 def _url(address: ServiceAddress, question: Question) -> str:
-    return str(httpx.URL(f"{address.url}{question.path}", params=question.parameters))
+    return str(httpx2.URL(f"{address.url}{question.path}", params=question.parameters))
 
 
 def _deliver(address: ServiceAddress, extent: Extent, ended: threading.Event) -> int:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import quote, urlencode
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 from pydantic import BaseModel
 
@@ -79,7 +79,7 @@ def measure_pages(extent: Extent, rounds: int) -> PageFigures:
     """Raises BenchError."""
     with serving_large_store(extent) as address, TemporaryDirectory() as folder:
         answer = Path(folder) / "trends.json"
-        with httpx.Client(base_url=address.url, timeout=60, trust_env=False) as client:
+        with httpx2.Client(base_url=address.url, timeout=60, trust_env=False) as client:
             trends = Trends.model_validate(client.get(f"{API_PREFIX}/trends").raise_for_status().json())
         answer.write_text(crowded(trends).model_dump_json(), encoding="utf-8")
         plan = PagesPlan(

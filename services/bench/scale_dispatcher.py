@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-import httpx2 as httpx
+import httpx2
 from pydantic import BaseModel, TypeAdapter
 
 from kexbench.answers.queued import QueueView
@@ -73,14 +73,14 @@ class MadeUpApi(ApiClient):
         path: str,
         body: BaseModel | None = None,
         headers: Mapping[str, str] | None = None,  # noqa: ARG002
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         if path == "/bisections/advance":
-            return httpx.Response(200, content=b"[]")
+            return httpx2.Response(200, content=b"[]")
         if path == "/alerts/advance":
-            return httpx.Response(204)
+            return httpx2.Response(204)
         assert isinstance(body, RunEvent)
         self._open.events.append(body)
-        return httpx.Response(204)
+        return httpx2.Response(204)
 
     def _answer(self, path: str) -> bytes:
         if path == "/open-runs":

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 from fastapi import FastAPI
 
 from bench.large_store import Extent, in_a_process, invocations_of, open_large_store, peak_bytes, run_of
@@ -86,7 +86,7 @@ def _deliver(store: Store, application: FastAPI, run: Run, way: str, most: int) 
     bodies = single if way == ONE_BY_ONE else [body for _, body in batches_of(invocations)]
     token = sign_run_token(run.run_id, SECRET, now=datetime.now(UTC))
     gc.collect()  # otherwise the invocations made here count as new objects of the service
-    cpu_s = asyncio.run(_post(httpx.ASGITransport(application), f"/runs/{run.run_id}/{way}", token, bodies))
+    cpu_s = asyncio.run(_post(httpx2.ASGITransport(application), f"/runs/{run.run_id}/{way}", token, bodies))
     began = time.process_time()
     store.content_version()
     cpu_s += time.process_time() - began
@@ -94,9 +94,9 @@ def _deliver(store: Store, application: FastAPI, run: Run, way: str, most: int) 
     return Upload(sum(len(sample.values) for each in invocations for sample in each.samples), cpu_s)
 
 
-async def _post(transport: httpx.ASGITransport, path: str, token: str, bodies: Sequence[bytes]) -> float:
+async def _post(transport: httpx2.ASGITransport, path: str, token: str, bodies: Sequence[bytes]) -> float:
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    async with httpx.AsyncClient(
+    async with httpx2.AsyncClient(
         transport=transport, base_url=f"http://localhost{API_PREFIX}", headers=headers
     ) as client:
         began = time.process_time()
@@ -115,7 +115,7 @@ def _export(folder: Path, file_format: str) -> Export:
 
 
 async def _download(application: FastAPI, file_format: str) -> int:
-    """The size of an export. httpx would keep all of it in memory."""
+    """The size of an export. httpx2 would keep all of it in memory."""
     size = 0
 
     async def receive() -> dict[str, Any]:

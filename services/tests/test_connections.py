@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 
-import httpx2 as httpx
+import httpx2
 import pytest
 import uvicorn
 from fastapi import FastAPI, Request
@@ -151,4 +151,4 @@ def test_small_answers_are_not_held_back(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_idle_connection_is_kept_longer_than_clients_use_it() -> None:
-    assert config_of(FastAPI()).timeout_keep_alive >= 2 * (httpx.Limits().keepalive_expiry or 0) > 0
+    assert config_of(FastAPI()).timeout_keep_alive >= 2 * (httpx2.Limits().keepalive_expiry or 0) > 0

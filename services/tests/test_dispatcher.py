@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Event
 
-import httpx2 as httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -611,7 +611,7 @@ def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs(capfd: p
     assert health.lives
     stage.pass_s(STALE_S)
     assert not health.lives
-    with health.served(0) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+    with health.served(0) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
         assert client.get("/healthz").status_code == 503
         health.end_round(answered=True)
         assert client.get("/healthz").status_code == 200

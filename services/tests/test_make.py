@@ -33,6 +33,8 @@ ROOT = Path(__file__).parents[2]
         ("test-charts", "libgmp-dev", "-m charts"),
         ("test-infra", "libgmp-dev", "-m infra"),
         ("docs", "libgmp-dev", "sitemaker stage"),
+        ("test-docs", "chromium", "-m docs"),
+        ("test-all", "chromium", "-m docs"),
         ("outdated", "libgmp-dev", "-m parts.outdated"),
         ("audit", "libgmp-dev", "-m parts.audit"),
     ],

@@ -58,6 +58,11 @@ def test_the_wheel_has_the_dashboard_the_worker_and_the_specs(wheel: Path, insta
     )
 
 
+def test_the_wheel_installs_the_manual_page(wheel: Path, installed: Path) -> None:
+    (page,) = (name for name in files_in(wheel) if name.endswith(".data/data/share/man/man1/kexbench.1"))
+    assert (installed / page).read_bytes() == (SERVICES / "kexbench.1").read_bytes()
+
+
 def test_the_wheel_has_neither_tests_nor_benchmarks_nor_what_was_built_here(wheel: Path) -> None:
     parts = {part for name in files_in(wheel) for part in Path(name).parts}
     assert not parts & {"tests", "bench", "checks", "build", "node_modules", "__pycache__", ".venv", "results.db"}

@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -90,11 +90,11 @@ def test_every_file_is_the_answer_to_its_address(
     questions = [*_questions(site, pairs), *_explained(*pairs[1])]
     files = {file_of(route, query): (route, query) for route, query in questions}
     for name, (route, query) in files.items():
-        answer = httpx.get(f"{url}{API_PREFIX}/{route}", params=query)
+        answer = httpx2.get(f"{url}{API_PREFIX}/{route}", params=query)
         assert json.loads((tmp_path / "site" / name).read_text()) == _left(route, answer.json(), site), (route, query)
     downloads = {file_of(route, query, ending): (route, query) for route, query, ending in _downloads(site, pairs[1])}
     for name, (route, query) in downloads.items():
-        assert text_of(tmp_path / "site" / name) == httpx.get(f"{url}{API_PREFIX}/{route}", params=query).text, query
+        assert text_of(tmp_path / "site" / name) == httpx2.get(f"{url}{API_PREFIX}/{route}", params=query).text, query
     assert json.loads((tmp_path / "site" / PAIRS).read_text()) == [list(pair) for pair in pairs]
     written = {str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*") if path.is_file()}
     uncounted = file_of("upgrades/why", {"library": "fake", "before": pairs[0][0], "after": pairs[0][1]})

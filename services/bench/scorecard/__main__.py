@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 
 from bench.machine import BenchError
 from bench.scorecard import report
@@ -24,7 +24,7 @@ from kexbench.kits.errors import StepFailed
 from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[3]
-_HINDRANCES = (BenchError, KitError, StepFailed, httpx.HTTPError, OSError)
+_HINDRANCES = (BenchError, KitError, StepFailed, httpx2.HTTPError, OSError)
 RESULTS = ROOT / "docs/results"
 REPORT, FIGURES = RESULTS / "scorecard.md", RESULTS / f"scorecards/{__version__}.csv"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 
 from bench.machine import BenchError
 from kexbench.alerts.reading import AlertPage, AlertSummary
@@ -29,7 +29,7 @@ class Serving:
     """The environment in which a command finds the service, and a client of its API."""
 
     environment: Mapping[str, str]
-    http: httpx.Client
+    http: httpx2.Client
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def serving(home: Path, catalogue: Path | None = None) -> Iterator[Serving]:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         address = _patiently(lambda: lasting_service(Settings(home=home)), START_S, process, home / "serve.log")
-        with httpx.Client(base_url=f"{address.url}{API_PREFIX}", timeout=60) as http:
+        with httpx2.Client(base_url=f"{address.url}{API_PREFIX}", timeout=60) as http:
             yield Serving(environment, http)
     finally:
         process.terminate()
@@ -88,22 +88,22 @@ def lived(spec: Path, service: Serving, say: Callable[[str], None]) -> Lived:
     return Lived(upgrade, minutes)
 
 
-def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[float], object]) -> ScreenedUpgrade:
+def settled(ask: Callable[[], httpx2.Response], seconds: float, wait: Callable[[float], object]) -> ScreenedUpgrade:
     """The single upgrade of a run, once it is decided. A machine that measures may answer late. Raises BenchError if it
     takes too long, or if nothing was compared."""
     for _ in range(int(seconds / POLL_S)):
         try:
             answer = ask()
-        except httpx.TransportError:
+        except httpx2.TransportError:
             wait(POLL_S)
             continue
-        if answer.status_code == httpx.codes.OK:
+        if answer.status_code == httpx2.codes.OK:
             (upgrade,) = _upgrades(answer)
             if upgrade.outcome == "cannot confirm":
                 raise BenchError(f"a suspicion could not be confirmed: {upgrade.detail}")
             if not upgrade.waits:
                 return upgrade
-        elif answer.status_code != httpx.codes.NOT_FOUND:
+        elif answer.status_code != httpx2.codes.NOT_FOUND:
             raise BenchError(f"{answer.url}: {answer.text}")
         wait(POLL_S)
     raise BenchError(f"no screening within {seconds} s")
@@ -115,7 +115,7 @@ def alerts_of(service: Serving) -> tuple[AlertSummary, ...]:
     return tuple(AlertPage.model_validate_json(answer.content).alerts)
 
 
-def _upgrades(answer: httpx.Response) -> tuple[ScreenedUpgrade, ...]:
+def _upgrades(answer: httpx2.Response) -> tuple[ScreenedUpgrade, ...]:
     screening = Screening.model_validate_json(answer.content)
     if len(screening.upgrades) != 1 or not screening.upgrades[0].compared:
         raise BenchError(f"run {screening.run_id} compared nothing: {screening.upgrades}")

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar
 from urllib.parse import urlencode
 
-import httpx2 as httpx
+import httpx2
 from pydantic import BaseModel, TypeAdapter
 from tenacity import (
     RetryCallState,
@@ -128,7 +128,7 @@ class ApiClient:
         self._say = say
         self._patience_s = patience_s
         self._longest_wait_s = longest_wait_s
-        self._http = httpx.Client(base_url=url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False, verify=_trusted(url))
+        self._http = httpx2.Client(base_url=url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False, verify=_trusted(url))
 
     @classmethod
     def here(cls, address: ServiceAddress, role: "Role" = "submitter") -> Self:
@@ -152,7 +152,7 @@ class ApiClient:
 
     def send(
         self, method: str, path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         return self._request(method, path, body.model_dump_json().encode() if body else b"", headers or {})
 
     def send_file(self, path: str, archive: BinaryIO) -> None:
@@ -179,7 +179,7 @@ class ApiClient:
         twice."""
         with ExitStack() as answers:
 
-            def opened() -> httpx.Response:
+            def opened() -> httpx2.Response:
                 with ExitStack() as on_failure:
                     response = on_failure.enter_context(self._http.stream("GET", path, headers=self._authorized()))
                     self._checked(response)
@@ -294,7 +294,7 @@ class ApiClient:
 
     def _request(
         self, method: str, path: str, content: bytes = b"", extra_headers: Mapping[str, str] = MappingProxyType({})
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         headers = {"Content-Type": "application/json", **extra_headers}
         return self._retried(
             lambda: self._checked(self._http.request(method, path, content=content, headers=self._authorized(headers)))
@@ -313,7 +313,7 @@ class ApiClient:
                     file.write(piece)
         return digest.hexdigest()
 
-    def _checked(self, response: httpx.Response) -> httpx.Response:
+    def _checked(self, response: httpx2.Response) -> httpx2.Response:
         if response.is_success:
             return response
         response.read()
@@ -328,7 +328,7 @@ class ApiClient:
             with _unreachable():
                 return request()
         return Retrying(
-            retry=retry_if_exception_type((httpx.TransportError, _Transient)),
+            retry=retry_if_exception_type((httpx2.TransportError, _Transient)),
             wait=wait_random_exponential(multiplier=0.5, max=self._longest_wait_s),
             stop=stop_after_delay(self._patience_s),
             before_sleep=lambda state: self._say(f"waiting for the API: {_reason_in(state)}"),
@@ -395,7 +395,7 @@ def _read_token(file: Path) -> str:
 def _unreachable() -> Iterator[None]:
     try:
         yield
-    except httpx.TransportError as error:
+    except httpx2.TransportError as error:
         raise Unreachable(f"the service does not answer: {_reason(error)}") from error
 
 

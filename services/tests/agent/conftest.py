@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.agent.environment import JobPod
@@ -128,10 +128,10 @@ class Service:
         )
         return Pod(settings, self.clients[-1])
 
-    def post(self, name: Role, path: str, body: object) -> httpx.Response:
+    def post(self, name: Role, path: str, body: object) -> httpx2.Response:
         token = self.admit(name, name).read_text()
         headers = {"Authorization": f"Bearer {token}"}
-        return httpx.post(
+        return httpx2.post(
             self.url + API_PREFIX + path, json=body, headers=headers, timeout=60, trust_env=False
         ).raise_for_status()
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 
 Json = dict[str, Any]
 
@@ -14,7 +14,7 @@ def upgrade_params(before: str, after: str, library: str = "fake", **asked: Any)
     return {"base": f"{library}@{before}", "other": f"{library}@{after}", **where, **asked}
 
 
-def upgrade_report(client: httpx.Client, before: str, after: str, library: str = "fake", **asked: Any) -> Json:
+def upgrade_report(client: httpx2.Client, before: str, after: str, library: str = "fake", **asked: Any) -> Json:
     """A comparison of two versions, with what their changes have in common beside it."""
     response = client.get("/compare", params=upgrade_params(before, after, library, **asked))
     assert response.status_code == 200, response.text
@@ -22,7 +22,7 @@ def upgrade_report(client: httpx.Client, before: str, after: str, library: str =
     return {**answer, **answer["upgrade"], "before": answer["base"]["subject"], "after": answer["other"]["subject"]}
 
 
-def series(client: httpx.Client, case_id: str, **asked: Any) -> list[Json]:
+def series(client: httpx2.Client, case_id: str, **asked: Any) -> list[Json]:
     """The trends of a case, each point with its subject."""
     response = client.get("/trends", params={"case_id": case_id, "levels": True, **asked})
     assert response.status_code == 200, response.text

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 from fastapi import FastAPI
 
 from kexbench.api.access import Caller
@@ -63,15 +63,15 @@ class Names:
 class ClusterApi:
     """What the routes are asked, by whom."""
 
-    http: httpx.Client
+    http: httpx2.Client
     shared_store: SharedKitStore
     store: ClickHouseStore
     folder: Path
 
-    def ask(self, who: str, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
+    def ask(self, who: str, method: str, path: str, body: object = None, **headers: str) -> httpx2.Response:
         return self.http.request(method, path, json=body, headers={"Authorization": f"Bearer {who}", **headers})
 
-    def submit(self, spec: str = CLUSTER_SPEC, **headers: str) -> httpx.Response:
+    def submit(self, spec: str = CLUSTER_SPEC, **headers: str) -> httpx2.Response:
         return self.ask("submitter", "POST", "/runs", {"spec_text": spec}, **headers)
 
     def queued(self, spec: str = CLUSTER_SPEC) -> Run:
@@ -92,12 +92,12 @@ class ClusterApi:
         for subject in run.plan.subjects:
             self.deliver(run, subject.reference)
 
-    def deliver(self, run: Run, reference: str) -> httpx.Response:
+    def deliver(self, run: Run, reference: str) -> httpx2.Response:
         """As a builder does."""
         kit, archive = self.packed(reference)
         return self.send_kit(f"builder {run.run_id} {reference}", kit.kit_id, archive.read_bytes())
 
-    def send_kit(self, who: str, kit_id: str, archive: bytes) -> httpx.Response:
+    def send_kit(self, who: str, kit_id: str, archive: bytes) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {who}"}
         return self.http.put(f"/kits/{kit_id}?ingredients={'a' * 32}", content=archive, headers=headers)
 
@@ -115,7 +115,7 @@ class ClusterApi:
         pack(folder, archive)
         return kit, archive
 
-    def announce(self, run: Run, uid: str = "uid-1", attempt: int = 1, host: HostFacts = HOST) -> httpx.Response:
+    def announce(self, run: Run, uid: str = "uid-1", attempt: int = 1, host: HostFacts = HOST) -> httpx2.Response:
         tried = an_attempt(run, uid=uid, attempt=attempt, host=host)
         who, path = f"pod {run.run_id} {tried.job_id} {uid}", f"/runs/{run.run_id}/jobs/{tried.job_id}"
         return self.ask(who, "PUT", f"{path}/attempts/{attempt}", tried.model_dump(mode="json"))
@@ -154,7 +154,7 @@ def cluster_api(
 ) -> ClusterApi:
     app = cluster_app(store, folder, channels=channels)
     http = client_of(app)
-    http.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+    http.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
     return ClusterApi(http, app.state.supplies.shared_store, store, folder)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.alerts import events as alert_events
@@ -26,8 +26,8 @@ def as_person(name: str = "alice") -> dict[str, str]:
 
 
 def change(
-    client: httpx.Client, action: str, saw: int, *, who: str = "alice", of: str = ALERT, **said: Any
-) -> httpx.Response:
+    client: httpx2.Client, action: str, saw: int, *, who: str = "alice", of: str = ALERT, **said: Any
+) -> httpx2.Response:
     body = {"action": action, "saw": saw, **said}
     return client.post(f"/alerts/{of}/events", json=body, headers=as_person(who))
 
@@ -43,19 +43,19 @@ def raised(
     return cause.alert_id
 
 
-def listed(client: httpx.Client, **asked: Any) -> list[str]:
+def listed(client: httpx2.Client, **asked: Any) -> list[str]:
     answer = client.get("/alerts", params=asked)
     assert answer.status_code == 200, answer.text
     return [one["alert_id"] for one in answer.json()["alerts"]]
 
 
-def test_without_alerts_there_is_an_empty_page(client: httpx.Client) -> None:
+def test_without_alerts_there_is_an_empty_page(client: httpx2.Client) -> None:
     assert client.get("/alerts").json() == {"alerts": [], "confirming": [], "counts": {}, "next_before": None}
     assert_problem(client.get("/alerts/0123456789abcdef"), 404, "there is no alert 0123456789abcdef")
 
 
 def test_an_alert_is_shown_with_its_state_its_events_and_what_may_be_done(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store, (AlertAction.GREW, {"finding": a_finding("two", case_id=ECDSA, ratio=1.2)}))
     found = client.get(f"/alerts/{ALERT}").json()
@@ -68,7 +68,7 @@ def test_an_alert_is_shown_with_its_state_its_events_and_what_may_be_done(
 
 
 def test_alerts_are_filtered_by_status_library_and_kind_and_counted_whatever_their_status(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     ids = [raised(empty_store, after="0", minutes=0)]
     ids += [
@@ -91,7 +91,7 @@ def test_alerts_are_filtered_by_status_library_and_kind_and_counted_whatever_the
 
 
 def test_alerts_are_read_page_by_page_newest_first_without_gaps(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     ids = [raised(empty_store, after=str(number), minutes=number // 3) for number in range(8)]
     seen: list[str] = []
@@ -108,7 +108,7 @@ def test_alerts_are_read_page_by_page_newest_first_without_gaps(
 
 
 def test_the_beginning_of_an_id_will_do_where_no_other_begins_so(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raised(empty_store)
     assert client.get(f"/alerts/{ALERT[:4]}").json()["alert"]["alert_id"] == ALERT
@@ -119,7 +119,7 @@ def test_the_beginning_of_an_id_will_do_where_no_other_begins_so(
 
 
 def test_what_people_do_is_an_event_of_theirs_and_the_answer_is_the_new_state(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store)
     until = datetime.now(UTC) + timedelta(days=7)
@@ -149,7 +149,7 @@ def test_what_people_do_is_an_event_of_theirs_and_the_answer_is_the_new_state(
 
 
 def test_what_happened_unseen_is_a_conflict_that_says_who_did_what(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store)
     assert change(client, "acknowledged", 0, who="bob").status_code == 201
@@ -164,7 +164,7 @@ def test_what_happened_unseen_is_a_conflict_that_says_who_did_what(
     assert change(client, "wrong", 2, note="throttled").status_code == 201
 
 
-def test_instructions_counted_meanwhile_are_no_conflict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_instructions_counted_meanwhile_are_no_conflict(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     raised(empty_store)
     explained = next_event(empty_store.alert_events(ALERT), AlertAction.EXPLAINED, ANALYST)
     add_event(empty_store, explained)
@@ -176,7 +176,7 @@ def test_instructions_counted_meanwhile_are_no_conflict(client: httpx.Client, em
 
 
 def test_the_same_again_of_the_same_person_is_no_conflict_and_happens_once(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store)
     first = change(client, "noted", 0, note="see 12345")
@@ -207,7 +207,7 @@ def test_the_same_again_of_the_same_person_is_no_conflict_and_happens_once(
     ],
 )
 def test_what_is_nothing_whole_is_refused_in_words(
-    client: httpx.Client, empty_store: ClickHouseStore, action: str, said: dict[str, Any], says: str
+    client: httpx2.Client, empty_store: ClickHouseStore, action: str, said: dict[str, Any], says: str
 ) -> None:
     raised(empty_store)
     assert_problem(change(client, action, **{"saw": 0, **said}), 422, says)
@@ -215,7 +215,7 @@ def test_what_is_nothing_whole_is_refused_in_words(
 
 
 def test_what_makes_no_sense_of_an_alert_as_it_is_is_refused_with_what_may_be_done(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store, (AlertAction.FIXED, {"fixed_in": "1.2"}))
     refused = change(client, "acknowledged", 1)
@@ -227,7 +227,7 @@ def test_what_makes_no_sense_of_an_alert_as_it_is_is_refused_with_what_may_be_do
     assert_problem(change(client, "noted", 0, of="0" * 16, note="x"), 404, "there is no alert 0000000000000000")
 
 
-def test_who_may_not_ask_for_runs_may_not_handle_alerts(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_who_may_not_ask_for_runs_may_not_handle_alerts(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     raised(empty_store)
     body = {"action": "acknowledged", "saw": 0}
     assert_problem(client.post(f"/alerts/{ALERT}/events", json=body), 401)
@@ -236,7 +236,7 @@ def test_who_may_not_ask_for_runs_may_not_handle_alerts(client: httpx.Client, em
 
 
 def test_of_two_who_write_at_once_one_learns_of_the_other_and_each_number_is_one_event(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     raised(empty_store)
     together = threading.Barrier(2)
@@ -356,7 +356,9 @@ def test_every_event_is_put_into_words() -> None:
     ]
 
 
-def test_screenings_are_listed_newest_first_and_of_each_run(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_screenings_are_listed_newest_first_and_of_each_run(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     empty_store.add_run(a_run("unjudged"))
     for minutes, run_id in enumerate(("one", "two", "three")):
         empty_store.add_screening(a_screening(run_id, minutes=minutes))

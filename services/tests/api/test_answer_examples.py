@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import jsonschema
 import pytest
 
@@ -61,16 +61,16 @@ UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx2.Client:
     catalogue = read_catalogue(CATALOGUE, "libraries.yaml")
     views = [View(name="RSA handshakes", link="/?q=rsa&library=fake")]
     app = create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue, views=views)
     client = client_of(app)
-    client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+    client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
     return client
 
 
-def test_each_example_is_what_a_service_answers(empty_store: ClickHouseStore, client: httpx.Client) -> None:
+def test_each_example_is_what_a_service_answers(empty_store: ClickHouseStore, client: httpx2.Client) -> None:
     actual = {f"empty/{operation}": answer(client, operation) for operation in EMPTY}
     fill(empty_store)
     actual |= {operation: answer(client, operation) for operation in REQUESTS}
@@ -112,7 +112,7 @@ def test_examples_that_are_gone_leave_no_file() -> None:
     assert {str(path.relative_to(ANSWERS).with_suffix("")) for path in ANSWERS.rglob("*.json")} == names
 
 
-def answer(client: httpx.Client, operation: str) -> httpx.Response:
+def answer(client: httpx2.Client, operation: str) -> httpx2.Response:
     path, parameters = REQUESTS[operation]
     response = client.get(path, params=parameters)
     assert response.status_code == 200, (operation, response.text)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.articles import ARTICLES
@@ -47,7 +47,7 @@ def measured(
     return run
 
 
-def article(client: httpx.Client, name: str) -> dict[str, Any]:
+def article(client: httpx2.Client, name: str) -> dict[str, Any]:
     found = {each["name"]: each for each in client.get("/articles").json()["articles"]}
     assert set(found) == {each.spec_name for each in ARTICLES}
     view: dict[str, Any] = found[name]
@@ -55,7 +55,7 @@ def article(client: httpx.Client, name: str) -> dict[str, Any]:
 
 
 def test_published_ratios_stand_beside_those_of_the_servers_cpu_time(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = measured(empty_store, a_run(spec=SPEC + RATIOS))
     reference = client.get(f"/runs/{run.run_id}").json()["reference"]
@@ -69,13 +69,15 @@ def test_published_ratios_stand_beside_those_of_the_servers_cpu_time(
     assert slower["order"] == "opposite"
 
 
-def test_a_ratio_of_the_servers_needs_the_servers_cpu_time(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_ratio_of_the_servers_needs_the_servers_cpu_time(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = measured(empty_store, a_run(spec=SPEC + RATIOS), without_sides=(ONE,))
     (ratios,) = client.get(f"/runs/{run.run_id}").json()["reference"]["ratios"]
     assert [(row["ratio"], row["order"]) for rows in ratios["rows"].values() for row in rows] == [(None, None)] * 2
 
 
-def test_an_article_has_the_newest_finished_run_of_its_spec(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_article_has_the_newest_finished_run_of_its_spec(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     assert article(client, "forward-secrecy-2011")["run"] is None
     measured(empty_store, a_run("old", spec=OF_2011 + RATIOS))
     newest = measured(empty_store, a_run("new", spec=OF_2011 + RATIOS, created_at=NOON + timedelta(days=1)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -28,12 +28,12 @@ ASIDES: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     app = create_app(
         empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
     )
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
@@ -47,7 +47,7 @@ def aside(store: ClickHouseStore, fields: dict[str, Any], **measured_as: Any) ->
 
 @pytest.mark.parametrize("fields", ASIDES, ids=lambda fields: str(next(iter(fields.values()))))
 def test_what_was_measured_aside_is_in_its_run_and_in_no_overview(
-    client: httpx.Client, empty_store: ClickHouseStore, fields: dict[str, Any]
+    client: httpx2.Client, empty_store: ClickHouseStore, fields: dict[str, Any]
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     aside(empty_store, fields)
@@ -68,7 +68,7 @@ def test_what_was_measured_aside_is_in_its_run_and_in_no_overview(
 
 
 def test_overviews_begin_with_a_host_kind_that_they_have_numbers_of(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """A search on other hosts, measured later, leaves the first page as it was."""
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
@@ -81,7 +81,7 @@ def test_overviews_begin_with_a_host_kind_that_they_have_numbers_of(
 
 
 def test_an_upgrade_that_only_a_search_measured_is_shown_to_who_asks_for_it(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     aside(empty_store, {"trigger": Trigger.BISECTION})
@@ -89,7 +89,7 @@ def test_an_upgrade_that_only_a_search_measured_is_shown_to_who_asks_for_it(
     assert {cell["run_ids"][0] for cell in found["cells"]} == {"aside"}
 
 
-def test_verdicts_on_what_the_history_has_are_the_historys(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_verdicts_on_what_the_history_has_are_the_historys(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """The run aside is newer, has a case more, and finds 1.1 three times as costly."""
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
     aside(empty_store, {"purpose": Purpose.SEARCH})
@@ -114,7 +114,7 @@ def test_verdicts_on_what_the_history_has_are_the_historys(client: httpx.Client,
 
 
 def test_a_later_run_of_the_history_takes_the_place_of_all_that_a_search_measured(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     aside(empty_store, {"purpose": Purpose.SEARCH})
     first = upgrade_report(client, "1.0", "1.1")
@@ -125,7 +125,7 @@ def test_a_later_run_of_the_history_takes_the_place_of_all_that_a_search_measure
 
 
 def test_what_a_first_look_measured_is_on_every_page_until_another_run_has_results(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = aside(empty_store, {"purpose": Purpose.FIRST_LOOK})
     aside_view = client.get("/filters").json()["aside"]
@@ -142,7 +142,7 @@ def test_what_a_first_look_measured_is_on_every_page_until_another_run_has_resul
 
 
 def test_questions_that_are_no_first_look_stay_out_of_overviews_that_have_nothing_else(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     aside(empty_store, {"purpose": Purpose.QUALIFICATION})
     assert client.get("/matrix").json()["cells"] == []
@@ -154,7 +154,7 @@ PAGES = ("matrix", "subjects", "overview", "upgrades", "trends", "cpus", "securi
 NEWEST_ALONE = ("overview", "cpus", "badge")
 
 
-def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
+def on_pages(client: httpx2.Client) -> dict[str, tuple[str, ...]]:
     """The versions that each page shows. Some show the newest one alone."""
 
     def get(path: str, **asked: Any) -> Any:
@@ -184,7 +184,7 @@ def on_pages(client: httpx.Client) -> dict[str, tuple[str, ...]]:
 
 def asking(
     store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], before: str, after: str
-) -> httpx.Response:
+) -> httpx2.Response:
     """A report of fake versions, of which 1.1 and 1.2 both say that they are 1.1, with some sources tracked."""
     kits = {TWO: a_kit(TWO), THREE: a_kit(THREE, version="1.1")}
     measured(store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.1}, kits=kits)

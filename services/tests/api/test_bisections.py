@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.calling import API_PREFIX
@@ -64,7 +64,7 @@ class Stage:
     def restart(self) -> None:
         """Another process, which knows what is stored and nothing else."""
         self.api.http = self.client_of(cluster_app(self.api.store, self.api.folder))
-        self.api.http.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        self.api.http.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
 
     def advance(self) -> Any:
         answer = self.api.ask("dispatcher", "POST", "/bisections/advance")
@@ -79,7 +79,7 @@ class Stage:
         summary = self.detail()["summary"]
         return summary["state"], summary["detail"]
 
-    def control(self, control: str) -> httpx.Response:
+    def control(self, control: str) -> httpx2.Response:
         return self.api.ask("submitter", "POST", f"/bisections/{self.bisection_id}/{control}")
 
     def newest(self) -> Run:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -60,11 +60,11 @@ def announced(store: ClickHouseStore, run_id: str, state: RunState, reason: RunR
     return run
 
 
-def cancel(api: ClusterApi, wanted: Mapping[str, object], who: str = "submitter") -> httpx.Response:
+def cancel(api: ClusterApi, wanted: Mapping[str, object], who: str = "submitter") -> httpx2.Response:
     return api.ask(who, "POST", "/runs/cancel", dict(wanted))
 
 
-def outcomes(answer: httpx.Response) -> Outcomes:
+def outcomes(answer: httpx2.Response) -> Outcomes:
     assert answer.status_code == 202, answer.text
     return [(run["run_id"], run["outcome"], run["state"]) for run in answer.json()["runs"]]
 

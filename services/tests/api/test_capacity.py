@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.cases import Case
@@ -81,18 +81,18 @@ def a_mix(*parts: tuple[float, dict[str, str] | str], **fields: Any) -> str:
 HALVES = ((0.5, PART), (0.5, OTHER_PART))
 
 
-def asked(client: httpx.Client, mix: str, version: str = "fake@1.0", **request: str) -> dict[str, Any]:
+def asked(client: httpx2.Client, mix: str, version: str = "fake@1.0", **request: str) -> dict[str, Any]:
     answer = client.post("/capacity", json={"mix": mix, "version": version, **request})
     assert answer.status_code == 200, answer.text
     report: dict[str, Any] = answer.json()
     return report
 
 
-def refused(client: httpx.Client, mix: str, version: str = "fake@1.0", **request: str) -> httpx.Response:
+def refused(client: httpx2.Client, mix: str, version: str = "fake@1.0", **request: str) -> httpx2.Response:
     return client.post("/capacity", json={"mix": mix, "version": version, **request})
 
 
-def test_cores_and_machines_by_hand(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_cores_and_machines_by_hand(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """Servers of 0.75 x 400 and 0.75 x 200 µs, half each: 225 µs x 10,000/s at 50% are 4.5 cores."""
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     report = asked(client, a_mix(*HALVES, coresPerMachine=4))
@@ -109,7 +109,7 @@ def test_cores_and_machines_by_hand(client: httpx.Client, empty_store: ClickHous
     assert cpu["sentence"].startswith("fake 1.0 needs 4.5 cores [4.4"), cpu["sentence"]
 
 
-def test_an_upgrade_changes_the_mix_by_its_paired_parts(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_upgrade_changes_the_mix_by_its_paired_parts(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """400 and 200 become 200 and 200, so 3 cores of 4.5. Drift that both versions share is not in the change."""
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 200, ECDSA: 200}})
     (cpu,) = asked(client, a_mix(*HALVES, coresPerMachine=2), to="fake@1.1")["cpus"]
@@ -127,7 +127,7 @@ def test_an_upgrade_changes_the_mix_by_its_paired_parts(client: httpx.Client, em
 
 
 def test_a_run_aside_counts_only_where_the_history_lacks_a_part(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     def measured_in(*parts: tuple[float, dict[str, str]]) -> set[str]:
         (cpu,) = asked(client, a_mix(*parts), to="fake@1.1")["cpus"]
@@ -141,7 +141,7 @@ def test_a_run_aside_counts_only_where_the_history_lacks_a_part(
 
 
 def test_a_mix_of_one_part_changes_as_the_upgrades_report_says(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 412, ECDSA: 200}})
     (cpu,) = asked(client, a_mix((1, PART)), to="fake@1.1")["cpus"]
@@ -153,14 +153,14 @@ def test_a_mix_of_one_part_changes_as_the_upgrades_report_says(
     assert cpu["change"]["move"] == pytest.approx(server)
 
 
-def test_no_change_is_said_as_the_verdict_says(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_no_change_is_said_as_the_verdict_says(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 400, ECDSA: 200}})
     (cpu,) = asked(client, a_mix(*HALVES), to="fake@1.1")["cpus"]
     assert cpu["change"]["verdict"] == "same"
     assert "no change" in cpu["sentence"]
 
 
-def test_other_parts_are_compared_in_each_version(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_other_parts_are_compared_in_each_version(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """A server with a cheaper certificate for half of its clients: 300 instead of 400."""
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 200, ECDSA: 200}})
     (cpu,) = asked(client, a_mix(*HALVES, against=[(1, PART)]), to="fake@1.1")["cpus"]
@@ -174,7 +174,7 @@ def test_other_parts_are_compared_in_each_version(client: httpx.Client, empty_st
     assert [part["case_id"] for part in older["against_parts"]] == [RSA]
 
 
-def test_the_beginning_of_a_version_means_the_newest(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_beginning_of_a_version_means_the_newest(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     costs = {RSA: 400.0, ECDSA: 200.0}
     measured(empty_store, {"1.0.9": costs, "1.0.10": costs, "1.1": costs})
     ends = [
@@ -188,7 +188,7 @@ def test_the_beginning_of_a_version_means_the_newest(client: httpx.Client, empty
 
 
 def test_a_part_that_was_not_measured_is_named_with_a_spec_that_measures_it(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 400, ECDSA: 200}})
     report = asked(client, a_mix((0.5, PART), (0.5, UNMEASURED)), to="fake@1.1")
@@ -202,7 +202,7 @@ def test_a_part_that_was_not_measured_is_named_with_a_spec_that_measures_it(
     assert {case.case_id for case in plan.cases} == {RSA, report["missing"][0]["case_id"]}
 
 
-def test_a_part_that_the_version_cannot_do_needs_no_spec(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_part_that_the_version_cannot_do_needs_no_spec(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400}})
     report = asked(client, a_mix(*HALVES))
     assert [(cell["case_id"], cell["reason"]) for cell in report["missing"]] == [
@@ -211,7 +211,7 @@ def test_a_part_that_the_version_cannot_do_needs_no_spec(client: httpx.Client, e
     assert (report["cpus"], report["spec_text"]) == ([], None)
 
 
-def test_each_cpu_has_its_own_needs_and_gaps(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_each_cpu_has_its_own_needs_and_gaps(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     measured(empty_store, {"1.0": {RSA: 800, ECDSA: 400}}, run_id="two", day=1, host=OTHER)
     both = asked(client, a_mix(*HALVES))["cpus"]
@@ -225,7 +225,7 @@ def test_each_cpu_has_its_own_needs_and_gaps(client: httpx.Client, empty_store: 
 
 
 def test_versions_of_runs_that_share_nothing_are_not_compared(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     measured(empty_store, {"1.1": {RSA: 200, ECDSA: 200}}, run_id="two", day=1)
@@ -236,7 +236,7 @@ def test_versions_of_runs_that_share_nothing_are_not_compared(
 
 
 def test_versions_of_two_runs_are_compared_through_what_both_measured(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """The machine is 10% slower in the second run, which both runs' 1.2 shows: 1.0 is shown as there."""
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.2": {RSA: 300, ECDSA: 300}})
@@ -248,7 +248,7 @@ def test_versions_of_two_runs_are_compared_through_what_both_measured(
     assert all(each["warnings"] for each in cpu["part_changes"])
 
 
-def test_parts_of_different_runs_are_said_to_be_so(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_parts_of_different_runs_are_said_to_be_so(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     run = a_run("two", created_at=NOON + timedelta(days=1), spec=SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]"))
     empty_store.add_run(run)
@@ -259,7 +259,7 @@ def test_parts_of_different_runs_are_said_to_be_so(client: httpx.Client, empty_s
     assert len(cpu["warnings"]) == 1
 
 
-def test_two_invocations_give_cores_without_an_interval(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_two_invocations_give_cores_without_an_interval(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}, "1.1": {RSA: 200, ECDSA: 200}}, count=2)
     (cpu,) = asked(client, a_mix(*HALVES, coresPerMachine=2), to="fake@1.1")["cpus"]
     cores = cpu["versions"][0]["need"]["cores"]
@@ -268,14 +268,14 @@ def test_two_invocations_give_cores_without_an_interval(client: httpx.Client, em
     assert (cpu["change"]["verdict"], cpu["change"]["move"]) == ("unresolved", None)
 
 
-def test_a_case_can_be_named_by_its_id(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_case_can_be_named_by_its_id(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     by_id = asked(client, a_mix((0.5, RSA), (0.5, ECDSA)))
     assert by_id == asked(client, a_mix(*HALVES))
     assert_problem(refused(client, a_mix((1, "tlsv9"))), 404, "tlsv9")
 
 
-def test_whole_connections_are_another_number(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_whole_connections_are_another_number(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     assert_problem(refused(client, a_mix(*HALVES, cost="connection")), 404, "fake 1.0")
 
@@ -291,21 +291,21 @@ def test_whole_connections_are_another_number(client: httpx.Client, empty_store:
     ],
 )
 def test_versions_without_results_or_sense_are_refused(
-    client: httpx.Client, empty_store: ClickHouseStore, version: str, to: str | None, status: int, says: str
+    client: httpx2.Client, empty_store: ClickHouseStore, version: str, to: str | None, status: int, says: str
 ) -> None:
     measured(empty_store, {"1.0": {RSA: 400, ECDSA: 200}})
     request = {"to": to} if to else {}
     assert_problem(refused(client, a_mix(*HALVES), version, **request), status, says)
 
 
-def test_the_faults_of_a_mix_are_those_of_the_parser(client: httpx.Client) -> None:
+def test_the_faults_of_a_mix_are_those_of_the_parser(client: httpx2.Client) -> None:
     mix = a_mix((0.5, PART), (0.6, {"protocol": "TLSv1.3", "keyExchange": "RSA"}))
     assert_problem(refused(client, mix), 422, "the shares sum to 1.1", "no such handshake")
     assert refused(client, "x" * (1 << 17)).status_code == 422
 
 
 def test_a_part_whose_server_is_a_peer_is_refused_by_its_id_too(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     spec = SPEC.replace("[RSA, ECDHE-ECDSA]", '[RSA]\n  peer: ["server:openssl@system"]')
     run = a_run(spec=spec)
@@ -317,7 +317,7 @@ def test_a_part_whose_server_is_a_peer_is_refused_by_its_id_too(
 
 
 def test_a_web_servers_costs_are_not_added_to_those_in_memory(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     served = {**PART, "server": "nginx"}
     mix = a_mix((0.5, served), (0.5, OTHER_PART), cost="connection")

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.commits import Check, HandledCommit, Reason, SpecFault, branch_of
@@ -26,7 +26,7 @@ def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Cl
 FAULT = SpecFault(file="bench-specs/broken.yaml", line=1, column=1, text="no")
 
 
-def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **changes: Any) -> httpx.Response:
+def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **changes: Any) -> httpx2.Response:
     """For the run of a spec of a commit."""
     commit = a_commit().model_dump(mode="json") | changes.pop("commit", {})
     body = {"commit": commit, "path": QUICK, "reason": "spec", "spec_text": CLUSTER_SPEC, "catalogue_text": None}
@@ -35,7 +35,7 @@ def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **
 
 def noted(
     api: ClusterApi, handled: HandledCommit, who: str = "dispatcher", name: str = "", **commit: str
-) -> httpx.Response:
+) -> httpx2.Response:
     body = handled.model_dump(mode="json")
     body["commit"] |= commit
     return api.ask(who, "POST", f"/repositories/{name or handled.commit.repository}/commits", body)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.answers import comparison
@@ -16,7 +16,7 @@ from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, measured
 from tests.builders import ECDSA, HOST, RSA, a_kit
 
 
-def compared(client: httpx.Client, **asked: Any) -> dict[str, Any]:
+def compared(client: httpx2.Client, **asked: Any) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/compare", params=asked).raise_for_status().json()
     return answer
 
@@ -26,17 +26,17 @@ def cell_of(answer: dict[str, Any], case_id: str = RSA) -> dict[str, Any]:
     return cell  # type: ignore[no-any-return]
 
 
-def test_an_empty_store_has_nothing_to_compare(client: httpx.Client) -> None:
+def test_an_empty_store_has_nothing_to_compare(client: httpx2.Client) -> None:
     answer = compared(client)
     assert (answer["base"], answer["other"], answer["cells"], answer["subjects"]) == (None, None, [], [])
 
 
-def test_an_unknown_subject_is_a_problem(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_unknown_subject_is_a_problem(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     assert_problem(client.get("/compare", params={"base": "fake@1.0", "other": "fake@9"}), 404, "9")
 
 
-def test_two_versions_have_the_verdicts_of_their_upgrade(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_two_versions_have_the_verdicts_of_their_upgrade(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.0})
     measured(empty_store, "two", {ONE: 1.0, TWO: 0.98}, day=1, host=OTHER_CPU)
     for base, other in (("1.0", "1.1"), ("1.0", "1.2"), ("1.2", "1.0")):
@@ -58,7 +58,7 @@ def test_two_versions_have_the_verdicts_of_their_upgrade(client: httpx.Client, e
                 assert before["value"] == pytest.approx(share * judged["before_ns"], rel=0.001)
 
 
-def test_without_ends_it_is_the_upgrade_measured_last(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_without_ends_it_is_the_upgrade_measured_last(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {TWO: 1.0, THREE: 1.0})
     measured(empty_store, "two", {ONE: 1.0, TWO: 1.02}, day=1)
     answer = compared(client)
@@ -67,7 +67,9 @@ def test_without_ends_it_is_the_upgrade_measured_last(client: httpx.Client, empt
     assert answer["base"]["subject"]["version"] == "1.1"
 
 
-def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.0}, day=1, cases=(RSA,), host=OTHER_CPU)
     answer = compared(
@@ -95,7 +97,7 @@ def test_one_version_on_two_cpus_has_a_ratio_and_no_verdict(client: httpx.Client
 
 
 def test_two_builds_of_other_profiles_have_the_verdict_of_their_upgrade_and_a_warning(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.05}, kits={TWO: a_kit(TWO, flags="-O3")})
     cell = cell_of(compared(client, base="fake@1.0", other="fake@1.1"))
@@ -106,7 +108,7 @@ def test_two_builds_of_other_profiles_have_the_verdict_of_their_upgrade_and_a_wa
 
 
 def test_runs_without_a_shared_subject_have_a_ratio_and_no_verdict(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     measured(empty_store, "two", {TWO: 1.1}, day=1)
@@ -116,7 +118,7 @@ def test_runs_without_a_shared_subject_have_a_ratio_and_no_verdict(
     assert cell["move"]["low"] < 1.1 < cell["move"]["high"]
 
 
-def test_other_work_has_a_ratio_and_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_other_work_has_a_ratio_and_no_verdict(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0}, harness=1)
     measured(empty_store, "two", {ONE: 1.1}, day=1)
     cell = cell_of(compared(client, base="fake@1.0", base_run_id="one", other="fake@1.0", other_run_id="two"))
@@ -126,7 +128,7 @@ def test_other_work_has_a_ratio_and_no_verdict(client: httpx.Client, empty_store
 
 
 def test_two_runs_of_one_version_are_judged_through_their_sentinel(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     kits = {SENTINEL: FROZEN}
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0, SENTINEL: 1.0}, kits=kits)
@@ -142,7 +144,7 @@ def test_two_runs_of_one_version_are_judged_through_their_sentinel(
     assert {run["run_id"] for run in answer["base"]["runs"]} == {"one", "two"}
 
 
-def test_a_version_in_two_runs_is_never_its_own_bridge(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_version_in_two_runs_is_never_its_own_bridge(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     measured(empty_store, "two", {ONE: 1.1}, day=1)
     asked = {"base": "fake@1.0", "base_run_id": "one", "other": "fake@1.0", "other_run_id": "two"}
@@ -151,13 +153,15 @@ def test_a_version_in_two_runs_is_never_its_own_bridge(client: httpx.Client, emp
     assert cell["move"]["ratio"] == pytest.approx(1.1, rel=0.01)
 
 
-def test_an_end_is_not_compared_with_itself(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_end_is_not_compared_with_itself(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     assert compared(client, base="fake@1.0", other="fake@1.0")["cells"] == []
     assert compared(client, base="fake@1.0", base_run_id="one", other="fake@1.0")["cells"] == []
 
 
-def test_the_history_of_a_cell_has_a_value_for_each_version(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_history_of_a_cell_has_a_value_for_each_version(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.04})
     measured(empty_store, "two", {ONE: 1.0, THREE: 1.04}, day=1, cases=(ECDSA,))
     answer = compared(client, base="fake@1.0", other="fake@1.2")
@@ -168,7 +172,7 @@ def test_the_history_of_a_cell_has_a_value_for_each_version(client: httpx.Client
         assert history["values"] == pytest.approx([1e6, 1.02e6, 1.04e6], rel=0.002)
 
 
-def test_the_answer_has_the_choices_of_both_ends(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_answer_has_the_choices_of_both_ends(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {TWO: 1.0, THREE: 1.0}, day=1, host=OTHER_CPU)
     answer = compared(client, base="fake@1.0", other="fake@1.1")
@@ -181,7 +185,7 @@ def test_the_answer_has_the_choices_of_both_ends(client: httpx.Client, empty_sto
 
 
 def test_an_answer_is_bounded_and_says_what_it_leaves_out(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {THREE: 1.0}, day=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.answers.two_cases import NOT_IN_TURNS
@@ -58,7 +58,7 @@ def measured(store: ClickHouseStore, run_id: str, costs: Costs, count: int = 10,
     ],
 )
 def test_two_cases_of_one_build_are_judged_and_the_dimension_is_named_with_both_values(
-    client: httpx.Client,
+    client: httpx2.Client,
     empty_store: ClickHouseStore,
     case_id: str,
     verdict: str,
@@ -86,7 +86,7 @@ def test_two_cases_of_one_build_are_judged_and_the_dimension_is_named_with_both_
 
 
 def test_two_versions_in_two_cases_are_compared_as_they_are_named(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", COSTS)
     answer = compared(client, base="fake@1.0", other="fake@1.1", base_case_id=GCM, other_case_id=CBC)
@@ -99,7 +99,7 @@ def test_two_versions_in_two_cases_are_compared_as_they_are_named(
 
 @pytest.mark.parametrize("runs", [("one", "two"), ("two", "one")])
 def test_cases_of_two_runs_have_a_ratio_the_reason_and_no_verdict(
-    client: httpx.Client, empty_store: ClickHouseStore, runs: tuple[str, str]
+    client: httpx2.Client, empty_store: ClickHouseStore, runs: tuple[str, str]
 ) -> None:
     measured(empty_store, runs[0], {GCM: {ONE: 1.0, TWO: 1.0}})
     measured(empty_store, runs[1], {CBC: {ONE: 1.5, TWO: 1.5}})
@@ -114,7 +114,7 @@ def test_cases_of_two_runs_have_a_ratio_the_reason_and_no_verdict(
 
 
 def test_a_run_that_measured_both_in_turns_comes_before_a_newer_one_with_only_one(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", COSTS)
     measured(empty_store, "two", {CBC: {ONE: 3.0, TWO: 3.0}})
@@ -124,7 +124,7 @@ def test_a_run_that_measured_both_in_turns_comes_before_a_newer_one_with_only_on
     assert named["cells"][0]["unalike"] == ["turns"]
 
 
-def test_two_cases_on_two_cpus_differ_in_the_cpu(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_two_cases_on_two_cpus_differ_in_the_cpu(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {GCM: {ONE: 1.0, TWO: 1.0}})
     measured(empty_store, "two", {CBC: {ONE: 1.5, TWO: 1.5}}, host=OTHER_CPU)
     asked = {"base_cpu_model": HOST.cpu_model, "other_cpu_model": OTHER_CPU.cpu_model}
@@ -132,14 +132,14 @@ def test_two_cases_on_two_cpus_differ_in_the_cpu(client: httpx.Client, empty_sto
     assert (cell["unalike"], cell["verdict"]) == (["cpu"], "unjudged")
 
 
-def test_two_invocations_are_too_few_for_a_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_two_invocations_are_too_few_for_a_verdict(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", COSTS, count=2)
     (cell,) = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC)["cells"]
     assert (cell["move"], cell["verdict"], cell["unalike"]) == (None, "unjudged", ["turns"])
 
 
 def test_one_case_alone_is_the_comparison_of_the_two_ends_in_it(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", COSTS)
     whole = compared(client, base="fake@1.0", other="fake@1.1")
@@ -151,7 +151,7 @@ def test_one_case_alone_is_the_comparison_of_the_two_ends_in_it(
     assert compared(client, base="fake@1.0", other="fake@1.0", base_case_id=CBC)["cells"] == []
 
 
-def test_a_case_that_was_not_measured_has_no_cell(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_case_that_was_not_measured_has_no_cell(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {GCM: {ONE: 1.0, TWO: 1.0}})
     answer = compared(client, base="fake@1.0", other="fake@1.0", base_case_id=GCM, other_case_id=CBC)
     assert (answer["cells"], answer["differences"]) == ([], [])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.cases import Case
@@ -274,12 +274,12 @@ def test_nobody_may_do_anything(api: ClusterApi) -> None:
     assert_problem(api.ask("stranger", "POST", "/runs", {"spec_text": CLUSTER_SPEC}), 401, "nobody is called")
 
 
-def test_a_machine_by_itself_has_no_cluster(client: httpx.Client) -> None:
+def test_a_machine_by_itself_has_no_cluster(client: httpx2.Client) -> None:
     answer = client.post("/runs", json={"spec_text": CLUSTER_SPEC}, headers=token("any"))
     assert_problem(answer, 409, "no queue")
 
 
-def test_without_a_cluster_a_run_of_one_is_only_read(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_without_a_cluster_a_run_of_one_is_only_read(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(host=None)
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))

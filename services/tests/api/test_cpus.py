@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.cpu_features import accelerating, reported_features
@@ -14,7 +14,7 @@ from tests.builders import ECDSA, HOST, RSA
 OTHER = HOST.model_copy(update={"cpu_model": "Other CPU", "cpu_flags": ("adx", "aes", "fpu", "sha_ni")})
 
 
-def cpus(client: httpx.Client, **asked: Any) -> dict[str, Any]:
+def cpus(client: httpx2.Client, **asked: Any) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/cpus", params=asked).raise_for_status().json()
     return answer
 
@@ -23,16 +23,16 @@ def by_cpu(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {row["host_kind"]["cpu_model"].split(",")[0]: row for row in answer["rows"]}
 
 
-def test_an_empty_store_has_no_cpus(client: httpx.Client) -> None:
+def test_an_empty_store_has_no_cpus(client: httpx2.Client) -> None:
     answer = cpus(client)
     assert (answer["case"], answer["base"], answer["rows"], answer["host_kinds"]) == (None, None, [], [])
 
 
-def test_an_unknown_case_is_a_problem(client: httpx.Client) -> None:
+def test_an_unknown_case_is_a_problem(client: httpx2.Client) -> None:
     assert_problem(client.get("/cpus", params={"case_id": "unknown"}), 404, "unknown")
 
 
-def test_costs_are_relative_to_the_chosen_cpu(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_costs_are_relative_to_the_chosen_cpu(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.04}, day=1, host=OTHER)
     answer = cpus(client)
@@ -48,7 +48,7 @@ def test_costs_are_relative_to_the_chosen_cpu(client: httpx.Client, empty_store:
 
 
 def test_the_gain_of_the_newest_version_is_that_of_its_matrix(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     measured(empty_store, "two", {ONE: 1.0, TWO: 0.9}, day=1, host=OTHER)
@@ -62,14 +62,14 @@ def test_the_gain_of_the_newest_version_is_that_of_its_matrix(
         assert row["estimate"] == cell["estimate"]
 
 
-def test_another_version_gets_no_ratio(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_another_version_gets_no_ratio(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, THREE: 1.0})
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.0}, day=1, host=OTHER)
     row = by_cpu(cpus(client))[HOST.cpu_model]
     assert (row["subject"]["version"], row["relation"], row["relative"]) == ("1.2", "other version", None)
 
 
-def test_another_method_of_measuring_gets_no_ratio(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_another_method_of_measuring_gets_no_ratio(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, harness=1)
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.0}, day=1, host=OTHER)
     row = by_cpu(cpus(client))[HOST.cpu_model]
@@ -77,13 +77,13 @@ def test_another_method_of_measuring_gets_no_ratio(client: httpx.Client, empty_s
     assert row["cautions"] == ["measured by different methods of different kexbench versions"]
 
 
-def test_few_invocations_get_no_ratio(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_few_invocations_get_no_ratio(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, count=2)
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.0}, day=1, host=OTHER)
     assert by_cpu(cpus(client))[HOST.cpu_model]["relation"] == "few invocations"
 
 
-def test_cpus_without_the_case_are_left_out(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_cpus_without_the_case_are_left_out(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {ONE: 2.0, TWO: 2.0}, day=1, cases=(RSA,), host=OTHER)
     answer = cpus(client, case_id=ECDSA)
@@ -91,7 +91,9 @@ def test_cpus_without_the_case_are_left_out(client: httpx.Client, empty_store: C
     assert {choice["id"] for choice in answer["choices"]} == {RSA, ECDSA}
 
 
-def test_the_features_of_a_cpu_are_those_with_code_for_them(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_features_of_a_cpu_are_those_with_code_for_them(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, host=OTHER)
     (row,) = cpus(client)["rows"]
     assert row["cpu_features"] == ["AES", "ADX", "SHA"]

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 import pytest
 
@@ -14,12 +14,12 @@ from tests.api.test_upgrades import ONE, OTHER_CPU, TWO, measured, names
 from tests.builders import HOST, RSA, a_run, an_invocation
 
 
-def distribution(client: httpx.Client, **asked: Any) -> dict[str, Any]:
+def distribution(client: httpx2.Client, **asked: Any) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/distribution", params={"case_id": RSA, **asked}).raise_for_status().json()
     return answer
 
 
-def test_unknown_batches_are_a_problem(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_unknown_batches_are_a_problem(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     subject = names(empty_store)["1.0"]
     for asked in ({"subject": "none"}, {"subject": subject, "run_id": "none"}, {"subject": subject, "pool": "none"}):
@@ -27,7 +27,7 @@ def test_unknown_batches_are_a_problem(client: httpx.Client, empty_store: ClickH
 
 
 def test_batches_are_of_the_newest_run_unless_another_is_named(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     measured(empty_store, "two", {ONE: 2.0}, day=1)
@@ -46,7 +46,7 @@ def test_batches_are_of_the_newest_run_unless_another_is_named(
 
 
 def test_quantiles_are_of_the_batches_and_interrupted_batches_are_left_out(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run("one")
     batches = [1000.0, 1100.0, math.nan, 1400.0]
@@ -73,7 +73,7 @@ def test_quantiles_are_of_the_batches_and_interrupted_batches_are_left_out(
 
 
 def test_later_invocations_than_fit_are_counted(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     monkeypatch.setattr(of_cells, "MOST_INVOCATIONS", 4)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
@@ -44,7 +44,7 @@ def api(warm_chdb: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     folder = tmp_path_factory.mktemp("documented")
     (folder / "index.html").write_text("<title>kexbench</title>")
     app = cluster_app(store, folder / "api", pages=folder)
-    with serving(app) as url, httpx.Client(base_url=url + API_PREFIX, trust_env=False, timeout=60) as http:
+    with serving(app) as url, httpx2.Client(base_url=url + API_PREFIX, trust_env=False, timeout=60) as http:
         found = ClusterApi(http, app.state.supplies.shared_store, store, folder)
         run = found.started()
         assert found.announce(run).status_code == HTTPStatus.NO_CONTENT
@@ -93,7 +93,7 @@ def test_head_is_get_without_its_body(path: str, api: ClusterApi) -> None:
             assert len(got.content) == int(head.headers.get("content-length", len(got.content)))
 
 
-def unlike(answer: httpx.Response) -> dict[str, str]:
+def unlike(answer: httpx2.Response) -> dict[str, str]:
     """The headers but for the time, and that of a length which changes with what time it is."""
     return {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
 
@@ -144,7 +144,7 @@ def test_a_malformed_request_gets_a_documented_status(
     tmp_path: Path,
 ) -> None:
     with client_of(cluster_app(empty_store, tmp_path)) as client:
-        asked = httpx.Request("POST", f"http://localhost{API_PREFIX}/runs", content=content)
+        asked = httpx2.Request("POST", f"http://localhost{API_PREFIX}/runs", content=content)
         asked.headers.update({"Authorization": "Bearer submitter", **headers})
         if "Transfer-Encoding" in headers:
             del asked.headers["content-length"]

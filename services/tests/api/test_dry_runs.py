@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
@@ -31,19 +31,19 @@ def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Cl
 
 
 @pytest.fixture
-def machine(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def machine(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     """One that measures by itself."""
     supplies = LocalSupplies(lambda text, file, *_, **__: make_plan(text, file, a_catalogue()))
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, supplies)) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
-def asked(api: ClusterApi, who: str = "dispatcher", **changes: Any) -> httpx.Response:
+def asked(api: ClusterApi, who: str = "dispatcher", **changes: Any) -> httpx2.Response:
     return api.ask(who, "POST", "/dry-runs", {"spec_text": CLUSTER_SPEC, "spec_file": QUICK, **changes})
 
 
-def here(machine: httpx.Client, spec: str) -> Any:
+def here(machine: httpx2.Client, spec: str) -> Any:
     return machine.post("/dry-runs", json={"spec_text": spec}, headers=asks()).json()["dry_run"]
 
 
@@ -108,7 +108,7 @@ def test_a_commit_would_wait_for_nobodys_wish(api: ClusterApi) -> None:
     assert asked(api, commit=a_commit().model_dump(mode="json")).json()["dry_run"]["runs_ahead"] == 0
 
 
-def test_a_machine_by_itself_tells_the_time_that_is_before_it(machine: httpx.Client) -> None:
+def test_a_machine_by_itself_tells_the_time_that_is_before_it(machine: httpx2.Client) -> None:
     assert here(machine, SPEC)["minutes_ahead"] == 0
     long = SPEC.replace("invocations: 6", "invocations: 900")
     minutes = here(machine, long)["minutes"]
@@ -118,7 +118,7 @@ def test_a_machine_by_itself_tells_the_time_that_is_before_it(machine: httpx.Cli
 
 
 def test_what_it_detects_is_known_once_every_library_is_qualified(
-    machine: httpx.Client, empty_store: ClickHouseStore
+    machine: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     assert here(machine, OPENSSL)["detects"] is None
     qualified(empty_store, ONE, COPY)

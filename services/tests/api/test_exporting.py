@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 import anyio
-import httpx2 as httpx
+import httpx2
 import pyarrow as pa
 import pytest
 from fastapi import FastAPI
@@ -28,7 +28,7 @@ from tests.builders import RSA, a_run, an_invocation
 ONE, TWO = "fake@1.0", "fake@1.1"
 
 
-def in_parquet(client: httpx.Client, **asked: str) -> pa.Table:
+def in_parquet(client: httpx2.Client, **asked: str) -> pa.Table:
     response = client.get("/export", params={"format": "parquet", **asked})
     assert response.headers["content-type"] == "application/vnd.apache.parquet"
     assert "kexbench-samples.parquet" in response.headers["content-disposition"]
@@ -47,7 +47,7 @@ def measured(empty_store: ClickHouseStore) -> ClickHouseStore:
 
 @pytest.mark.parametrize("asked", [{}, {"case_id": RSA}, {"metric": "server_cpu_ns"}, {"cpu_model": "other"}])
 def test_an_export_as_parquet_holds_the_same_as_json(
-    client: httpx.Client, measured: ClickHouseStore, asked: dict[str, str]
+    client: httpx2.Client, measured: ClickHouseStore, asked: dict[str, str]
 ) -> None:
     table = in_parquet(client, **asked)
     assert table.column_names == list(EXPORT_COLUMNS)
@@ -62,7 +62,7 @@ def test_an_export_as_parquet_holds_the_same_as_json(
     assert rows == client.get("/export", params={"format": "json", **asked}).json()
 
 
-def test_an_export_of_nothing_as_parquet_has_its_columns(client: httpx.Client) -> None:
+def test_an_export_of_nothing_as_parquet_has_its_columns(client: httpx2.Client) -> None:
     table = in_parquet(client)
     assert (table.num_rows, table.column_names) == (0, list(EXPORT_COLUMNS))
 
@@ -173,9 +173,9 @@ def test_a_download_whose_client_takes_nothing_ends(
 def test_only_so_many_exports_are_downloaded_at_once(app: FastAPI, endless: EndlessExport) -> None:
     async def several() -> None:
         downloads = [Download(app, "csv") for _ in range(EXPORTS_AT_ONCE)]
-        transport = httpx.ASGITransport(app)
+        transport = httpx2.ASGITransport(app)
         async with (
-            httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client,
+            httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client,
             anyio.create_task_group() as tasks,
         ):
             for download in downloads:

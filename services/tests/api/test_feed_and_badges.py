@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element, fromstring
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -24,7 +24,7 @@ URL = "https://kexbench.example.org"
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, pages_url=f"{URL}/")) as client:
         yield client
 
@@ -33,7 +33,7 @@ def parsed(text: str) -> Element:
     return fromstring(text)  # noqa: S314 (the service wrote it)
 
 
-def words(answer: httpx.Response) -> str:
+def words(answer: httpx2.Response) -> str:
     """What a screen reader says of a badge, which its texts say as well."""
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("image/svg+xml")
@@ -44,7 +44,7 @@ def words(answer: httpx.Response) -> str:
     return said
 
 
-def entries(answer: httpx.Response) -> list[dict[str, str]]:
+def entries(answer: httpx2.Response) -> list[dict[str, str]]:
     assert answer.status_code == 200, answer.text
     return [
         {part.tag.removeprefix(ATOM): part.text or part.attrib.get("href", "") for part in entry}
@@ -53,7 +53,7 @@ def entries(answer: httpx.Response) -> list[dict[str, str]]:
 
 
 def test_a_badge_says_the_verdict_on_the_newest_upgrade_of_a_version_line(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     assert words(client.get("/badge/fake/1.svg")) == "fake 1: no upgrade measured yet"
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 0.9})
@@ -63,7 +63,7 @@ def test_a_badge_says_the_verdict_on_the_newest_upgrade_of_a_version_line(
     assert_problem(client.get("/badge/no-library/1.svg"), 422)
 
 
-def test_a_version_line_ends_at_a_dot(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_version_line_ends_at_a_dot(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     spec = VERSIONS.replace("[1.0, 1.1, 1.2]", "[1.1, 1.2, 1.10]")
     measured(empty_store, "one", {TWO: 1.0, THREE: 1.0, "fake@1.10": 1.5}, spec=spec)
     assert words(client.get("/badge/fake/1.1.svg")) == "fake 1.1: no upgrade measured yet"
@@ -73,7 +73,7 @@ def test_a_version_line_ends_at_a_dot(client: httpx.Client, empty_store: ClickHo
 
 @pytest.mark.parametrize("address", ["/badge/fake/1.1.svg", "/feed.atom"])
 def test_what_has_not_changed_is_not_sent_again(
-    client: httpx.Client, empty_store: ClickHouseStore, address: str
+    client: httpx2.Client, empty_store: ClickHouseStore, address: str
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
     tag = client.get(address).headers["etag"]
@@ -83,11 +83,11 @@ def test_what_has_not_changed_is_not_sent_again(
 
 
 @pytest.mark.parametrize("line", ['1"<script>&', "is-insecure", "1.1_call_0900", "9" * 41, "1%20is%20insecure"])
-def test_a_badge_shows_versions_and_no_texts_of_others(client: httpx.Client, line: str) -> None:
+def test_a_badge_shows_versions_and_no_texts_of_others(client: httpx2.Client, line: str) -> None:
     assert_problem(client.get(f"/badge/fake/{line}.svg"), 422, "line")
 
 
-def test_a_feed_without_entries_is_a_feed(client: httpx.Client) -> None:
+def test_a_feed_without_entries_is_a_feed(client: httpx2.Client) -> None:
     answer = client.get("/feed.atom")
     assert answer.headers["content-type"].startswith("application/atom+xml")
     assert entries(answer) == []
@@ -98,7 +98,7 @@ def test_a_feed_without_entries_is_a_feed(client: httpx.Client) -> None:
 
 
 def test_a_feed_has_upgrades_and_alerts_with_the_sentences_of_their_pages(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "confirming", {ONE: 1.0, TWO: 1.05})
     before, after = sorted(row.subject.name for row in empty_store.measured_subjects(Selection(Metric.CPU_NS)))
@@ -125,14 +125,14 @@ def test_a_feed_has_upgrades_and_alerts_with_the_sentences_of_their_pages(
     assert [entry["id"] for entry in later] == [alerted["id"], upgraded["id"]]
 
 
-def test_text_of_others_stays_text_in_a_feed(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_text_of_others_stays_text_in_a_feed(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     cause = a_cause().model_copy(update={"after": "<b>&\x00\x1b 1.1"})
     empty_store.add_alert_event(an_alert_event(cause=cause))
     (entry,) = entries(client.get("/feed.atom"))
     assert entry["title"] == "Alert: fake <b>& 1.1 is slower than 1.0"
 
 
-def test_a_build_of_a_commit_has_a_page_in_the_feed(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_build_of_a_commit_has_a_page_in_the_feed(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     kits = {TWO: a_kit("fake@git:https://git.example.org/fake.git#main", version="1.1")}
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, kits=kits)
     (entry,) = entries(client.get("/feed.atom"))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -40,7 +40,7 @@ def a_library_commit(digit: str, seconds: int = 0) -> LibraryCommit:
     return LibraryCommit(hash=digit * 40, committed_at=moment, authored_at=moment, subject=f"Change {digit}")
 
 
-def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **changes: Any) -> httpx.Response:
+def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **changes: Any) -> httpx2.Response:
     following = {"repository": "benchmarks", "path": "a.yaml", "branch": BRANCH.model_dump()}
     body = {
         "following": following,
@@ -85,17 +85,17 @@ def test_on_a_cluster_a_backfill_takes_only_what_the_catalogue_names(api: Cluste
 
 
 @pytest.fixture
-def here(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def here(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     app = create_app(empty_store, LocalGatekeeper(SECRET), None, LocalSupplies(planner()))
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         token = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
         client.headers["Authorization"] = f"Bearer {token}"
         yield client
 
 
 def test_a_backfill_is_shown_before_it_is_queued_and_queued_once(
-    here: httpx.Client, empty_store: ClickHouseStore
+    here: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     body = {"spec_text": FOLLOWS, "commits": [A, B]}
     found = here.post("/backfills", json=body | {"queue": False}).json()
@@ -114,7 +114,7 @@ def test_a_backfill_is_shown_before_it_is_queued_and_queued_once(
 DETAIL = f"backfill of fake master, commit {B[:12]}"
 
 
-def test_a_spec_with_faults_begins_no_backfill(here: httpx.Client) -> None:
+def test_a_spec_with_faults_begins_no_backfill(here: httpx2.Client) -> None:
     answer = here.post("/backfills", json={"spec_text": SPEC, "commits": [A]})
     assert_problem(answer, 422, "spec.yaml:1:1: follow: must have library, repository and branch")
 

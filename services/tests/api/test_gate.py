@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from types import SimpleNamespace
 
-import httpx2 as httpx
+import httpx2
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -30,12 +30,12 @@ def submitter() -> dict[str, str]:
     return {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
 
 
-def asked_as(client: httpx.Client, host: str) -> httpx.Response:
+def asked_as(client: httpx2.Client, host: str) -> httpx2.Response:
     return client.get(f"{API_PREFIX}/health", headers={"Host": host})
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx2.Client:
     app = create_app(empty_store, LocalGatekeeper(SECRET), None, hosts=("bench.example.org", "kexbench-api"))
     return client_of(app)
 
@@ -47,14 +47,14 @@ def client(empty_store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
         *("bench.example.org", "Bench.Example.org.:443", "kexbench-api:8350"),
     ],
 )
-def test_a_service_answers_under_its_own_names_and_by_addresses(client: httpx.Client, host: str) -> None:
+def test_a_service_answers_under_its_own_names_and_by_addresses(client: httpx2.Client, host: str) -> None:
     assert asked_as(client, host).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "localhost.evil.example", "evil.example:8350", "127.0.0.1.evil.example", "", "[evil]"]
 )
-def test_a_page_whose_name_was_made_to_lead_here_reads_nothing(client: httpx.Client, host: str) -> None:
+def test_a_page_whose_name_was_made_to_lead_here_reads_nothing(client: httpx2.Client, host: str) -> None:
     answer = asked_as(client, host)
     assert_problem(answer, HTTPStatus.MISDIRECTED_REQUEST, host.partition(":")[0].strip("[]"))
     assert "KEXBENCH_ALLOWED_HOSTS" in answer.json()["remedy"]
@@ -269,13 +269,13 @@ def test_an_answer_that_repeats_what_was_sent_is_bounded() -> None:
     assert len(problem_response(ProblemError(HTTPStatus.BAD_REQUEST, "x" * (1 << 20))).body) < 140_000
 
 
-def test_a_path_that_is_longer_than_any_of_the_service_is_tried_on_no_route(client: httpx.Client) -> None:
+def test_a_path_that_is_longer_than_any_of_the_service_is_tried_on_no_route(client: httpx2.Client) -> None:
     answer = client.get(f"{API_PREFIX}/runs/{'a/' * 30_000}")
     assert_problem(answer, HTTPStatus.REQUEST_URI_TOO_LONG, "4096 characters")
     assert_problem(client.get(f"{API_PREFIX}/runs/{'a' * 4000}"), HTTPStatus.NOT_FOUND)
 
 
-def test_a_wrong_method_is_answered_with_the_documented_ones_of_each_address(client: httpx.Client) -> None:
+def test_a_wrong_method_is_answered_with_the_documented_ones_of_each_address(client: httpx2.Client) -> None:
     allowed, documented = {}, {}
     for path, operations in document()["paths"].items():
         address = re.sub(r"{\w+}", "1", path.replace("{library}", "fake"))

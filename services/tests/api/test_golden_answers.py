@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from bench.furnishing import furnish
@@ -49,7 +49,7 @@ def _plain(answer: Any) -> Any:
     return float(f"{answer:.9g}") if isinstance(answer, float) else answer
 
 
-def _text(name: str, response: httpx.Response) -> str:
+def _text(name: str, response: httpx2.Response) -> str:
     """Numbers have nine digits: machines may add in other orders."""
     assert response.is_success, response.text
     if response.headers["content-type"] == "application/json":

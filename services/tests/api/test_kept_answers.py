@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from bench.furnishing import furnish
@@ -93,7 +93,7 @@ def test_no_answer_is_read_twice_and_none_is_computed_anew_because_of_something_
     token = {"Authorization": f"Bearer {sign_role_token('x', 'dispatcher', SECRET, now=datetime.now(UTC))}"}
     with client_of(create_app(everything, LocalGatekeeper(SECRET), None, LocalSupplies(no_plan))) as client:
 
-        def get(question: Question) -> httpx.Response:
+        def get(question: Question) -> httpx2.Response:
             headers = token if question.needs_token else {}
             answer = client.get(question.path, params=question.parameters, headers=headers)
             assert answer.status_code == 200, (question, answer.text)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import jwt
 import pytest
 
@@ -30,14 +30,14 @@ def asks(name: str = "alice", role: str = "submitter") -> dict[str, str]:
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     supplies = LocalSupplies(lambda text, file, *_, **__: make_plan(text, file, a_catalogue()))
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, supplies)) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
-def queued(client: httpx.Client, store: ClickHouseStore, spec: str = SPEC) -> Run:
+def queued(client: httpx2.Client, store: ClickHouseStore, spec: str = SPEC) -> Run:
     answer = client.post("/runs", json={"spec_text": spec}, headers=asks())
     assert answer.status_code == 201, answer.text
     found = store.run(answer.json()["run_id"])
@@ -52,15 +52,15 @@ def as_started(run: Run, **changes: object) -> Run:
     return run.model_copy(update={**facts, **changes})
 
 
-def ask(client: httpx.Client, run: Run, control: str) -> httpx.Response:
+def ask(client: httpx2.Client, run: Run, control: str) -> httpx2.Response:
     return client.post(f"/runs/{run.run_id}/{control}", headers=asks())
 
 
-def shown(client: httpx.Client, run: Run) -> Any:
+def shown(client: httpx2.Client, run: Run) -> Any:
     return client.get(f"/runs/{run.run_id}").json()
 
 
-def test_a_spec_that_is_asked_for_waits_for_its_turn(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_spec_that_is_asked_for_waits_for_its_turn(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = queued(client, empty_store)
     summary = shown(client, run)["summary"]
     assert (summary["state"], summary["trigger"], summary["pools"]) == ("queued", "api", ["local"])
@@ -68,7 +68,7 @@ def test_a_spec_that_is_asked_for_waits_for_its_turn(client: httpx.Client, empty
 
 
 def test_what_cannot_be_planned_here_is_a_problem_with_its_place(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     elsewhere = SPEC.replace("matrix:", "pools: [pool-a]\nmatrix:")
     answer = client.post("/runs", json={"spec_text": elsewhere}, headers=asks())
@@ -76,7 +76,7 @@ def test_what_cannot_be_planned_here_is_a_problem_with_its_place(
     assert newest_runs(empty_store, 10) == []
 
 
-def test_measuring_turns_a_queued_run_into_a_started_one(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_measuring_turns_a_queued_run_into_a_started_one(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = queued(client, empty_store)
     read = client.get(f"/open-runs/{run.run_id}", headers=token(run.run_id))
     assert Run.model_validate(read.json()) == run
@@ -87,7 +87,7 @@ def test_measuring_turns_a_queued_run_into_a_started_one(client: httpx.Client, e
     assert shown(client, run)["summary"]["cpu_model"] == HOST.cpu_model
 
 
-def test_whoever_starts_a_run_second_is_refused(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_whoever_starts_a_run_second_is_refused(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = queued(client, empty_store)
     assert put(client, as_started(run)).status_code == 204
     other = as_started(run, host=HOST.model_copy(update={"kernel": "6.2.0"}))
@@ -103,7 +103,7 @@ def test_whoever_starts_a_run_second_is_refused(client: httpx.Client, empty_stor
     ],
 )
 def test_a_start_changes_nothing_that_was_announced(
-    client: httpx.Client, empty_store: ClickHouseStore, changes: dict[str, object]
+    client: httpx2.Client, empty_store: ClickHouseStore, changes: dict[str, object]
 ) -> None:
     run = queued(client, empty_store)
     assert_problem(put(client, as_started(run, **changes)), 409, "stored with other facts")
@@ -111,7 +111,7 @@ def test_a_start_changes_nothing_that_was_announced(
 
 
 def test_a_run_that_waits_is_cancelled_at_once_and_one_that_was_begun_is_asked_to_end(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     waits, begun = queued(client, empty_store), queued(client, empty_store)
     assert claim(empty_store, begun.run_id)
@@ -121,7 +121,7 @@ def test_a_run_that_waits_is_cancelled_at_once_and_one_that_was_begun_is_asked_t
     assert [run["detail"] for run in client.get("/queue").json()["runs"]] == ["cancelled by alice"]
 
 
-def test_a_started_run_that_ended_early_is_queued_again(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_started_run_that_ended_early_is_queued_again(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = queued(client, empty_store)
     put(client, as_started(run))
     empty_store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=RunState.FAILED))
@@ -131,7 +131,7 @@ def test_a_started_run_that_ended_early_is_queued_again(client: httpx.Client, em
 
 
 def test_what_a_command_measures_itself_is_left_to_that_command(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
@@ -144,7 +144,7 @@ def test_what_a_command_measures_itself_is_left_to_that_command(
 
 
 def test_a_command_queues_its_own_plan_which_may_name_sources_that_a_submitted_spec_may_not(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     text = SPEC.replace("- fake: [1.0, 1.1]", '- openssl: ["prefix:/opt/openssl"]')
     refused = client.post("/runs", json={"spec_text": text}, headers=asks())
@@ -163,7 +163,7 @@ def test_a_command_queues_its_own_plan_which_may_name_sources_that_a_submitted_s
 
 
 def test_the_queue_tells_what_runs_then_what_waits_in_its_order(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     assert client.get("/queue").json() == {"runs": []}
     first, second = queued(client, empty_store), queued(client, empty_store)
@@ -187,7 +187,7 @@ def test_the_queue_tells_what_runs_then_what_waits_in_its_order(
 
 
 def test_the_queue_expects_what_runs_of_the_spec_took_from_their_start_to_their_end(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     ended, waiting = queued(client, empty_store), queued(client, empty_store)
     for state, seconds in ((RunState.RUNNING, 2), (RunState.FINISHED, 602)):
@@ -199,7 +199,7 @@ def test_the_queue_expects_what_runs_of_the_spec_took_from_their_start_to_their_
     assert (dry["runs_ahead"], dry["minutes_ahead"]) == (1, 10)
 
 
-def test_schedules_are_added_and_removed_here_too(client: httpx.Client) -> None:
+def test_schedules_are_added_and_removed_here_too(client: httpx2.Client) -> None:
     added = client.post("/schedules", json={"spec_text": NIGHTLY}, headers=asks())
     assert (added.status_code, added.json()["changed_by"]) == (201, "alice")
     assert client.delete("/schedules/nightly", headers=asks()).status_code == 204
@@ -210,14 +210,14 @@ def test_schedules_are_added_and_removed_here_too(client: httpx.Client) -> None:
     ("method", "path"), [("POST", "/runs/{run}/start"), ("GET", "/runs/{run}/kits"), ("GET", "/kits/0123456789abcdef")]
 )
 def test_what_only_a_cluster_has_is_not_there(
-    client: httpx.Client, empty_store: ClickHouseStore, method: str, path: str
+    client: httpx2.Client, empty_store: ClickHouseStore, method: str, path: str
 ) -> None:
     run = queued(client, empty_store)
     assert_problem(client.request(method, path.format(run=run.run_id), headers=asks()), 409, "no cluster")
 
 
 def test_a_runs_token_asks_for_nothing_and_who_asks_writes_no_results(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run, other = queued(client, empty_store), queued(client, empty_store)
     assert_problem(client.post("/runs", json={"spec_text": SPEC}, headers=token(run.run_id)), 403, "is a run")
@@ -227,7 +227,7 @@ def test_a_runs_token_asks_for_nothing_and_who_asks_writes_no_results(
     assert_problem(client.put(f"/runs/{run.run_id}", json=body, headers=asks(run.run_id)), 403, "is a submitter")
 
 
-def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: httpx.Client) -> None:
+def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: httpx2.Client) -> None:
     yesterday = {"sub": "alice", "role": "submitter", "aud": AUDIENCE, "exp": datetime.now(UTC) - timedelta(days=1)}
     foreign = sign_role_token("alice", "submitter", "x" * 64, now=datetime.now(UTC))
     for wrong in (
@@ -239,7 +239,7 @@ def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: ht
 
 
 def test_the_service_asks_itself_with_a_token_that_it_signed_and_no_other_does_its_work(
-    client: httpx.Client,
+    client: httpx2.Client,
 ) -> None:
     assert client.get("/rings", headers=asks(role="dispatcher")).status_code == 200
     assert_problem(client.get("/rings", headers=asks()), 403, "alice is a submitter")

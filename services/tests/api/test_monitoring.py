@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.calling import sign_role_token
@@ -43,7 +43,7 @@ def test_runs_are_counted_by_their_state_and_how_long_the_longest_has_been_in_it
     assert not any("run_state_seconds" in line and "failed" in line for line in shown)
 
 
-def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> None:
+def test_uploads_are_counted_by_what_became_of_them(client: httpx2.Client) -> None:
     run = a_run(created_at=datetime.now(UTC).replace(microsecond=0))
     put(client, run)
     body = an_invocation(run, cpu_ns={"fake@1.0": [1]}).model_dump(mode="json")
@@ -60,7 +60,7 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
 
 
 def test_an_upload_that_the_store_cannot_take_is_counted_logged_and_a_trouble_until_one_is_stored(
-    client: httpx.Client,
+    client: httpx2.Client,
     empty_store: ClickHouseStore,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -103,7 +103,7 @@ def test_failures_of_uploads_that_nobody_repeats_are_no_trouble_for_ever(empty_s
 
 
 def test_health_tries_what_pages_read(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(_: object) -> None:
         raise StoreError("not granted")
@@ -147,7 +147,7 @@ def measured(store: ClickHouseStore) -> None:
     store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": [10, 12], "fake@1.1": [11, 13]}))
 
 
-def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store)
     answer = client.get("/store").json()
     assert answer["size_bytes"] == sum(table["size_bytes"] for table in answer["tables"]) > 0
@@ -161,7 +161,7 @@ def test_the_store_tells_its_size_and_what_can_be_removed(client: httpx.Client, 
 
 
 def test_batches_are_removed_by_the_owner_of_this_machine_only(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store)
     assert_problem(client.post("/store/prune", json=OLD), 401)
@@ -182,7 +182,7 @@ def test_batches_are_removed_by_the_owner_of_this_machine_only(
     assert client.get("/store/prunable", params=OLD, headers=submitter()).json()["values"] == 0
 
 
-def test_batches_stay_while_this_machine_measures(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_batches_stay_while_this_machine_measures(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store)
     run = a_run("another")
     empty_store.add_run(run)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -140,14 +140,14 @@ class Walk:
         for key, of_key in properties.items():
             yield from self.changes(of_key, answer.get(key), here)
 
-    def of(self, client: httpx.Client, path: str, template: str = "", **query: Any) -> list[Shown]:
+    def of(self, client: httpx2.Client, path: str, template: str = "", **query: Any) -> list[Shown]:
         answer = client.get(path, params=query).raise_for_status().json()
         operation = document()["paths"][f"/api/v1{template or path}"]["get"]
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         return list(self.changes(schema, answer, {}))
 
 
-def compared(client: httpx.Client, shown: Shown, **asked: Any) -> Json:
+def compared(client: httpx2.Client, shown: Shown, **asked: Any) -> Json:
     """What the comparison of the two named ends says of the same case on the same machine."""
     ends = {"base": shown.change["before"]["subject"], "other": shown.change["after"]["subject"]}
     answer = client.get("/compare", params={**ends, **asked}).raise_for_status().json()
@@ -204,13 +204,13 @@ def test_every_change_that_is_shown_is_what_comparing_its_named_ends_gives(
             assert_named(client, stored)
 
 
-def a_client(store: ClickHouseStore, client_of: ClientOf) -> httpx.Client:
+def a_client(store: ClickHouseStore, client_of: ClientOf) -> httpx2.Client:
     client = client_of(create_app(store, LocalGatekeeper(SECRET), None))
-    client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+    client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
     return client
 
 
-def assert_named(client: httpx.Client, stored: list[Measured]) -> None:
+def assert_named(client: httpx2.Client, stored: list[Measured]) -> None:
     walk = Walk()
     kinds = {kind_of(each.host) for each in stored}
     in_all: list[Shown] = []
@@ -241,7 +241,7 @@ def assert_named(client: httpx.Client, stored: list[Measured]) -> None:
     assert_pairs(client, stored)
 
 
-def assert_pairs(client: httpx.Client, stored: list[Measured]) -> None:
+def assert_pairs(client: httpx2.Client, stored: list[Measured]) -> None:
     """The upgrades of the list, the overview and the badge."""
     listed = client.get("/upgrades").raise_for_status().json()["upgrades"]
     places = {

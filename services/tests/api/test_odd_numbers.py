@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.hosts import HostLoad
@@ -49,7 +49,7 @@ def an_invocation_of(run: Run) -> Any:
     return invocation.model_copy(update={"host_load": load}).model_dump(mode="json")
 
 
-def assert_everything_can_be_read(client: httpx.Client, run: Run) -> None:
+def assert_everything_can_be_read(client: httpx2.Client, run: Run) -> None:
     for path in ("/runs", f"/runs/{run.run_id}", f"/runs/{run.run_id}/invocations", "/matrix", "/export?format=json"):
         answer = client.get(path)
         assert answer.status_code == 200, f"{path}: {answer.text}"
@@ -61,7 +61,7 @@ def _refuse(constant: str) -> None:
     pytest.fail(f"an answer has {constant}")
 
 
-def check(client: httpx.Client, method: str, address: str, run: Run, body: Any) -> None:
+def check(client: httpx2.Client, method: str, address: str, run: Run, body: Any) -> None:
     headers = token(run.run_id) | {"Content-Type": "application/json"}
     for place in numbers_of(body):
         for number in (*NOT_FINITE, *WHOLE):
@@ -76,13 +76,13 @@ def check(client: httpx.Client, method: str, address: str, run: Run, body: Any) 
                 assert ".".join(map(str, ("body", *place))) in answer.json()["detail"]
 
 
-def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_an_invocation(client: httpx.Client) -> None:
+def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_an_invocation(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     check(client, "POST", f"/runs/{run.run_id}/invocations", run, an_invocation_of(run))
 
 
-def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_a_run(client: httpx.Client) -> None:
+def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_a_run(client: httpx2.Client) -> None:
     """What is accepted once is a conflict with another number; so each number is tried on a run that is not there."""
     body = a_run("new").model_dump(mode="json")
     for place in numbers_of(body):
@@ -100,7 +100,7 @@ def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_a_run(cl
 
 
 @pytest.mark.parametrize("number", ["0", "65536", "18446744073709551616", "-1", "1e999", "NaN"])
-def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(client: httpx.Client, number: str) -> None:
+def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(client: httpx2.Client, number: str) -> None:
     run = a_run()
     answer = client.put(f"/runs/{run.run_id}/jobs/job/attempts/{number}", json={}, headers=token(run.run_id))
     assert answer.status_code == 422
@@ -109,7 +109,7 @@ def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(client: 
 
 @pytest.mark.parametrize("number", ["0", "-1", "201", "18446744073709551616", "1" + "0" * 400, "NaN"])
 @pytest.mark.parametrize("path", ["/runs", "/commits", "/alerts", "/screenings", "/notifications", "/bisections"])
-def test_a_page_of_no_possible_length_is_refused(client: httpx.Client, path: str, number: str) -> None:
+def test_a_page_of_no_possible_length_is_refused(client: httpx2.Client, path: str, number: str) -> None:
     answer = client.get(path, params={"limit": number})
     assert answer.status_code == 422
     assert "query.limit" in answer.json()["detail"]
@@ -136,7 +136,7 @@ def test_what_was_stored_of_numbers_that_are_not_finite_is_read_again(
     store.close()
 
 
-def test_a_stored_run_that_cannot_be_read_hides_no_other(empty_store: ClickHouseStore, client: httpx.Client) -> None:
+def test_a_stored_run_that_cannot_be_read_hides_no_other(empty_store: ClickHouseStore, client: httpx2.Client) -> None:
     good, bad = a_run("good"), a_run("bad")
     put(client, good)
     damaged = bad.model_dump_json().replace('"spec_name":"example"', '"spec_name":7')

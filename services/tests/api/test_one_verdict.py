@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -110,7 +110,7 @@ def version(subject: str) -> str:
     return subject.partition("@")[2].partition("~")[0]
 
 
-def of_pages(client: httpx.Client, path: str, hosts: tuple[HostFacts, ...]) -> Verdicts:
+def of_pages(client: httpx2.Client, path: str, hosts: tuple[HostFacts, ...]) -> Verdicts:
     """What the matrix or a run's page shows, of all host kinds."""
     found: Verdicts = {}
     for host in hosts:
@@ -139,7 +139,7 @@ def of_cells(cells: tuple[UpgradeCell, ...], before: str, after: str) -> Verdict
 
 
 def of_reports(
-    client: httpx.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
+    client: httpx2.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
 ) -> Verdicts:
     found: Verdicts = {}
     for before, after in asked:
@@ -149,7 +149,7 @@ def of_reports(
 
 
 def of_comparisons(
-    client: httpx.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
+    client: httpx2.Client, asked: set[tuple[str, str]], library: str = "fake", **query: str | float
 ) -> Verdicts:
     found: Verdicts = {}
     for before, after in asked:
@@ -196,7 +196,7 @@ def only(found: Verdicts, like: Verdicts) -> Verdicts:
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 8))])
 @pytest.mark.usefixtures("commands")
-def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     random = np.random.default_rng(seed)
     made = [a_stored_run(empty_store, random, day) for day in range(random.integers(1, 4))]
     for each in made:
@@ -226,7 +226,7 @@ def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx.Client, emp
 
 
 @pytest.mark.usefixtures("commands")
-def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_qualification_changes_every_verdict_at_once(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """3% more is slower, until builds of one source are known to differ by more."""
     before, after = kits = ("openssl@debian/bookworm", "openssl@debian/trixie")
     spec = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
@@ -250,7 +250,7 @@ def test_a_qualification_changes_every_verdict_at_once(client: httpx.Client, emp
         qualified(empty_store, ONE, COPY, *OTHERS, run_id="qualification", layouts=0.02)
 
 
-def assert_announced(client: httpx.Client, run: Run, shown: Verdicts) -> None:
+def assert_announced(client: httpx2.Client, run: Run, shown: Verdicts) -> None:
     """The status and the comment say what the page shows."""
     said = RunVerdict.model_validate(client.get(f"/runs/{run.run_id}/verdict").raise_for_status().json())
     words = [both for both, *_ in shown.values()]
@@ -278,7 +278,7 @@ def assert_announced(client: httpx.Client, run: Run, shown: Verdicts) -> None:
 
 
 def test_the_generated_stores_hold_every_verdict_that_is_decided(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """Else that all agree would say little."""
     words: set[str] = set()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.client import ApiClient, ApiError
@@ -35,14 +35,14 @@ def requests() -> list[str]:
 def control(
     empty_store: ClickHouseStore, tmp_path: Path, requests: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ApiControl]:
-    send = httpx.Client.request
+    send = httpx2.Client.request
 
-    def noting(client: httpx.Client, method: str, url: str, **given: object) -> httpx.Response:
+    def noting(client: httpx2.Client, method: str, url: str, **given: object) -> httpx2.Response:
         requests.append(f"{method} {url}")
         return send(client, method, url, **given)  # type: ignore[arg-type]
 
     with serving(cluster_app(empty_store, tmp_path / "served")) as url:
-        monkeypatch.setattr(httpx.Client, "request", noting)
+        monkeypatch.setattr(httpx2.Client, "request", noting)
         client = ApiClient(url, lambda: "dispatcher", print, patience_s=10)
         yield ApiControl(client)
         client.close()

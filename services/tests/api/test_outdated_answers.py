@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Event, Timer
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -30,22 +30,22 @@ class Clock:
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     """Of a service for which no time passes: a busy machine may take seconds for an insert."""
     app = create_app(empty_store, LocalGatekeeper(SECRET), None)
     app.state.answers = Answers(app, Clock())
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
-def age_s(answer: httpx.Response) -> int:
+def age_s(answer: httpx2.Response) -> int:
     return int(answer.headers["age"])
 
 
 @pytest.mark.parametrize("address", ["/filters", "/matrix", "/runs"])
 def test_an_outdated_answer_is_given_while_the_new_one_is_computed(
-    client: httpx.Client, empty_store: ClickHouseStore, address: str
+    client: httpx2.Client, empty_store: ClickHouseStore, address: str
 ) -> None:
     first = client.get(address, headers=LENIENT)
     assert age_s(first) == 0, "nobody asked before"
@@ -62,7 +62,7 @@ def test_an_outdated_answer_is_given_while_the_new_one_is_computed(
     assert newest.content == client.get(address).content != first.content
 
 
-def test_who_has_the_outdated_answer_is_not_sent_it_again(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_who_has_the_outdated_answer_is_not_sent_it_again(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     tag = client.get("/runs").headers["etag"]
     empty_store.add_run(a_run())
     answer = client.get("/runs", headers={**LENIENT, "If-None-Match": tag})
@@ -72,7 +72,7 @@ def test_who_has_the_outdated_answer_is_not_sent_it_again(client: httpx.Client, 
 
 @pytest.mark.parametrize("accepted", ["", "no-cache", "max-age=5", "max-stale=0", "x-max-stale=5"])
 def test_who_accepts_no_outdated_answer_gets_the_new_one(
-    client: httpx.Client, empty_store: ClickHouseStore, accepted: str
+    client: httpx2.Client, empty_store: ClickHouseStore, accepted: str
 ) -> None:
     client.get("/runs")
     empty_store.add_run(run := a_run())
@@ -89,7 +89,7 @@ def test_an_answer_that_was_the_newest_one_long_ago_is_not_given(
     app.state.answers = Answers(app, clock)
     with client_of(app) as client:
 
-        def asked() -> httpx.Response:
+        def asked() -> httpx2.Response:
             return client.get(f"{API_PREFIX}/runs", headers={"Cache-Control": accepted})
 
         asked()
@@ -119,29 +119,29 @@ def test_a_service_ends_after_the_answer_that_is_being_renewed(
     app = create_app(empty_store, LocalGatekeeper(SECRET), None)
     app.state.answers = Answers(app, Clock())
     with serving(app) as url:
-        httpx.get(f"{url}{API_PREFIX}/runs", timeout=60)
+        httpx2.get(f"{url}{API_PREFIX}/runs", timeout=60)
         empty_store.add_run(a_run())
         monkeypatch.setattr(empty_store, "run_keys", slowly)
-        assert age_s(httpx.get(f"{url}{API_PREFIX}/runs", headers=LENIENT, timeout=60)) > 0
+        assert age_s(httpx2.get(f"{url}{API_PREFIX}/runs", headers=LENIENT, timeout=60)) > 0
         assert begun.wait(60)
         Timer(0.2, allowed.set).start()
     assert ended.is_set()
 
 
 def test_an_answer_that_cannot_be_renewed_keeps_no_other_from_it(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     addresses = ("/filters", "/runs")
     for address in addresses:
         client.get(address, headers=LENIENT)
-    get = httpx.AsyncClient.get
+    get = httpx2.AsyncClient.get
 
-    async def refused(asking: httpx.AsyncClient, url: str) -> httpx.Response:
+    async def refused(asking: httpx2.AsyncClient, url: str) -> httpx2.Response:
         if "filters" in url:
-            raise httpx.InvalidURL("not an address")
+            raise httpx2.InvalidURL("not an address")
         return await get(asking, url)
 
-    monkeypatch.setattr(httpx.AsyncClient, "get", refused)
+    monkeypatch.setattr(httpx2.AsyncClient, "get", refused)
     empty_store.add_run(a_run())
     for address in addresses:
         assert age_s(client.get(address, headers=LENIENT)) > 0
@@ -151,5 +151,5 @@ def test_an_answer_that_cannot_be_renewed_keeps_no_other_from_it(
     assert age_s(client.get("/filters")) == 0
 
 
-def test_a_badge_is_not_of_characters_that_nobody_sees(client: httpx.Client) -> None:
+def test_a_badge_is_not_of_characters_that_nobody_sees(client: httpx2.Client) -> None:
     assert client.get("http://localhost/badge/openssl/%00.svg").status_code == 422

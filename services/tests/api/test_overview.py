@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -23,25 +23,25 @@ OTHER_SPEC = VERSIONS.replace("name: example", "name: other").replace("[RSA, ECD
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     app = create_app(
         empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
     )
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
-def overview(client: httpx.Client) -> dict[str, Any]:
+def overview(client: httpx2.Client) -> dict[str, Any]:
     answer: dict[str, Any] = client.get("/overview").raise_for_status().json()
     return answer
 
 
-def test_an_empty_store_has_an_empty_overview(client: httpx.Client) -> None:
+def test_an_empty_store_has_an_empty_overview(client: httpx2.Client) -> None:
     assert overview(client) == {"libraries": [], "under_way": [], "waiting": 0, "specs": {}, "views": []}
 
 
-def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.05})
     measured(empty_store, "other", {TWO: 1.0, THREE: 1.0}, host=OTHER_CPU)
     (library,) = overview(client)["libraries"]
@@ -53,7 +53,7 @@ def test_the_newest_upgrade_is_worded_as_in_its_report(client: httpx.Client, emp
 
 
 def test_tracked_versions_newer_than_all_measured_ones_are_listed(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     (library,) = overview(client)["libraries"]
@@ -61,7 +61,7 @@ def test_tracked_versions_newer_than_all_measured_ones_are_listed(
     assert library["unmeasured"] == ["1.1", "1.2", "1.3"]
 
 
-def test_runs_under_way_and_waiting_runs_are_counted_apart(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_runs_under_way_and_waiting_runs_are_counted_apart(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     running = measured(empty_store, "running", {ONE: 1.0, TWO: 1.0})
     waiting = measured(empty_store, "waiting", {}, cases=(), spec=OTHER_SPEC)
     empty_store.add_event(an_event(running, RunState.RUNNING))
@@ -73,7 +73,7 @@ def test_runs_under_way_and_waiting_runs_are_counted_apart(client: httpx.Client,
 
 
 def test_a_delivery_has_only_its_own_run_counted_again(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = (measured(empty_store, name, {ONE: 1.0}) for name in ("one", "other"))
     for run in (one, other):
@@ -95,7 +95,7 @@ def test_a_delivery_has_only_its_own_run_counted_again(
 
 
 def test_the_matrix_of_a_spec_has_only_what_its_newest_run_measured(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     measured(empty_store, "two", {TWO: 1.0, THREE: 1.02}, cases=(RSA,), spec=OTHER_SPEC.replace("1.0, ", ""))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -24,12 +24,12 @@ def pages(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(empty_store: ClickHouseStore, client_of: ClientOf, pages: Path) -> Iterator[httpx.Client]:
+def browser(empty_store: ClickHouseStore, client_of: ClientOf, pages: Path) -> Iterator[httpx2.Client]:
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), pages)) as client:
         yield client
 
 
-def test_the_first_page_and_its_files_are_served(browser: httpx.Client) -> None:
+def test_the_first_page_and_its_files_are_served(browser: httpx2.Client) -> None:
     assert browser.get("/").text == "<title>kexbench</title>"
     script = browser.get("/assets/app.js")
     assert script.text == "let app"
@@ -50,7 +50,7 @@ def test_the_first_page_and_its_files_are_served(browser: httpx.Client) -> None:
         "/upgrades/openssl/debian%2Fbookworm/git:https:%2F%2Fexample.org%2Fopenssl.git%23master",
     ],
 )
-def test_an_address_of_a_page_gets_the_first_page(browser: httpx.Client, address: str) -> None:
+def test_an_address_of_a_page_gets_the_first_page(browser: httpx2.Client, address: str) -> None:
     response = browser.get(address)
     assert (response.status_code, response.text) == (200, "<title>kexbench</title>")
     assert response.headers["content-type"].startswith("text/html")
@@ -59,12 +59,12 @@ def test_an_address_of_a_page_gets_the_first_page(browser: httpx.Client, address
 @pytest.mark.parametrize(
     "address", ["/api", "/api/", "/api/v1", "/api/v1/nothing", "/api/v2/runs", "/api/v1/runs/none"]
 )
-def test_an_address_of_the_api_is_never_a_page(browser: httpx.Client, address: str) -> None:
+def test_an_address_of_the_api_is_never_a_page(browser: httpx2.Client, address: str) -> None:
     assert_problem(browser.get(address), 404)
 
 
 @pytest.mark.parametrize("address", ["/assets/gone.js", "/favicon.ico", "/assets/app.js.map"])
-def test_a_file_that_is_gone_is_no_page(browser: httpx.Client, address: str) -> None:
+def test_a_file_that_is_gone_is_no_page(browser: httpx2.Client, address: str) -> None:
     assert_problem(browser.get(address), 404)
 
 
@@ -82,7 +82,7 @@ def test_a_file_that_is_gone_is_no_page(browser: httpx.Client, address: str) -> 
         pytest.param("/" + "a" * 5000, id="long"),
     ],
 )
-def test_nothing_outside_the_pages_is_served(browser: httpx.Client, address: str) -> None:
+def test_nothing_outside_the_pages_is_served(browser: httpx2.Client, address: str) -> None:
     response = browser.get(address)
     assert "outside" not in response.text
     assert response.status_code in (200, 404, 414)
@@ -91,7 +91,7 @@ def test_nothing_outside_the_pages_is_served(browser: httpx.Client, address: str
 EMBEDDERS = ("https://example.org", "http://wiki.example.org:8080")
 
 
-def ancestors(answer: httpx.Response) -> str:
+def ancestors(answer: httpx2.Response) -> str:
     """Who may show an answer in a frame."""
     (only,) = [part for part in answer.headers["content-security-policy"].split("; ") if part.startswith("frame-anc")]
     return only.removeprefix("frame-ancestors ")
@@ -129,11 +129,11 @@ def test_without_pages_there_is_only_the_api(empty_store: ClickHouseStore, clien
         assert client.get("/api/v1/health").status_code == 200
 
 
-def test_a_page_cannot_be_written_to(browser: httpx.Client) -> None:
+def test_a_page_cannot_be_written_to(browser: httpx2.Client) -> None:
     assert_problem(browser.post("/runs"), 405)
 
 
-def test_assets_are_compressed_and_never_asked_for_again(browser: httpx.Client, tmp_path: Path) -> None:
+def test_assets_are_compressed_and_never_asked_for_again(browser: httpx2.Client, tmp_path: Path) -> None:
     text = "let app = 1;\n" * 1000
     (tmp_path / "pages" / "assets" / "large-0a1b2c3d.js").write_text(text)
     asset = browser.get("/assets/large-0a1b2c3d.js")
@@ -144,5 +144,5 @@ def test_assets_are_compressed_and_never_asked_for_again(browser: httpx.Client, 
 
 
 @pytest.mark.parametrize("address", ["/", "/runs"])
-def test_the_first_page_is_asked_for_again_each_time(browser: httpx.Client, address: str) -> None:
+def test_the_first_page_is_asked_for_again_each_time(browser: httpx2.Client, address: str) -> None:
     assert browser.get(address).headers["cache-control"] == "no-cache"

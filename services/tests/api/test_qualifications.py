@@ -4,7 +4,7 @@ from datetime import timedelta
 from math import exp, log, sqrt
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 import pytest
 
@@ -58,12 +58,12 @@ def qualified(
     return run
 
 
-def rows(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
+def rows(client: httpx2.Client, **asked: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = client.get("/qualifications", params=asked).json()["rows"]
     return found
 
 
-def test_the_planted_noise_is_found_again(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_planted_noise_is_found_again(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = qualified(empty_store, ONE, COPY, *OTHERS)
     (row,) = rows(client)
     assert (row["library"], row["case"]["id"], row["run_id"]) == ("openssl", RSA, run.run_id)
@@ -76,7 +76,9 @@ def test_the_planted_noise_is_found_again(client: httpx.Client, empty_store: Cli
     assert share["value"] < 0.1
 
 
-def test_what_was_measured_in_another_way_qualifies_nothing(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_what_was_measured_in_another_way_qualifies_nothing(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     qualified(empty_store, ONE, COPY, harness=HARNESS_VERSION - 1)
     assert rows(client) == []
     run = qualified(empty_store, ONE, COPY, run_id="two", day=1)
@@ -85,7 +87,7 @@ def test_what_was_measured_in_another_way_qualifies_nothing(client: httpx.Client
 
 
 def test_layouts_that_differ_are_a_floor_below_which_nothing_is_resolved(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     qualified(empty_store, ONE, COPY, *OTHERS, layouts=0.02)
     (row,) = rows(client)
@@ -95,7 +97,7 @@ def test_layouts_that_differ_are_a_floor_below_which_nothing_is_resolved(
 
 
 def test_more_invocations_of_comparisons_to_come_detect_less(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     qualified(empty_store, ONE, COPY)
     (few,), (many,) = rows(client, invocations=10), rows(client, invocations=30)
@@ -106,7 +108,7 @@ def test_more_invocations_of_comparisons_to_come_detect_less(
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_newest_run_counts_alone_whichever_was_stored_first(
-    order: tuple[int, int], client: httpx.Client, empty_store: ClickHouseStore
+    order: tuple[int, int], client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     for day in order:
         qualified(empty_store, ONE, COPY, run_id=f"day-{day}", day=day, noise=(0.02, 0.002)[day])
@@ -115,7 +117,7 @@ def test_the_newest_run_counts_alone_whichever_was_stored_first(
     assert row["pair_sd"] == pytest.approx(sqrt(2) * 0.002, rel=0.35)
 
 
-def test_of_two_pairings_the_newest_counts(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_of_two_pairings_the_newest_counts(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     plain = "openssl@system"
     for day, pair in enumerate(((ONE, COPY), (plain, f"{plain}+copy=3"))):
         qualified(empty_store, *pair, run_id=f"day-{day}", day=day, noise=(0.02, 0.002)[day])
@@ -126,7 +128,7 @@ def test_of_two_pairings_the_newest_counts(client: httpx.Client, empty_store: Cl
 
 @pytest.mark.parametrize("versions", [("3.0.2", "3.0.19"), ("3.0.19", "3.0.2")], ids=["upgrade", "downgrade"])
 def test_of_two_versions_of_a_source_the_one_measured_last_speaks_for_it(
-    versions: tuple[str, str], client: httpx.Client, empty_store: ClickHouseStore
+    versions: tuple[str, str], client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     for day, version in enumerate(versions):
         qualified(empty_store, ONE, COPY, *OTHERS, run_id=version, day=day, version=version, noise=(0.02, 0.002)[day])
@@ -135,7 +137,7 @@ def test_of_two_versions_of_a_source_the_one_measured_last_speaks_for_it(
     assert row["pair_sd"] < 0.004
 
 
-def test_a_run_with_two_copies_qualifies_at_once(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_with_two_copies_qualifies_at_once(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """What is kept of copies depends on each run once, however many copies it has."""
     old, old_copy = "openssl@debian/bookworm", "openssl@debian/bookworm+copy=2"
     assert rows(client) == []
@@ -145,13 +147,13 @@ def test_a_run_with_two_copies_qualifies_at_once(client: httpx.Client, empty_sto
     assert {row["run_id"] for row in rows(client)} == {"two"}
 
 
-def test_each_case_has_a_row_of_its_own(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_each_case_has_a_row_of_its_own(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     for day, case_id in enumerate((RSA, ECDSA)):
         qualified(empty_store, ONE, COPY, run_id=f"day-{day}", day=day, case_id=case_id)
     assert {row["case"]["id"] for row in rows(client)} == {RSA, ECDSA}
 
 
-def test_relinks_without_a_copy_prove_nothing(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_relinks_without_a_copy_prove_nothing(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     qualified(empty_store, ONE, *OTHERS, count=6)
     qualified(empty_store, "openssl@system+copy=2", run_id="alone", count=6)
     found = client.get("/qualifications").json()
@@ -160,7 +162,7 @@ def test_relinks_without_a_copy_prove_nothing(client: httpx.Client, empty_store:
 
 
 def test_nothing_is_known_of_a_machine_on_which_nothing_was_measured(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     assert client.get("/qualifications").json()["host_kind"] is None
     qualified(empty_store, ONE, COPY, count=12)

@@ -8,7 +8,7 @@ from functools import partial
 from threading import Event, Semaphore
 from time import sleep
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench import __version__
@@ -66,7 +66,7 @@ def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1
     ids=["no sibling", "idle", "busy", "looked at once"],
 )
 def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
-    shares: tuple[float | None, ...], sibling: object, client: httpx.Client, empty_store: ClickHouseStore
+    shares: tuple[float | None, ...], sibling: object, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
@@ -81,7 +81,7 @@ def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
 
 
 def test_a_run_shows_the_metric_that_its_instrument_decides_by(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     spec = SPEC.replace("measure: {", "measure: { instrument: instructions,")
     timed, counted = a_run("timed"), a_run("counted", spec=spec)
@@ -104,7 +104,7 @@ def test_a_run_shows_the_metric_that_its_instrument_decides_by(
     assert shown(counted, metric="cpu_ns") == ("cpu_ns", []), "a metric that was asked for is never replaced"
 
 
-def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)
     for number in range(6):
@@ -133,7 +133,7 @@ def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx.Client,
     ids=["not known", "little", "much"],
 )
 def test_a_run_tells_what_the_hypervisor_gave_to_others(
-    shares: tuple[float | None, ...], steal: object, client: httpx.Client, empty_store: ClickHouseStore
+    shares: tuple[float | None, ...], steal: object, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
@@ -143,7 +143,7 @@ def test_a_run_tells_what_the_hypervisor_gave_to_others(
     assert client.get(f"/runs/{run.run_id}").json()["steal"] == steal
 
 
-def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
+def test_health_names_the_release_and_the_engine(client: httpx2.Client) -> None:
     found = client.get("/health").json()
     assert found["status"] == "ok"
     assert found["version"] == __version__
@@ -152,7 +152,7 @@ def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
 
 
 def test_health_is_answered_while_the_store_answers_nobody(
-    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("health asked the store")
@@ -174,9 +174,9 @@ def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_w
 
     monkeypatch.setattr(empty_store, "run_keys", slow_keys)
     run = a_run()
-    get = partial(httpx.get, trust_env=False, timeout=60)
+    get = partial(httpx2.get, trust_env=False, timeout=60)
     headers = {**token(run.run_id), "Content-Type": "application/json"}
-    put = partial(httpx.put, trust_env=False, timeout=60, headers=headers, content=run.model_dump_json())
+    put = partial(httpx2.put, trust_env=False, timeout=60, headers=headers, content=run.model_dump_json())
     with (
         serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
         ThreadPoolExecutor(3 * READERS_AT_ONCE) as readers,
@@ -203,7 +203,7 @@ def test_an_answer_at_hand_waits_for_nobody(empty_store: ClickHouseStore, monkey
         release.wait(60)
         return run_keys(limit, before)
 
-    get = partial(httpx.get, trust_env=False, timeout=60)
+    get = partial(httpx2.get, trust_env=False, timeout=60)
     with (
         serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
         ThreadPoolExecutor(READERS_AT_ONCE) as readers,
@@ -242,7 +242,7 @@ def test_readers_who_want_the_same_at_once_wait_for_one_answer(
 
     monkeypatch.setattr(empty_store, "run_keys", slow_keys)
     monkeypatch.setattr(empty_store, "content_version", known_version)
-    get = partial(httpx.get, trust_env=False, timeout=60)
+    get = partial(httpx2.get, trust_env=False, timeout=60)
     with (
         serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
         ThreadPoolExecutor(READERS_AT_ONCE) as readers,
@@ -266,7 +266,7 @@ def test_what_the_first_page_shows_is_computed_before_its_first_reader_comes(
         ask_first(url)
         monkeypatch.setattr(empty_store, "samples", refuse)
         asked = {"pool": "local", "cpu_model": HOST.cpu}
-        cells = httpx.get(f"{url}{API_PREFIX}/matrix", params=asked, trust_env=False, timeout=60).json()["cells"]
+        cells = httpx2.get(f"{url}{API_PREFIX}/matrix", params=asked, trust_env=False, timeout=60).json()["cells"]
     assert {cell["run_id"] for cell in cells} == {run.run_id}
 
 
@@ -288,14 +288,14 @@ def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseS
         assert client.get(f"{API_PREFIX}/health").json()["status"] == "ok"
 
 
-def test_every_answer_tells_browsers_to_be_careful(client: httpx.Client) -> None:
+def test_every_answer_tells_browsers_to_be_careful(client: httpx2.Client) -> None:
     for path in ("/health", "/runs/none"):
         headers = client.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert "default-src 'self'" in headers["content-security-policy"]
 
 
-def test_an_empty_store_gives_empty_answers(client: httpx.Client) -> None:
+def test_an_empty_store_gives_empty_answers(client: httpx2.Client) -> None:
     assert client.get("/runs").json() == {"runs": [], "next_before": None}
     assert client.get("/subjects").json() == []
     matrix = client.get("/matrix").json()
@@ -306,7 +306,7 @@ def test_an_empty_store_gives_empty_answers(client: httpx.Client) -> None:
 
 
 def test_filters_list_what_has_samples_with_the_newest_host_first(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, a_run())
     other = HOST.model_copy(update={"cpu_model": "Newer CPU"})
@@ -316,7 +316,9 @@ def test_filters_list_what_has_samples_with_the_newest_host_first(
     assert filters["libraries"] == ["fake"]
 
 
-def test_the_matrix_holds_a_cell_for_every_case_and_version(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_matrix_holds_a_cell_for_every_case_and_version(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     measured(empty_store, a_run())
     matrix = client.get("/matrix").json()
     assert matrix["host_kind"] == {"pool": "local", "cpu_model": HOST.cpu_model}
@@ -336,7 +338,7 @@ def test_the_matrix_holds_a_cell_for_every_case_and_version(client: httpx.Client
 
 
 def test_commits_that_were_measured_beside_each_other_are_compared_in_that_run(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     three = "fake@1.2"
     spec = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
@@ -354,7 +356,7 @@ def test_commits_that_were_measured_beside_each_other_are_compared_in_that_run(
         assert 1.019 < change["ratio"] < 1.021
 
 
-def test_the_matrix_is_narrowed_by_host_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_matrix_is_narrowed_by_host_library_and_metric(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, a_run())
     assert client.get("/matrix", params={"library": ["openssl"]}).json()["cells"] == []
     assert len(client.get("/matrix", params={"library": ["openssl", "fake"]}).json()["cells"]) == 4
@@ -367,7 +369,7 @@ def test_the_matrix_is_narrowed_by_host_library_and_metric(client: httpx.Client,
 
 
 def test_a_series_has_a_line_a_build_profile_and_a_point_a_version(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     versions = {f"fake@{version}": version for version in ("3.9", "3.10", "4.0")}
     kits = {name: a_kit(name) for name in versions} | {"fake@4.0": a_kit("fake@4.0", flags="-O3")}
@@ -384,7 +386,7 @@ def test_a_series_has_a_line_a_build_profile_and_a_point_a_version(
 
 
 def test_kits_of_one_version_and_two_sources_are_never_mixed(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     names = ("fake@1.0+seed=1", "fake@1.0+seed=2")
     run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[1.0+seed=1, 1.0+seed=2]"))
@@ -399,7 +401,7 @@ def test_kits_of_one_version_and_two_sources_are_never_mixed(
 
 
 def test_runs_are_paged_newest_first_without_gaps_or_repetitions(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     runs = [a_run(f"run-{number}", created_at=NOON + timedelta(seconds=number // 2)) for number in range(7)]
     for run in runs:
@@ -414,14 +416,14 @@ def test_runs_are_paged_newest_first_without_gaps_or_repetitions(
     assert seen == [run.run_id for run in sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)]
 
 
-def test_a_run_without_events_has_only_just_begun(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_without_events_has_only_just_begun(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)
     (summary,) = client.get("/runs").json()["runs"]
     assert (summary["state"], summary["invocations_stored"], summary["invocations_planned"]) == ("running", 0, 12)
 
 
-def test_a_run_tells_everything_about_itself(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_tells_everything_about_itself(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = measured(empty_store, a_run())
     found = client.get(f"/runs/{run.run_id}").json()
     assert found["summary"]["state"] == "finished"
@@ -434,7 +436,7 @@ def test_a_run_tells_everything_about_itself(client: httpx.Client, empty_store: 
 
 
 def test_a_run_shows_its_own_numbers_even_when_newer_ones_exist(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     old = measured(empty_store, a_run("old"), one=1000)
     measured(empty_store, a_run("new", created_at=NOON + timedelta(days=1)), one=2000)
@@ -442,7 +444,7 @@ def test_a_run_shows_its_own_numbers_even_when_newer_ones_exist(
     assert {cell["run_id"] for cell in client.get("/matrix").json()["cells"]} == {"new"}
 
 
-def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_reference_stands_beside_the_measured_rates(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(spec=SPEC + REFERENCE)
     empty_store.add_run(run)
     for number in range(6):
@@ -464,7 +466,7 @@ def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empt
 
 
 def test_an_order_that_differs_is_shown_where_nothing_tells_the_sides_apart(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """As where other programs ran in between all the time: the page of the run shows what there is."""
     run = a_run(spec=SPEC + REFERENCE)
@@ -483,14 +485,14 @@ def test_an_order_that_differs_is_shown_where_nothing_tells_the_sides_apart(
     assert swap["faster_cpu_ns"] == {"client": 250_000, "server": 750_000}
 
 
-def test_subjects_are_listed_in_version_order_one_a_kit(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_subjects_are_listed_in_version_order_one_a_kit(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[3.10, 3.9]"))
     empty_store.add_run(run)
     empty_store.add_invocation(run, an_invocation(run, cpu_ns=dict.fromkeys(run.kits, 5)))
     assert [subject["version"] for subject in client.get("/subjects").json()] == ["3.9", "3.10"]
 
 
-def test_an_export_as_csv_is_read_by_any_csv_reader(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_export_as_csv_is_read_by_any_csv_reader(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     kit = a_kit(TWO, flags='-O2 "quoted", with, commas')
     run = a_run(kits={TWO: kit})
     empty_store.add_run(run)
@@ -504,7 +506,7 @@ def test_an_export_as_csv_is_read_by_any_csv_reader(client: httpx.Client, empty_
     assert one["measured_at"] == "2026-01-01T12:01:00+00:00"
 
 
-def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = measured(empty_store, a_run(), invocations=3)
     rows = client.get("/export", params={"format": "json"}).json()
     assert len(rows) == 12
@@ -517,7 +519,7 @@ def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty
 
 
 def test_what_a_batch_does_not_know_is_no_number_in_any_export(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """It is `null` in JSON and `nan` in CSV, and the number of batches does not count it."""
     run = a_run()
@@ -531,12 +533,12 @@ def test_what_a_batch_does_not_know_is_no_number_in_any_export(
     assert line["values"] == "750.0 nan 2250.0 750.0"
 
 
-def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx.Client) -> None:
+def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx2.Client) -> None:
     assert client.get("/export", params={"format": "json"}).json() == []
     assert client.get("/export").text == ",".join(EXPORT_COLUMNS) + "\n"
 
 
-def test_an_export_is_narrowed_by_case_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_export_is_narrowed_by_case_library_and_metric(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, a_run(), invocations=2)
     for narrowed, count in (
         ({"case_id": RSA}, 4),
@@ -549,7 +551,7 @@ def test_an_export_is_narrowed_by_case_library_and_metric(client: httpx.Client, 
 
 
 def test_an_unsupported_subject_has_a_reason_instead_of_a_number(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)
@@ -562,7 +564,7 @@ def test_an_unsupported_subject_has_a_reason_instead_of_a_number(
     }  # fmt: skip
 
 
-def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) -> None:
+def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx2.Client) -> None:
     assert_problem(client.get("/runs/none"), 404, "there is no run none")
     assert client.get("/runs/none").json()["remedy"] == "kexbench runs list lists the runs"
     assert_problem(client.get("/cpus", params={"case_id": "none"}), 404, "no samples of case none")
@@ -571,7 +573,7 @@ def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) ->
     assert_problem(client.get("/nothing"), 404)
 
 
-def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: httpx.Client) -> None:
+def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: httpx2.Client) -> None:
     assert_problem(client.get("/distribution"), 422, "query.case_id")
     assert_problem(client.get("/matrix", params={"metric": "speed"}), 422, "query.metric")
     assert_problem(client.get("/runs", params={"limit": 0}), 422, "query.limit")
@@ -583,23 +585,23 @@ def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: 
     assert client.get("/distribution").json()["errors"][0]["type"] == "missing"
 
 
-def test_a_method_that_a_route_lacks_is_a_problem(client: httpx.Client) -> None:
+def test_a_method_that_a_route_lacks_is_a_problem(client: httpx2.Client) -> None:
     assert_problem(client.delete("/runs"), 405)
 
 
-def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     raw(empty_store).command(f"DROP DATABASE {raw(empty_store).database}")
     assert_problem(client.get("/runs"), 503, "the store")
     empty_store.migrate()  # other tests go on with it
 
 
-def test_a_case_without_a_name_is_refused_and_not_a_mixture_of_all(client: httpx.Client) -> None:
+def test_a_case_without_a_name_is_refused_and_not_a_mixture_of_all(client: httpx2.Client) -> None:
     assert client.get("/distribution", params={"case_id": "", "subject": "fake"}).status_code == 422
 
 
 @pytest.mark.parametrize("address", ["/filters", "/matrix", "/runs", "/upgrades"])
 def test_an_answer_is_new_only_after_something_was_stored(
-    client: httpx.Client, empty_store: ClickHouseStore, address: str
+    client: httpx2.Client, empty_store: ClickHouseStore, address: str
 ) -> None:
     first, again = client.get(address), client.get(address)
     tag = {"If-None-Match": first.headers["etag"]}
@@ -618,7 +620,9 @@ def test_an_answer_is_new_only_after_something_was_stored(
     assert changed.content != first.content
 
 
-def test_a_large_answer_is_compressed_for_those_who_take_it(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_large_answer_is_compressed_for_those_who_take_it(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
     small = client.get("/matrix")
     assert "content-encoding" not in small.headers
     run = a_run()
@@ -632,6 +636,6 @@ def test_a_large_answer_is_compressed_for_those_who_take_it(client: httpx.Client
     assert int(compressed.headers["content-length"]) < int(plain.headers["content-length"]) == len(plain.content)
 
 
-def test_an_answer_to_another_address_has_another_tag(client: httpx.Client) -> None:
+def test_an_answer_to_another_address_has_another_tag(client: httpx2.Client) -> None:
     addresses = ("/matrix", "/matrix?metric=wall_ns", "/filters")
     assert len({client.get(address).headers["etag"] for address in addresses}) == 3

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.answers.loads import METRICS
@@ -54,7 +54,7 @@ def run(fake_kit: FakeKit) -> Run:
 
 
 def test_a_planted_contention_is_found_again(
-    run: Run, fake_kit: FakeKit, tmp_path: Path, client: httpx.Client, empty_store: ClickHouseStore
+    run: Run, fake_kit: FakeKit, tmp_path: Path, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     empty_store.add_run(run)
     found = list(measured(run, fake_kit, tmp_path))
@@ -81,7 +81,7 @@ def test_a_planted_contention_is_found_again(
 
 
 def test_threads_with_a_context_each_are_a_curve_that_begins_with_the_same_one_thread(
-    fake_kit: FakeKit, tmp_path: Path, client: httpx.Client, empty_store: ClickHouseStore
+    fake_kit: FakeKit, tmp_path: Path, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     spec = SCALING.replace("threads: [1, 2, 4, 8]", "threads: [1, 2, 4]\n  context: [shared, thread]")
     run = a_run(spec=spec, kits={reference: fake_kit(reference)[1] for reference in (CONTENDED, FREE)})
@@ -96,7 +96,7 @@ def test_threads_with_a_context_each_are_a_curve_that_begins_with_the_same_one_t
 
 
 def test_a_single_thread_count_is_no_curve(
-    run: Run, fake_kit: FakeKit, tmp_path: Path, client: httpx.Client, empty_store: ClickHouseStore
+    run: Run, fake_kit: FakeKit, tmp_path: Path, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     empty_store.add_run(run)
     for invocation in measured(run, fake_kit, tmp_path):
@@ -107,7 +107,7 @@ def test_a_single_thread_count_is_no_curve(
     assert (found["cases"], found["subjects"]) == ([], [])
 
 
-def test_nothing_stored_is_no_curve(client: httpx.Client) -> None:
+def test_nothing_stored_is_no_curve(client: httpx2.Client) -> None:
     assert client.get("/scaling").json() == {"host_kind": None, "subjects": [], "cases": [], "loads": []}
 
 
@@ -128,7 +128,7 @@ def served(run: Run, concurrency: int, number: int, times: Times) -> Invocation:
 
 
 def test_the_greatest_rate_of_a_server_is_named_with_what_limited_it(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run(spec=LOADS)
     empty_store.add_run(run)
@@ -164,7 +164,7 @@ def test_the_greatest_rate_of_a_server_is_named_with_what_limited_it(
 
 
 def test_without_a_choice_the_first_host_kind_with_curves_is_shown(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     other = HOST.model_copy(update={"cpu_model": "Other CPU"})
     runs = {
@@ -187,7 +187,7 @@ def test_without_a_choice_the_first_host_kind_with_curves_is_shown(
 
 @pytest.mark.parametrize("client_percent", [30, 80])
 def test_a_rate_at_which_neither_side_was_busy_is_not_the_servers_limit(
-    client_percent: int, client: httpx.Client, empty_store: ClickHouseStore
+    client_percent: int, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run(spec=LOADS)
     empty_store.add_run(run)
@@ -199,7 +199,7 @@ def test_a_rate_at_which_neither_side_was_busy_is_not_the_servers_limit(
 
 
 def test_a_server_with_one_number_of_connections_at_once_or_without_rates_has_no_maximum(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run(spec=LOADS)
     empty_store.add_run(run)

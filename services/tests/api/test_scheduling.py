@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.runs import Run, RunEvent, RunState
@@ -21,11 +21,11 @@ def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Cl
     return cluster_api(empty_store, client_of, tmp_path)
 
 
-def add(api: ClusterApi, spec: str = NIGHTLY, who: str = "submitter") -> httpx.Response:
+def add(api: ClusterApi, spec: str = NIGHTLY, who: str = "submitter") -> httpx2.Response:
     return api.ask(who, "POST", "/schedules", {"spec_text": spec})
 
 
-def remove(api: ClusterApi, name: str = "nightly") -> httpx.Response:
+def remove(api: ClusterApi, name: str = "nightly") -> httpx2.Response:
     return api.ask("submitter", "DELETE", f"/schedules/{name}")
 
 
@@ -33,7 +33,7 @@ def listed(api: ClusterApi) -> list[tuple[str, str]]:
     return [(schedule["name"], schedule["cron"]) for schedule in api.http.get("/schedules").json()]
 
 
-def asked(api: ClusterApi, time: str = TIME, name: str = "nightly", who: str = "schedule nightly") -> httpx.Response:
+def asked(api: ClusterApi, time: str = TIME, name: str = "nightly", who: str = "schedule nightly") -> httpx2.Response:
     return api.ask(who, "POST", f"/schedules/{name}/runs", **{"Idempotency-Key": time})
 
 
@@ -167,7 +167,7 @@ def test_without_a_time_no_run_is_asked_for(api: ClusterApi) -> None:
     assert_problem(api.ask("schedule nightly", "POST", "/schedules/nightly/runs"), 422, "header.Idempotency-Key")
 
 
-def test_a_machine_by_itself_has_no_schedules(client: httpx.Client) -> None:
+def test_a_machine_by_itself_has_no_schedules(client: httpx2.Client) -> None:
     assert client.get("/schedules").json() == []
     answer = client.post("/schedules", json={"spec_text": NIGHTLY}, headers=token("any"))
     assert_problem(answer, 409, "no queue")

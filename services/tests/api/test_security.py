@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.hosts import kind_of
@@ -31,7 +31,7 @@ def measured(store: ClickHouseStore, run_id: str, *, version: str = "1.0", day: 
     store.add_invocations(run, invocations)
 
 
-def security(client: httpx.Client, **parameters: str) -> dict[str, Any]:
+def security(client: httpx2.Client, **parameters: str) -> dict[str, Any]:
     answer = client.get("/security", params=parameters)
     assert answer.status_code == 200, answer.text
     view: dict[str, Any] = answer.json()
@@ -43,7 +43,7 @@ def level(answer: dict[str, Any], level_bits: int) -> dict[str, Any]:
     return at_level
 
 
-def test_an_empty_store_has_levels_without_handshakes(client: httpx.Client) -> None:
+def test_an_empty_store_has_levels_without_handshakes(client: httpx2.Client) -> None:
     answer = security(client)
     assert (answer["host_kind"], answer["subject"], answer["subjects"]) == (None, None, [])
     assert [each["handshakes"] for each in answer["levels"]] == [[]] * 6
@@ -52,7 +52,7 @@ def test_an_empty_store_has_levels_without_handshakes(client: httpx.Client) -> N
 
 
 def test_the_version_measured_last_is_shown_and_others_are_offered(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "20260101-120000-0001", version="1.1")
     measured(empty_store, "20260102-120000-0001", version="1.0", day=1)
@@ -63,7 +63,7 @@ def test_the_version_measured_last_is_shown_and_others_are_offered(
     assert {each["run_id"] for each in level(older, 128)["handshakes"]} == {"20260101-120000-0001"}
 
 
-def test_the_answers_of_a_level(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_answers_of_a_level(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "20260101-120000-0001")
     answer = level(security(client), 128)
     assert answer["missing"] is None
@@ -76,7 +76,7 @@ def test_the_answers_of_a_level(client: httpx.Client, empty_store: ClickHouseSto
     assert weaker["cheapest_case"] == answer["cheapest_case"], "a stronger handshake answers for a lower level too"
 
 
-def test_another_model_ranks_the_same_handshakes(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_another_model_ranks_the_same_handshakes(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "20260101-120000-0001")
     answer = security(client, model="cnsa-2")
     assert [each["handshakes"] for each in answer["levels"]] == [[]] * 6
@@ -85,7 +85,7 @@ def test_another_model_ranks_the_same_handshakes(client: httpx.Client, empty_sto
 
 
 @pytest.mark.parametrize("side", ["client", "server"])
-def test_a_side_has_its_own_costs(client: httpx.Client, empty_store: ClickHouseStore, side: str) -> None:
+def test_a_side_has_its_own_costs(client: httpx2.Client, empty_store: ClickHouseStore, side: str) -> None:
     measured(empty_store, "20260101-120000-0001")
     of_both, of_side = (level(security(client, side=each), 128)["handshakes"] for each in ("both", side))
     costs = {each["case"]["id"]: each["cost"]["value"] for each in of_side}
@@ -93,7 +93,7 @@ def test_a_side_has_its_own_costs(client: httpx.Client, empty_store: ClickHouseS
     assert costs
 
 
-def test_only_the_chosen_host_kind_is_shown(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_only_the_chosen_host_kind_is_shown(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "20260101-120000-0001")
     measured(empty_store, "20260102-120000-0001", day=1, host=OTHER)
     here = security(client, cpu_model=kind_of(HOST))
@@ -102,11 +102,11 @@ def test_only_the_chosen_host_kind_is_shown(client: httpx.Client, empty_store: C
 
 
 def test_an_unknown_subject_is_not_shown_as_one_without_handshakes(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "20260101-120000-0001")
     assert_problem(client.get("/security", params={"subject": "fake@9.9"}), 404, "fake@9.9")
 
 
-def test_an_unknown_model_is_refused(client: httpx.Client) -> None:
+def test_an_unknown_model_is_refused(client: httpx2.Client) -> None:
     assert client.get("/security", params={"model": "nsa"}).status_code == 422

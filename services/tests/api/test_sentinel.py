@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.kits import KitManifest
@@ -46,13 +46,13 @@ def measured(
     return run
 
 
-def sentinel(client: httpx.Client, run: Run) -> dict[str, Any]:
+def sentinel(client: httpx2.Client, run: Run) -> dict[str, Any]:
     found: dict[str, Any] = client.get(f"/runs/{run.run_id}").json()["sentinel"]
     return found
 
 
 def test_a_first_run_has_a_sentinel_and_nothing_to_compare_it_with(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = measured(empty_store, "one")
     assert sentinel(client, run) == {
@@ -60,13 +60,13 @@ def test_a_first_run_has_a_sentinel_and_nothing_to_compare_it_with(
     }  # fmt: skip
 
 
-def test_a_run_without_a_sentinel_has_none(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_without_a_sentinel_has_none(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     assert sentinel(client, measured(empty_store, "one", kit=None)) is None
 
 
 @pytest.mark.parametrize(("machine", "moved"), [(1.02, True), (1 / 1.02, True), (1.0, False), (1.004, False)])
 def test_a_machine_that_moved_by_two_percent_has_moved(
-    machine: float, moved: bool, client: httpx.Client, empty_store: ClickHouseStore
+    machine: float, moved: bool, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one")
     later = measured(empty_store, "two", day=1, machine=machine)
@@ -79,14 +79,14 @@ def test_a_machine_that_moved_by_two_percent_has_moved(
 
 
 def test_a_library_that_became_slower_is_no_move_of_the_machine(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one")
     later = measured(empty_store, "two", day=1, library=1.3)
     assert not sentinel(client, later)["move"]["moved"]
 
 
-def test_the_newest_run_before_it_counts_and_none_after_it(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_newest_run_before_it_counts_and_none_after_it(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     runs = [
         measured(empty_store, f"day-{day}", day=day, machine=machine) for day, machine in ((3, 1.5), (2, 1.0), (1, 1.2))
     ]
@@ -97,7 +97,7 @@ def test_the_newest_run_before_it_counts_and_none_after_it(client: httpx.Client,
     assert moves["day-3"]["ratio"] == pytest.approx(1.5)
 
 
-def test_another_sentinel_or_another_machine_says_nothing(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_another_sentinel_or_another_machine_says_nothing(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "other-kit", kit=a_kit("openssl@system", version="3.0.1"))
     measured(empty_store, "other-flags", kit=a_kit("openssl@system", version="3.0.2", flags="-O3"))
     measured(empty_store, "other-cpu", cpu_model="Another CPU")
@@ -105,7 +105,7 @@ def test_another_sentinel_or_another_machine_says_nothing(client: httpx.Client, 
 
 
 def test_through_the_sentinel_two_runs_are_compared_without_what_the_machine_did(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = measured(empty_store, "one")
     cells = client.get(f"/runs/{run.run_id}").json()["cells"]
@@ -115,7 +115,7 @@ def test_through_the_sentinel_two_runs_are_compared_without_what_the_machine_did
         assert cell["to_sentinel"]["ratio"] == pytest.approx(0.8)
 
 
-def test_what_reading_the_clocks_cost_is_shown_by_subject(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_what_reading_the_clocks_cost_is_shown_by_subject(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(kits={SENTINEL: FROZEN})
     empty_store.add_run(run)
     invocation = an_invocation(run, cpu_ns={ONE: 1, SENTINEL: 2}, timers={ONE: TIMER, SENTINEL: TIMER})
@@ -123,7 +123,7 @@ def test_what_reading_the_clocks_cost_is_shown_by_subject(client: httpx.Client, 
     assert client.get(f"/runs/{run.run_id}").json()["timers"] == dict.fromkeys((ONE, SENTINEL), TIMER.model_dump())
 
 
-def test_before_the_first_invocation_no_clock_is_known(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_before_the_first_invocation_no_clock_is_known(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)
     assert client.get(f"/runs/{run.run_id}").json()["timers"] == {}

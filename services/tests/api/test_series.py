@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.hosts import HostFacts
@@ -58,21 +58,21 @@ def noise(version: int, invocation: int) -> float:
     return 0.0005 * ((5 * version + 7 * invocation + version * version) % 11 - 5)
 
 
-def the_line(client: httpx.Client, **asked: Any) -> dict[str, Any]:
+def the_line(client: httpx2.Client, **asked: Any) -> dict[str, Any]:
     (line,) = series(client, RSA, **asked)
     assert [point["subject"]["version"] for point in line["points"]] == list(VERSIONS)
     assert isinstance(line, dict)
     return line
 
 
-def change_points(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
+def change_points(client: httpx2.Client, **asked: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = the_line(client, **asked)["change_points"]
     return found
 
 
 @pytest.mark.parametrize("invocations", [1, 6])
 def test_a_planted_step_is_a_change_point_at_its_version(
-    invocations: int, client: httpx.Client, empty_store: ClickHouseStore
+    invocations: int, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS, invocations=invocations)
     (found,) = change_points(client)
@@ -86,7 +86,7 @@ def test_a_planted_step_is_a_change_point_at_its_version(
     ("frozen", "slower"), [(None, 1), ("3.0.2", 1), ("3.0.2", 1.2)], ids=["alone", "with a sentinel", "a slower node"]
 )
 def test_a_step_is_found_across_a_node_that_was_recycled(
-    frozen: str | None, slower: float, client: httpx.Client, empty_store: ClickHouseStore
+    frozen: str | None, slower: float, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """How the new node differs from the old one is in the sentinel too."""
     measured(empty_store, "one", VERSIONS[:4], frozen=frozen)
@@ -95,7 +95,7 @@ def test_a_step_is_found_across_a_node_that_was_recycled(
 
 
 def test_nothing_is_compared_across_another_way_of_measuring(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1, harness=1)
@@ -104,7 +104,7 @@ def test_nothing_is_compared_across_another_way_of_measuring(
 
 @pytest.mark.parametrize("changed", [{"microcode": "0x2"}, {"governor": "powersave"}], ids=["microcode", "governor"])
 def test_a_machine_that_was_changed_has_a_line_of_its_own(
-    changed: dict[str, str], client: httpx.Client, empty_store: ClickHouseStore
+    changed: dict[str, str], client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1, host=HOST.model_copy(update=changed))
@@ -116,20 +116,20 @@ def test_a_machine_that_was_changed_has_a_line_of_its_own(
     assert versions == [list(VERSIONS[6:]), list(VERSIONS[:6])]
 
 
-def test_an_old_link_leads_to_the_machine_that_it_named(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_an_old_link_leads_to_the_machine_that_it_named(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", VERSIONS, host=HOST.model_copy(update={"microcode": "0x2", "governor": "performance"}))
     (line,) = series(client, RSA, cpu_model=f"{HOST.cpu_model}, microcode 0x2")
     assert line["host_kind"]["cpu_model"] == f"{HOST.cpu_model}, microcode 0x2, governor performance"
 
 
-def test_runs_on_one_machine_are_one_history(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_runs_on_one_machine_are_one_history(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1)
     assert [found["index"] for found in change_points(client)] == [6]
 
 
 def test_what_the_machine_did_is_no_change_where_the_sentinel_was_measured_along(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """Slower from 1.4 on, and again from 1.9 on; only the step at 1.6 is the library's."""
     for day, (begin, end, slower) in enumerate(((0, 4, 1), (4, 9, 1.2), (9, 12, 1.3))):
@@ -142,7 +142,7 @@ def test_what_the_machine_did_is_no_change_where_the_sentinel_was_measured_along
 
 
 def test_points_without_the_sentinel_are_compared_as_they_were_measured(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6], frozen="3.0.2")
     measured(empty_store, "two", VERSIONS[6:], day=1)
@@ -152,7 +152,7 @@ def test_points_without_the_sentinel_are_compared_as_they_were_measured(
 
 
 def test_costs_relative_to_one_sentinel_are_not_compared_with_those_to_another(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6], frozen="3.0.2")
     measured(empty_store, "two", VERSIONS[6:], day=1, frozen="3.0.3")
@@ -161,14 +161,14 @@ def test_costs_relative_to_one_sentinel_are_not_compared_with_those_to_another(
     assert line["change_points"] == []
 
 
-def test_in_three_points_nothing_is_looked_for(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_in_three_points_nothing_is_looked_for(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "one", VERSIONS[:3], frozen="3.0.2")
     (line,) = series(client, RSA)
     assert not line["through_sentinel"]
     assert line["change_points"] == []
 
 
-def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_what_costs_nothing_has_no_change_points(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)
     empty_store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": 0, "fake@1.1": 1}))
@@ -176,7 +176,7 @@ def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_sto
     assert line["change_points"] == []
 
 
-def test_a_change_point_has_the_step_that_the_table_shows(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_change_point_has_the_step_that_the_table_shows(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """Its size is that of the two versions next to it, as judged, whatever the level of longer stretches."""
     measured(empty_store, "one", VERSIONS)
     (found,) = change_points(client)
@@ -188,7 +188,7 @@ def test_a_change_point_has_the_step_that_the_table_shows(client: httpx.Client, 
 
 
 def test_a_change_point_between_runs_that_share_nothing_has_no_size(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1)
@@ -196,7 +196,7 @@ def test_a_change_point_between_runs_that_share_nothing_has_no_size(
     assert (found["verdict"], found["move"]) == ("apart", None)
 
 
-def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_trends_have_the_points_of_each_series(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     other = HOST.model_copy(update={"cpu_model": "Other CPU"})
     measured(empty_store, "one", VERSIONS)
     measured(empty_store, "two", VERSIONS[:3], day=1, host=other)
@@ -217,6 +217,6 @@ def test_trends_have_the_points_of_each_series(client: httpx.Client, empty_store
     assert {line["host_kind"]["cpu_model"] for line in narrowed["lines"]} == {"Other CPU"}
 
 
-def test_trends_of_nothing_are_empty(client: httpx.Client) -> None:
+def test_trends_of_nothing_are_empty(client: httpx2.Client) -> None:
     trends = client.get("/trends", params={"case_id": RSA}).raise_for_status().json()
     assert (trends["lines"], trends["subjects"], trends["releases"]) == ([], [], [])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fastapi.routing
-import httpx2 as httpx
+import httpx2
 import pytest
 from fastapi import FastAPI
 
@@ -34,7 +34,7 @@ from tests.serving import serving
 class Stream:
     """The events of a stream, as they arrive."""
 
-    response: httpx.Response
+    response: httpx2.Response
 
     def __post_init__(self) -> None:
         self._lines = self.response.iter_lines()
@@ -79,7 +79,7 @@ def app_of(
 @contextmanager
 def following(url: str, path: str, last_id: str | None = None) -> Iterator[Stream]:
     headers = {} if last_id is None else {"Last-Event-ID": last_id}
-    with httpx.stream("GET", f"{url}{API_PREFIX}{path}", headers=headers, timeout=60) as response:
+    with httpx2.stream("GET", f"{url}{API_PREFIX}{path}", headers=headers, timeout=60) as response:
         assert response.status_code == 200, response.read()
         yield Stream(response)
 
@@ -183,7 +183,7 @@ def test_what_this_machine_measured_is_counted_everywhere_before_it_is_stored(
         (under_way,) = stream.next()["under_way"]
         assert [under_way[fact] for fact in facts] == [0, 3, 12]
         progress, queue = (
-            httpx.get(f"{url}{API_PREFIX}{path}", timeout=60).json()
+            httpx2.get(f"{url}{API_PREFIX}{path}", timeout=60).json()
             for path in (f"/runs/{running.run_id}/progress", "/queue")
         )
         for shown in (progress, *queue["runs"]):
@@ -196,7 +196,7 @@ def test_what_this_machine_measured_is_counted_everywhere_before_it_is_stored(
 
 def test_there_is_no_stream_of_an_unknown_run(empty_store: ClickHouseStore) -> None:
     with serving(app_of(empty_store)) as url:
-        assert_problem(httpx.get(f"{url}{API_PREFIX}/runs/none/stream", timeout=60), 404, "none")
+        assert_problem(httpx2.get(f"{url}{API_PREFIX}/runs/none/stream", timeout=60), 404, "none")
 
 
 def test_streams_are_bounded_hold_up_no_reader_and_are_free_again(empty_store: ClickHouseStore, running: Run) -> None:
@@ -206,8 +206,8 @@ def test_streams_are_bounded_hold_up_no_reader_and_are_free_again(empty_store: C
         with ExitStack() as stack:
             followers = [stack.enter_context(following(url, path)) for _ in range(READERS_AT_ONCE + 1)]
             assert {follower.next()["state"] for follower in followers} == {"running"}
-            assert_problem(httpx.get(f"{url}{API_PREFIX}{path}", timeout=60), 503, "5 streams")
-            assert httpx.get(f"{url}{API_PREFIX}/overview", timeout=60).status_code == 200
+            assert_problem(httpx2.get(f"{url}{API_PREFIX}{path}", timeout=60), 503, "5 streams")
+            assert httpx2.get(f"{url}{API_PREFIX}/overview", timeout=60).status_code == 200
         while not is_followed(f"{url}{API_PREFIX}{path}"):
             pass  # the service has not yet noticed that the clients are gone
 
@@ -236,13 +236,13 @@ def test_the_head_of_a_stream_takes_none(empty_store: ClickHouseStore) -> None:
     app = app_of(empty_store)
     app.state.streams = Streams(empty_store, most=1)
     with serving(app) as url:
-        assert httpx.head(f"{url}{API_PREFIX}/overview/stream", timeout=60).status_code == 200
+        assert httpx2.head(f"{url}{API_PREFIX}/overview/stream", timeout=60).status_code == 200
         while not is_followed(f"{url}{API_PREFIX}/overview/stream"):
             pass
 
 
 def is_followed(url: str) -> bool:
-    with httpx.stream("GET", url, timeout=60) as response:
+    with httpx2.stream("GET", url, timeout=60) as response:
         return response.status_code == 200
 
 
@@ -288,7 +288,7 @@ def test_all_streams_of_a_topic_share_one_reading(empty_store: ClickHouseStore) 
 
 def jobs_of(url: str, run: Run) -> list[dict[str, Any]]:
     answer: dict[str, Any] = (
-        httpx.get(f"{url}{API_PREFIX}/runs/{run.run_id}/progress", timeout=60).raise_for_status().json()
+        httpx2.get(f"{url}{API_PREFIX}/runs/{run.run_id}/progress", timeout=60).raise_for_status().json()
     )
     assert sum(answer["job_states"].values()) == len(answer["jobs"])
     jobs: list[dict[str, Any]] = answer["jobs"]

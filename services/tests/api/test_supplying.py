@@ -5,7 +5,7 @@ import tarfile
 from io import BytesIO
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.hosts import HostFacts
@@ -33,7 +33,7 @@ def pod_of(run: Run, uid: str = "uid-1", job: int = 0) -> str:
 
 def upload(
     api: ClusterApi, run: Run, value: float, *, attempt: int = 1, uid: str = "uid-1", host: HostFacts = HOST
-) -> httpx.Response:
+) -> httpx2.Response:
     invocation = an_invocation(run, cpu_ns={"fake@1.0": [value] * 3}, attempt=attempt, host=host)
     return api.ask(pod_of(run, uid), "POST", f"/runs/{run.run_id}/invocations", invocation.model_dump(mode="json"))
 

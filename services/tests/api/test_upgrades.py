@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.answers.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
@@ -41,12 +41,12 @@ libraries:
 
 
 @pytest.fixture
-def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx2.Client]:
     app = create_app(
         empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
     )
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+        client.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
@@ -86,7 +86,7 @@ def standing_on(reference: str, nettle: str, gmp: str) -> KitManifest:
     return a_kit(reference, packages=[Package(name=name, version=one, sha256=None) for name, one in versions.items()])
 
 
-def report(client: httpx.Client, before: str = "1.0", after: str = "1.1", **asked: Any) -> dict[str, Any]:
+def report(client: httpx2.Client, before: str = "1.0", after: str = "1.1", **asked: Any) -> dict[str, Any]:
     return upgrade_report(client, before, after, **asked)
 
 
@@ -100,7 +100,7 @@ def names(store: ClickHouseStore) -> dict[str, str]:
 
 
 def test_a_planted_step_is_shown_with_its_cells_sides_and_notes(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
     found = report(client)
@@ -129,7 +129,7 @@ def test_a_planted_step_is_shown_with_its_cells_sides_and_notes(
 
 
 def test_a_step_says_what_else_changed_and_each_side_has_its_own_verdict(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """The fake kits' packages are those of two releases of a distribution."""
     kits = {ONE: standing_on(ONE, "3.8.1-2", "2:6.2.1+dfsg1-1.1"), TWO: standing_on(TWO, "3.10.1-1", "2:6.3.0+dfsg-3")}
@@ -162,7 +162,7 @@ def test_a_step_says_what_else_changed_and_each_side_has_its_own_verdict(
 
 
 def test_a_run_that_interleaved_both_speaks_however_much_was_measured_of_one_since(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "both", {ONE: 1.0, TWO: 1.02})
     measured(empty_store, "later", {TWO: 2.0, THREE: 2.02}, day=1, cases=(RSA,))
@@ -176,7 +176,7 @@ def test_a_run_that_interleaved_both_speaks_however_much_was_measured_of_one_sin
 
 
 def test_versions_of_different_runs_are_compared_through_the_same_sentinel_in_nanoseconds(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     kits = {SENTINEL: FROZEN}
     measured(empty_store, "one", {ONE: 1.0, SENTINEL: 2.0}, kits=kits)
@@ -193,7 +193,7 @@ def test_versions_of_different_runs_are_compared_through_the_same_sentinel_in_na
 
 
 def test_versions_of_different_runs_without_a_sentinel_are_marked_and_those_of_another_harness_not_judged(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0})
     measured(empty_store, "two", {TWO: 1.1}, day=1)
@@ -207,7 +207,7 @@ def test_versions_of_different_runs_without_a_sentinel_are_marked_and_those_of_a
 
 
 def test_a_cell_that_preemption_left_without_sides_says_so_in_the_report(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     """A newer run that has one of the two alone is no part of the comparison, and says nothing of it."""
     run = a_run("one", spec=VERSIONS)
@@ -233,7 +233,7 @@ def test_a_cell_that_preemption_left_without_sides_says_so_in_the_report(
     [({}, (3.5e6, 3.5e6)), ({0: ONE, 1: TWO}, (4.5e6, 4.5e6)), ({0: ONE, 1: ONE, 2: ONE, 3: ONE, 5: TWO}, None)],
 )
 def test_the_cores_of_a_server_are_of_invocations_that_compare_it(
-    client: httpx.Client,
+    client: httpx2.Client,
     empty_store: ClickHouseStore,
     without_sides: Mapping[int, str],
     cores_of: tuple[float, float] | None,
@@ -264,7 +264,7 @@ def test_the_cores_of_a_server_are_of_invocations_that_compare_it(
 
 
 def test_versions_of_different_runs_are_compared_through_a_version_that_both_have(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", {ONE: 1.0, THREE: 2.0})
     measured(empty_store, "two", {TWO: 1.1, THREE: 2.2}, day=1)
@@ -281,7 +281,7 @@ def test_versions_of_different_runs_are_compared_through_a_version_that_both_hav
 
 
 def test_default_settings_that_chose_something_else_are_not_judged(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run(spec=VERSIONS.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-RSA]"))
     empty_store.add_run(run)
@@ -298,7 +298,7 @@ def test_default_settings_that_chose_something_else_are_not_judged(
     assert one["warnings"] == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
 
 
-def test_host_kinds_are_never_mixed_and_can_be_asked_for(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_host_kinds_are_never_mixed_and_can_be_asked_for(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "here", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
     measured(empty_store, "there", {ONE: 1.0, TWO: 1.0}, cases=(RSA,), host=OTHER_CPU, day=1)
     measured(empty_store, "alone", {ONE: 9.0}, host=HOST.model_copy(update={"cpu_model": "Third"}), day=2)
@@ -327,7 +327,7 @@ def test_of_one_run_alone_nothing_else_is_read(empty_store: ClickHouseStore) -> 
 
 
 def test_a_case_that_one_version_lacks_is_missing_with_the_reason(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, cases=(RSA,))
     lacking = an_invocation(run, case_id=ECDSA, cpu_ns={ONE: 1e6}, outcomes=[an_outcome(TWO)])
@@ -345,7 +345,7 @@ def test_a_case_that_one_version_lacks_is_missing_with_the_reason(
 
 
 def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_must_be_clear(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     spec = VERSIONS.replace("[1.0, 1.1, 1.2]", "[1.0+seed=1, 1.0+seed=2, 1.1]")
     measured(empty_store, "one", {"fake@1.0+seed=1": 1.0, "fake@1.0+seed=2": 1.0, TWO: 1.0}, spec=spec)
@@ -355,7 +355,7 @@ def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_m
     sources = report(client, "1.0+seed=1", "1.0+seed=2")
     assert "(1.0+seed=1) → 1.0 (1.0+seed=2)" in sources["sentence"]
 
-    def asked(**changes: str) -> httpx.Response:
+    def asked(**changes: str) -> httpx2.Response:
         ends = {"library": "fake", "before": "1.0+seed=1", "after": "1.1"} | changes
         return client.get("/compare", params=upgrade_params(ends["before"], ends["after"], ends["library"]))
 
@@ -369,7 +369,7 @@ def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_m
 
 
 def test_neighbours_are_listed_newest_first_and_page_by_page(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     assert client.get("/upgrades").json() == {"upgrades": [], "next_before": None}
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
@@ -421,7 +421,7 @@ def counted(store: ClickHouseStore, run_id: str, hashes: Mapping[str, float]) ->
 
 
 def test_why_an_upgrade_costs_more_is_explained_function_by_function(
-    empty_store: ClickHouseStore, client: httpx.Client
+    empty_store: ClickHouseStore, client: httpx2.Client
 ) -> None:
     why = "/upgrades/why?library=fake"
     assert client.get(f"{why}&before=1.0&after=1.1").json() == [], "nothing was counted"
@@ -441,7 +441,7 @@ def test_why_an_upgrade_costs_more_is_explained_function_by_function(
     assert_problem(client.get(f"{why}&before=1.0&after=9.9"), 404, "no results of fake 9.9")
 
 
-def test_the_calls_of_both_versions_are_one_tree(empty_store: ClickHouseStore, client: httpx.Client) -> None:
+def test_the_calls_of_both_versions_are_one_tree(empty_store: ClickHouseStore, client: httpx2.Client) -> None:
     stacks = f"/upgrades/why/stacks?library=fake&case_id={RSA}"
     ends = "before=1.0&after=1.1"
     assert_problem(client.get(f"{stacks}&{ends}&side=server"), 404, "no results of fake 1.0")
@@ -458,7 +458,7 @@ def test_the_calls_of_both_versions_are_one_tree(empty_store: ClickHouseStore, c
 
 
 def test_the_profile_of_a_version_is_a_file_of_other_programs(
-    empty_store: ClickHouseStore, client: httpx.Client
+    empty_store: ClickHouseStore, client: httpx2.Client
 ) -> None:
     counted(empty_store, "counting", {ONE: 100.0, TWO: 350.0})
     profile = f"/upgrades/why/profile?library=fake&case_id={RSA}&side=server"

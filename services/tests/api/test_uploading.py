@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api import uploading
@@ -21,7 +21,9 @@ TWO = "fake@1.1"
 OTHER_RUN = token("another run")
 
 
-def post(client: httpx.Client, run: Run, what: str, body: Any, headers: dict[str, str] | None = None) -> httpx.Response:
+def post(
+    client: httpx2.Client, run: Run, what: str, body: Any, headers: dict[str, str] | None = None
+) -> httpx2.Response:
     headers = token(run.run_id) if headers is None else headers
     return client.post(f"/runs/{run.run_id}/{what}", json=body, headers=headers)
 
@@ -30,7 +32,7 @@ def invocation_of(run: Run, **changes: Any) -> Any:
     return an_invocation(run, cpu_ns={ONE: [1, 2]}).model_dump(mode="json") | changes
 
 
-def test_a_run_its_events_and_its_invocations_are_stored(client: httpx.Client) -> None:
+def test_a_run_its_events_and_its_invocations_are_stored(client: httpx2.Client) -> None:
     run = a_run()
     assert put(client, run).status_code == 204
     assert post(client, run, "events", an_event(run).model_dump(mode="json")).status_code == 204
@@ -41,7 +43,7 @@ def test_a_run_its_events_and_its_invocations_are_stored(client: httpx.Client) -
     assert client.get(f"/runs/{run.run_id}").json()["summary"]["invocations_stored"] == 1
 
 
-def test_what_need_not_be_tried_again_is_named_with_the_invocation_that_showed_it(client: httpx.Client) -> None:
+def test_what_need_not_be_tried_again_is_named_with_the_invocation_that_showed_it(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     of_number = [
@@ -61,7 +63,7 @@ def test_what_need_not_be_tried_again_is_named_with_the_invocation_that_showed_i
     assert {row["invocation"]: row["hopeless"] for row in of_job} == {3: [ONE, TWO]}
 
 
-def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client: httpx.Client) -> None:
+def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     post(client, run, "events", an_event(run).model_dump(mode="json"))
@@ -82,7 +84,7 @@ def test_several_invocations_are_stored_at_once_and_as_often_as_one_likes(client
     ],
 )
 def test_of_several_invocations_none_is_stored_if_one_is_refused(
-    client: httpx.Client, changes: dict[str, Any], says: str
+    client: httpx2.Client, changes: dict[str, Any], says: str
 ) -> None:
     run = a_run()
     put(client, run)
@@ -91,7 +93,7 @@ def test_of_several_invocations_none_is_stored_if_one_is_refused(
     assert client.get(f"/runs/{run.run_id}/invocations").json() == []
 
 
-def test_several_invocations_with_many_faults_are_answered_with_their_number(client: httpx.Client) -> None:
+def test_several_invocations_with_many_faults_are_answered_with_their_number(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     assert_problem(post(client, run, "invocation-batches", [1] * 1001), 422, "1,001 places")
@@ -102,7 +104,7 @@ def test_several_invocations_with_many_faults_are_answered_with_their_number(cli
 
 
 def test_of_many_uploads_at_once_few_are_parsed_and_all_are_stored(
-    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A parsed body takes ten times its size, and a cluster's nodes end their jobs together."""
     run = a_run()
@@ -132,7 +134,7 @@ def test_of_many_uploads_at_once_few_are_parsed_and_all_are_stored(
     assert len(client.get(f"/runs/{run.run_id}/invocations").json()) == len(numbers)
 
 
-def test_every_upload_can_be_repeated(client: httpx.Client) -> None:
+def test_every_upload_can_be_repeated(client: httpx2.Client) -> None:
     run = a_run()
     for _ in range(3):
         assert put(client, run).status_code == 204
@@ -141,7 +143,7 @@ def test_every_upload_can_be_repeated(client: httpx.Client) -> None:
     assert len(client.get("/export", params={"format": "json"}).json()) == 1
 
 
-def test_another_run_of_the_same_id_is_a_conflict(client: httpx.Client) -> None:
+def test_another_run_of_the_same_id_is_a_conflict(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     assert_problem(put(client, run, spec_text="another"), 409, "stored with other facts")
@@ -163,7 +165,7 @@ def test_another_run_of_the_same_id_is_a_conflict(client: httpx.Client) -> None:
     ids=["none", "empty", "nonsense", "basic", "other run", "other secret", "expired"],
 )
 def test_without_its_own_token_nothing_of_a_run_is_written(
-    client: httpx.Client, what: str, headers: dict[str, str]
+    client: httpx2.Client, what: str, headers: dict[str, str]
 ) -> None:
     run = a_run()
     if what == "run":
@@ -208,7 +210,7 @@ def test_a_token_without_an_end_or_for_another_audience_is_none() -> None:
     ],
 )
 def test_an_invocation_that_does_not_fit_its_run_is_refused(
-    client: httpx.Client, changes: dict[str, Any], says: str
+    client: httpx2.Client, changes: dict[str, Any], says: str
 ) -> None:
     run = a_run()
     put(client, run)
@@ -216,7 +218,7 @@ def test_an_invocation_that_does_not_fit_its_run_is_refused(
     assert client.get(f"/runs/{run.run_id}/invocations").json() == []
 
 
-def test_numbers_of_a_kit_for_another_architecture_are_refused(client: httpx.Client) -> None:
+def test_numbers_of_a_kit_for_another_architecture_are_refused(client: httpx2.Client) -> None:
     run = a_run(kits={ONE: a_kit(ONE, architecture="aarch64")})
     put(client, run)
     response = post(client, run, "invocations", invocation_of(run))
@@ -226,7 +228,7 @@ def test_numbers_of_a_kit_for_another_architecture_are_refused(client: httpx.Cli
     assert post(client, run, "invocations", without).status_code == 204
 
 
-def test_numbers_against_a_peer_for_another_architecture_are_refused(client: httpx.Client) -> None:
+def test_numbers_against_a_peer_for_another_architecture_are_refused(client: httpx2.Client) -> None:
     run = a_run(
         spec=SPEC.replace("matrix:", "matrix:\n  peer: ['server:fake@3.0']"),
         kits={"fake@3.0": a_kit("fake@3.0", architecture="aarch64")},
@@ -236,7 +238,7 @@ def test_numbers_against_a_peer_for_another_architecture_are_refused(client: htt
     assert_problem(post(client, run, "invocations", body), 422, "its kit of fake@3.0 is for aarch64")
 
 
-def test_numbers_of_a_worker_that_said_it_is_emulated_are_refused(client: httpx.Client) -> None:
+def test_numbers_of_a_worker_that_said_it_is_emulated_are_refused(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     timer = Timer(tick_source="cntvct", tick_cost_ns=1, thread_cpu_clock_cost_ns=1, emulated=True)
@@ -263,7 +265,7 @@ def test_numbers_of_a_worker_that_said_it_is_emulated_are_refused(client: httpx.
     ],
 )
 def test_an_invocation_of_the_wrong_form_is_refused_at_its_place(
-    client: httpx.Client, changes: dict[str, Any], place: str
+    client: httpx2.Client, changes: dict[str, Any], place: str
 ) -> None:
     run = a_run()
     put(client, run)
@@ -271,7 +273,7 @@ def test_an_invocation_of_the_wrong_form_is_refused_at_its_place(
     assert client.get(f"/runs/{run.run_id}/invocations").json() == []
 
 
-def test_a_zero_among_the_values_is_stored_and_compared_with_nothing(client: httpx.Client) -> None:
+def test_a_zero_among_the_values_is_stored_and_compared_with_nothing(client: httpx2.Client) -> None:
     run = a_run()
     put(client, run)
     for number in range(3):
@@ -282,7 +284,7 @@ def test_a_zero_among_the_values_is_stored_and_compared_with_nothing(client: htt
 
 
 def test_an_invocation_that_somebody_cut_short_is_dropped_and_a_crash_of_the_library_is_stored(
-    client: httpx.Client,
+    client: httpx2.Client,
 ) -> None:
     run = a_run()
     put(client, run)
@@ -295,7 +297,7 @@ def test_an_invocation_that_somebody_cut_short_is_dropped_and_a_crash_of_the_lib
     assert [outcome["reason"] for outcome in outcomes] == ["the worker was ended by signal 11"]
 
 
-def test_what_is_uploaded_under_another_address_is_refused(client: httpx.Client) -> None:
+def test_what_is_uploaded_under_another_address_is_refused(client: httpx2.Client) -> None:
     run, other = a_run(), a_run("other")
     response = client.put("/runs/other", json=run.model_dump(mode="json"), headers=token("other"))
     assert_problem(response, 422, f"the run in the body has id {run.run_id}, not other")
@@ -304,11 +306,11 @@ def test_what_is_uploaded_under_another_address_is_refused(client: httpx.Client)
 
 
 @pytest.mark.parametrize("created_at", ["2026-01-01T12:00:00", "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z", "soon"])
-def test_a_run_from_no_time_the_store_knows_is_refused(client: httpx.Client, created_at: str) -> None:
+def test_a_run_from_no_time_the_store_knows_is_refused(client: httpx2.Client, created_at: str) -> None:
     assert_problem(put(client, a_run(), created_at=created_at), 422, "body.created_at")
 
 
-def test_a_run_whose_parts_do_not_fit_each_other_is_refused(client: httpx.Client) -> None:
+def test_a_run_whose_parts_do_not_fit_each_other_is_refused(client: httpx2.Client) -> None:
     run = a_run()
     plan = run.plan.model_dump(mode="json")
     assert_problem(put(client, run, kits={}), 422, "no kit of subject fake@1.0")
@@ -316,20 +318,20 @@ def test_a_run_whose_parts_do_not_fit_each_other_is_refused(client: httpx.Client
 
 
 @pytest.mark.parametrize("what", ["events", "invocations"])
-def test_nothing_is_stored_of_a_run_that_was_never_announced(client: httpx.Client, what: str) -> None:
+def test_nothing_is_stored_of_a_run_that_was_never_announced(client: httpx2.Client, what: str) -> None:
     run = a_run()
     body = an_event(run).model_dump(mode="json") if what == "events" else invocation_of(run)
     assert_problem(post(client, run, what, body), 404, f"there is no run {run.run_id}")
 
 
-def test_an_upload_that_is_too_large_is_refused(client: httpx.Client) -> None:
+def test_an_upload_that_is_too_large_is_refused(client: httpx2.Client) -> None:
     run = a_run()
     body = b'{"a":"' + b"x" * MAX_UPLOAD_BYTES + b'"}'
     headers = token(run.run_id) | {"Content-Type": "application/json"}
     assert_problem(client.put(f"/runs/{run.run_id}", content=body, headers=headers), 413)
 
 
-def test_a_body_without_a_length_is_refused_before_it_is_read(client: httpx.Client) -> None:
+def test_a_body_without_a_length_is_refused_before_it_is_read(client: httpx2.Client) -> None:
     run = a_run()
     request = client.build_request("PUT", f"/runs/{run.run_id}", content=b"{", headers=token(run.run_id))
     del request.headers["Content-Length"]
@@ -337,7 +339,7 @@ def test_a_body_without_a_length_is_refused_before_it_is_read(client: httpx.Clie
     assert_problem(client.send(request), 411, "length")
 
 
-def test_a_body_is_counted_where_no_header_tells_its_length(client: httpx.Client) -> None:
+def test_a_body_is_counted_where_no_header_tells_its_length(client: httpx2.Client) -> None:
     run = a_run()
     request = client.build_request("PUT", f"/runs/{run.run_id}", content=b" " * (MAX_UPLOAD_BYTES + 1))
     request.headers.update(token(run.run_id))
@@ -345,19 +347,19 @@ def test_a_body_is_counted_where_no_header_tells_its_length(client: httpx.Client
     assert_problem(client.send(request), 413, str(MAX_UPLOAD_BYTES))
 
 
-def test_a_body_with_two_lengths_is_refused(client: httpx.Client) -> None:
+def test_a_body_with_two_lengths_is_refused(client: httpx2.Client) -> None:
     run = a_run()
     headers = token(run.run_id) | {"Content-Length": "2", "Transfer-Encoding": "chunked"}
     assert_problem(client.put(f"/runs/{run.run_id}", content=b"{}", headers=headers), 400, "Transfer-Encoding")
 
 
-def test_a_body_with_many_faults_is_answered_with_a_few_and_their_number(client: httpx.Client) -> None:
+def test_a_body_with_many_faults_is_answered_with_a_few_and_their_number(client: httpx2.Client) -> None:
     response = put(client, a_run(), kits={f"{number}@1": 1 for number in range(1000)})
     assert_problem(response, 422, "1000 places")
     assert len(response.json()["errors"]) == 5
 
 
-def test_a_body_that_is_no_json_is_a_problem(client: httpx.Client) -> None:
+def test_a_body_that_is_no_json_is_a_problem(client: httpx2.Client) -> None:
     headers = token(a_run().run_id) | {"Content-Type": "application/json"}
     assert_problem(client.put(f"/runs/{a_run().run_id}", content=b"{", headers=headers), 422, "body")
 

@@ -1,6 +1,6 @@
 """Verdicts of runs: as their pages judge the cells, and only once they have ended."""
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -31,7 +31,7 @@ def a_measured_run(store: ClickHouseStore, *, case_ids: tuple[str, ...] = (RSA, 
     return run
 
 
-def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_the_verdict_counts_what_the_runs_page_shows(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store)
     empty_store.add_event(an_event(run, RunState.FINISHED))
     verdict = client.get(f"/runs/{run.run_id}/verdict").json()
@@ -51,7 +51,7 @@ def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty
     assert dearer["low"] <= dearer["ratio"] <= dearer["high"]
 
 
-def test_a_run_that_counts_is_judged_by_its_counts(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_that_counts_is_judged_by_its_counts(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(spec=SPEC.replace("batches: 4", "instrument: instructions"))
     empty_store.add_run(run)
     sides = SIDES_OF[run.plan.measure.instrument]
@@ -82,7 +82,7 @@ def test_a_run_that_counts_is_judged_by_its_counts(client: httpx.Client, empty_s
     assert [change["verdict"], change["client"]["verdict"], change["server"]["verdict"]] == ["more"] * 3
 
 
-def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store, case_ids=(RSA,))
     empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))
     verdict = client.get(f"/runs/{run.run_id}/verdict").json()
@@ -93,7 +93,7 @@ def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, em
 
 
 def test_a_finished_run_has_no_trouble_with_what_no_library_can(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_measured_run(empty_store, case_ids=(RSA,))
     outcomes = tuple(map(an_outcome, run.kits))
@@ -105,7 +105,7 @@ def test_a_finished_run_has_no_trouble_with_what_no_library_can(
     assert client.get(f"/runs/{run.run_id}/verdict").json()["trouble"] == ""
 
 
-def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_without_numbers_has_nothing_to_compare(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)
     empty_store.add_event(an_event(run, RunState.CANCELLED))
@@ -113,7 +113,7 @@ def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empt
     assert (verdict["compared"], verdict["more"], verdict["largest"]) == (0, 0, [])
 
 
-def test_until_it_has_ended_there_is_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_until_it_has_ended_there_is_no_verdict(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     assert_problem(client.get(f"/runs/{run.run_id}/verdict"), 404)
     empty_store.add_run(run)
@@ -121,7 +121,7 @@ def test_until_it_has_ended_there_is_no_verdict(client: httpx.Client, empty_stor
     assert_problem(client.get(f"/runs/{run.run_id}/verdict"), 409, "has not ended")
 
 
-def test_a_run_that_went_on_is_judged_anew(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_a_run_that_went_on_is_judged_anew(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     run = a_measured_run(empty_store, case_ids=(RSA,))
     empty_store.add_event(an_event(run, RunState.FAILED))
     assert client.get(f"/runs/{run.run_id}/verdict").json()["compared"] == 2
@@ -134,7 +134,7 @@ def test_a_run_that_went_on_is_judged_anew(client: httpx.Client, empty_store: Cl
 
 
 def test_a_qualification_reaches_every_verdict_at_once(
-    client: httpx.Client, empty_store: ClickHouseStore, client_of: ClientOf
+    client: httpx2.Client, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
     """3% more is slower, until builds of one source are known to differ by more. Of two services, both say so."""
     spec = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
@@ -146,7 +146,7 @@ def test_a_qualification_reaches_every_verdict_at_once(
     empty_store.add_invocations(run, [an_invocation(run, n, cpu_ns=cost, case_id=RSA) for n, cost in enumerate(costs)])
     empty_store.add_event(an_event(run, RunState.FINISHED))
     replica = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
-    replica.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
+    replica.base_url = httpx2.URL(f"http://localhost{API_PREFIX}")
 
     def answers() -> list[tuple[int, int]]:
         counts = []
@@ -165,7 +165,7 @@ def test_a_qualification_reaches_every_verdict_at_once(
 
 
 def test_verdicts_of_several_runs_leave_out_those_that_have_not_ended(
-    client: httpx.Client, empty_store: ClickHouseStore
+    client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_measured_run(empty_store)
     empty_store.add_event(an_event(run, RunState.FINISHED))
@@ -177,7 +177,7 @@ def test_verdicts_of_several_runs_leave_out_those_that_have_not_ended(
     assert_problem(client.get("/verdicts"), 422)
 
 
-def test_what_has_no_result_is_counted_by_its_reason(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+def test_what_has_no_result_is_counted_by_its_reason(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     """Version 1.1 lost the second case, and 1.2 is too scarce in the first."""
     run = a_run(spec=THREE)
     empty_store.add_run(run)
@@ -196,7 +196,7 @@ def test_what_has_no_result_is_counted_by_its_reason(client: httpx.Client, empty
 
 @pytest.mark.parametrize("newer_alone", [False, True])
 def test_a_run_whose_cases_are_all_unsupported_says_so(
-    newer_alone: bool, client: httpx.Client, empty_store: ClickHouseStore
+    newer_alone: bool, client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     run = a_run()
     empty_store.add_run(run)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
@@ -28,13 +28,13 @@ PUSH = b'{"ref": "refs/heads/main", "repository": {"clone_url": "https://forge/a
 class Hooked:
     """An application with one repository `specs`, and another whose secret is gone."""
 
-    http: httpx.Client
+    http: httpx2.Client
     doorbell: Doorbell
     secret_file: Path
 
     def deliver(
         self, body: bytes = PUSH, event: str = "push", secret: str = HOOK_SECRET, path: str = PATH
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
         headers = {"X-GitHub-Event": event, "X-Hub-Signature-256": f"sha256={signature}"}
         return self.http.post(path, content=body, headers={**headers, "Content-Type": "application/json"})
@@ -103,7 +103,7 @@ def test_a_repository_that_is_not_watched_is_not_found(hooked: Hooked) -> None:
     assert_problem(hooked.deliver(path=f"{API_PREFIX}/webhooks/other"), 404, "no repository other")
 
 
-def test_without_a_doorbell_there_is_nothing_to_ring(client: httpx.Client) -> None:
+def test_without_a_doorbell_there_is_nothing_to_ring(client: httpx2.Client) -> None:
     assert_problem(client.post("/webhooks/specs", content=PUSH), 404, "no repository specs")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 
 from kexbench.api.calling import sign_role_token
 from kexbench.store.lock import StoreLock
@@ -23,7 +23,7 @@ class Serving:
     """A running `kexbench serve`."""
 
     process: "subprocess.Popen[str]"
-    http: httpx.Client
+    http: httpx2.Client
     home: Path
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
@@ -81,7 +81,7 @@ def serving(cli: Cli) -> Iterator[Serving]:
         assert address is not None
         token = sign_role_token("alice", "submitter", address.secret, now=datetime.now(UTC))
         headers = {"Authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60, trust_env=False) as http:
+        with httpx2.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60, trust_env=False) as http:
             yield Serving(process, http, cli.folder / "home")
 
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from tests.cli.conftest import TIMEOUT_S, Cli, stock
@@ -35,8 +35,8 @@ def test_serve_starts_beside_a_damaged_run_and_says_which_file_it_is(cli: Cli) -
         assert any(str(damaged.path / "run.json") in line for line in said), said
         assert any("remedy: " in line for line in said)
         api = next(word for word in said[-1].split() if word.startswith("http")) + "/api/v1"
-        assert [run["run_id"] for run in httpx.get(f"{api}/runs").json()["runs"]] == ["healthy"]
-        health = httpx.get(f"{api}/health").json()
+        assert [run["run_id"] for run in httpx2.get(f"{api}/runs").json()["runs"]] == ["healthy"]
+        health = httpx2.get(f"{api}/health").json()
         assert health["status"] == "impaired"
         assert [(trouble["part"], str(damaged.path) in trouble["reason"]) for trouble in health["troubles"]] == [
             ("results", True)
@@ -63,7 +63,7 @@ def test_a_store_whose_parts_are_damaged_says_so_and_has_again_what_the_runs_hol
     assert len(exported) == 6
     assert {"runs", "samples", "invocations", "run_events"} <= cut_parts(cli.folder / "home")
     with cli.serving() as (_, url):
-        health = httpx.get(f"{url}/api/v1/health", trust_env=False).json()
+        health = httpx2.get(f"{url}/api/v1/health", trust_env=False).json()
         assert health["status"] == "impaired"
         (trouble,) = health["troubles"]
         assert (trouble["part"], "1 run was restored" in trouble["reason"]) == ("store", True)
@@ -71,7 +71,7 @@ def test_a_store_whose_parts_are_damaged_says_so_and_has_again_what_the_runs_hol
     assert cli("runs", "list", "--json").json() == listed
     assert cli("export", "--format", "json").json() == exported
     with cli.serving() as (_, url):
-        assert httpx.get(f"{url}/api/v1/health", trust_env=False).json()["status"] == "ok"
+        assert httpx2.get(f"{url}/api/v1/health", trust_env=False).json()["status"] == "ok"
 
 
 def remove_parts(home: Path) -> None:
@@ -94,7 +94,7 @@ def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_reported(
     assert len(exported) == 6
     lose(cli.folder / "home")
     with cli.serving() as (_, url):
-        health = httpx.get(f"{url}/api/v1/health", trust_env=False).json()
+        health = httpx2.get(f"{url}/api/v1/health", trust_env=False).json()
         (trouble,) = health["troubles"]
         assert trouble["reason"].startswith("the store lacks runs that it had acknowledged. 1 run was restored")
     assert cli("runs", "list", "--json").json() == listed

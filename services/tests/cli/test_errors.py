@@ -122,6 +122,20 @@ def test_a_home_that_cannot_be_is_reported_with_the_remedy(cli: Cli, command: li
     assert "remedy: " in done.err
 
 
+@pytest.mark.parametrize("command", [["runs", "list"], ["compare", "fake@1.0", "fake@1.1"], ["run", "quickstart"]])
+def test_a_folder_that_is_deleted_is_reported_with_the_remedy(command: list[str], cli: Cli, tmp_path: Path) -> None:
+    deleted = tmp_path / "deleted"
+    deleted.mkdir()
+    shell = ["sh", "-c", 'cd "$1"; rmdir "$1"; shift; exec "$@"', "sh", str(deleted), *cli.command(*command)]
+    done = subprocess.run(shell, env=cli.environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-2:] == [
+        "the folder that this command was started in is deleted",
+        "  remedy: cd to a folder that exists",
+    ]
+    assert done.returncode == 1
+
+
 def test_a_service_waits_for_a_server_that_does_not_answer_yet_and_other_commands_do_not(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

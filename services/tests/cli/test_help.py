@@ -97,6 +97,29 @@ def test_a_shell_completes_commands_and_specs(words: str, completed: list[str], 
     assert done.stdout.split() == completed
 
 
+PATHS = [
+    (" ".join(path), each)
+    for path in COMMANDS
+    for each in ALL[path].params
+    if "Path" in str(each.type_descriptor.annotation)
+]
+NO_DOCUMENTS = {
+    *(("why", "save"), ("publish", "folder"), ("specs copy", "to"), ("schema", "folder")),
+    *(("compare", "output"), ("comment", "folder")),
+}
+
+
+def test_every_command_that_reads_a_spec_or_mix_takes_its_name_and_completes_it() -> None:
+    """Whatever is a path is a document, or one of the few that commands write and read back."""
+    documents = [(path, each) for path, each in PATHS if (path, each.name) not in NO_DOCUMENTS]
+    assert len(PATHS) - len(documents) == len(NO_DOCUMENTS)
+    assert {"run", "plan", "submit", "schedules add", "alerts dry-run", "backfill"} <= {path for path, _ in documents}
+    for path, each in documents:
+        typed, name = ("mixes/w", "mixes/web") if each.name == "mix" else ("quick", "quickstart")
+        assert [item.value for item in each.shell_complete(None, typed)] == [name], path
+        assert "name" in each.help, path
+
+
 LIGHT = ("runs", "queue", "submit", "commits", "schedules", "notify", "export", "specs", "token")
 
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.domain.notifications import SendingState
@@ -87,7 +87,7 @@ def test_serve_sends_what_the_store_has_to_tell(cli: Cli, hook: Webhook) -> None
         (posted,) = hook.posted
         assert posted.body["title"].startswith("fake 1.1 is slower than 1.0")
         assert f"{url}/alerts/{event.alert_id}" in posted.body["message"]
-        notifications = httpx.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
+        notifications = httpx2.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
         assert [one["notification_id"] for one in notifications] == [posted.headers[KEY_HEADER]]
 
 

@@ -6,7 +6,7 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.execution.folder import RunFolder
@@ -153,7 +153,7 @@ def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
         assert "the queue is empty" in cli("queue").out
         assert cli("queue", "--json").json() == {"runs": []}
         token = cli("token").out.strip()
-        cancelled = httpx.post(
+        cancelled = httpx2.post(
             f"{url}/api/v1/runs/{run_id}/cancel", headers={"Authorization": f"Bearer {token}"}, trust_env=False
         )
         assert "there is nothing to cancel" in cancelled.json()["detail"]

@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from tests.cli.conftest import TIMEOUT_S, Cli, stock
@@ -85,7 +85,7 @@ def test_a_run_beside_a_service_appears_there(cli: Cli) -> None:
             done = cli("run", cli.spec(name, STEADY))
             assert done.status == 0, done.err
             assert f"{url}/runs/" in done.err
-        runs = httpx.get(f"{url}/api/v1/runs", trust_env=False).json()["runs"]
+        runs = httpx2.get(f"{url}/api/v1/runs", trust_env=False).json()["runs"]
         assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in runs] == [
             ("second", "finished", 12),
             ("first", "finished", 12),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -49,7 +49,7 @@ class Terminal:
     """Commands in this process, against a service with a store."""
 
     def __init__(self, url: str) -> None:
-        self.http = httpx.Client(base_url=url + API_PREFIX, timeout=120, trust_env=False)
+        self.http = httpx2.Client(base_url=url + API_PREFIX, timeout=120, trust_env=False)
 
     def __call__(self, *arguments: str, status: int = 0) -> str:
         done = CliRunner().invoke(app_with([arguments[0]]), arguments)

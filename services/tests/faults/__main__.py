@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
-import httpx2 as httpx
+import httpx2
 
 from tests.cli.conftest import Cli
 from tests.faults.checking import Costs, costs, exported, violations
@@ -45,7 +45,7 @@ def play(seed: int, folder: Path, kits: Path, expected: Costs) -> tuple[Scene, l
                 scene.submit(service, random)
                 scene.act(service, random)
                 scene.suffer(service, kills)
-            except httpx.HTTPError:  # the service died, or says that it cannot
+            except httpx2.HTTPError:  # the service died, or says that it cannot
                 scene.failed_requests += 1
         if random.random() < 0.2 and (damage := damage_a_file(scene.home, random)):
             scene.happened.append(damage)
@@ -57,7 +57,7 @@ def play(seed: int, folder: Path, kits: Path, expected: Costs) -> tuple[Scene, l
             scene.submit(service, random)
             scene.finish(service)
             return scene, violations(scene, service, expected)
-        except (NeverCame, httpx.HTTPError) as error:
+        except (NeverCame, httpx2.HTTPError) as error:
             return scene, [f"{type(error).__name__}: {error}"]
 
 

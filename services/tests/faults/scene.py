@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 
 from kexbench.api.calling import sign_role_token
 from kexbench.store.lock import StoreLock
@@ -44,10 +44,10 @@ class Service:
     """A running `kexbench serve`, perhaps beneath strace."""
 
     process: "subprocess.Popen[bytes]"
-    http: httpx.Client
+    http: httpx2.Client
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """Raises httpx.HTTPError if the service is gone or refuses."""
+        """Raises httpx2.HTTPError if the service is gone or refuses."""
         return self.http.request(method, path, json=body).raise_for_status().json()
 
     def is_alive(self) -> bool:
@@ -95,7 +95,7 @@ class Scene:
                 return
             token = sign_role_token("alice", "submitter", holder.secret, now=datetime.now(UTC))
             headers = {"Authorization": f"Bearer {token}"}
-            with httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=30, trust_env=False) as http:
+            with httpx2.Client(base_url=f"{url}/api/v1", headers=headers, timeout=30, trust_env=False) as http:
                 yield Service(process, http)
         finally:
             self._end_all(process)
@@ -138,7 +138,7 @@ class Scene:
         until(service.is_idle, END_S, "the end of all runs")
         for run in service.ask("GET", "/runs")["runs"]:
             if run["state"] != "finished":
-                with suppress(httpx.HTTPStatusError):  # what is damaged cannot be resumed, and says so
+                with suppress(httpx2.HTTPStatusError):  # what is damaged cannot be resumed, and says so
                     service.ask("POST", f"/runs/{run['run_id']}/resume")
         until(service.is_idle, END_S, "the end of all resumed runs")
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.analysis.rounds import values_of
@@ -143,7 +143,7 @@ def test_an_export_that_is_left_stops_its_query(store: ClickHouseStore, dsn: str
     if dsn.startswith("chdb:"):
         assert raw(store).query(running)[0]["queries"] == 1
     else:
-        assert httpx.get(f"{dsn}/given-up", timeout=60).status_code == 204
+        assert httpx2.get(f"{dsn}/given-up", timeout=60).status_code == 204
     assert len(exported_rows(store, CPU)) == 12
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from http import HTTPStatus
 from unittest.mock import Mock
 
-import httpx2 as httpx
+import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
 from clickhouse_connect.driver.exceptions import OperationalError
@@ -108,8 +108,8 @@ def test_no_answer_and_no_log_has_the_password_however_many_ask(fault: str, capl
     app = create_app(store, LocalGatekeeper(SECRET), None)
     with caplog.at_level(logging.DEBUG), start_blocking_portal() as portal, ThreadPoolExecutor(12) as readers:
 
-        def read(path: str) -> httpx.Response:
-            with httpx.Client(transport=AppTransport(app, portal), base_url="http://localhost") as client:
+        def read(path: str) -> httpx2.Response:
+            with httpx2.Client(transport=AppTransport(app, portal), base_url="http://localhost") as client:
                 return client.get(path)
 
         answers = list(readers.map(read, READ * 6))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api import monitoring
@@ -34,7 +34,7 @@ class Stage:
         self.folder, self.store, self.shared = folder, store, Shared(folder)
         (folder / "token").write_text("dispatcher")
         self.api = ApiClient(url, token_in(folder / "token"), patience_s=0)
-        self.pages = httpx.Client(base_url=url + API_PREFIX, trust_env=False)
+        self.pages = httpx2.Client(base_url=url + API_PREFIX, trust_env=False)
         self.said: list[str] = []
         self.troubles = Troubles()
         self.number = 0

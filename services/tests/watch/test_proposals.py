@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.calling import API_PREFIX
@@ -50,7 +50,7 @@ class Stage:
         self.forges = {"benchmarks": forge_of(fake.config(forge_url, folder / "forge-token"))}
         self.line = Line(url, token_in(folder / "token"), patience_s=0)
         self.control = self.line
-        self.pages = httpx.Client(base_url=url + API_PREFIX, trust_env=False)
+        self.pages = httpx2.Client(base_url=url + API_PREFIX, trust_env=False)
         self.said: list[str] = []
         self.base = self.shared.pushed({NIGHTLY: CLUSTER_SPEC})
         self.source = self.watched("plan")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from kexbench.api.calling import API_PREFIX
@@ -43,7 +43,7 @@ class Line(ApiClient):
         self._ask_once()
         return super().get(kind, path)
 
-    def send(self, *words: Any, **more: Any) -> httpx.Response:
+    def send(self, *words: Any, **more: Any) -> httpx2.Response:
         self._ask_once()
         return super().send(*words, **more)
 
@@ -62,7 +62,7 @@ class Stage:
         (folder / "token").write_text("dispatcher")
         self.line = Line(url, token_in(folder / "token"), patience_s=0)
         self.control = self.line
-        self.pages = httpx.Client(base_url=url + API_PREFIX, trust_env=False)
+        self.pages = httpx2.Client(base_url=url + API_PREFIX, trust_env=False)
         self.source = GitSource(self.shared.watched("main", "next"), folder / "copy")
         self.watcher = self.another()
 

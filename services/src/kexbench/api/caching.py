@@ -16,7 +16,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-import httpx2 as httpx
+import httpx2
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -130,8 +130,8 @@ class Answers:
 
     async def _renew_outdated(self) -> None:
         """Ask as a reader does who accepts no outdated answer."""
-        transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        transport = httpx2.ASGITransport(self._app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             while self._outdated:
                 address = next(iter(self._outdated))
                 try:

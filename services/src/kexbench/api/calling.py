@@ -4,14 +4,14 @@ and what signs tokens only to do so."""
 import ssl
 from datetime import UTC, datetime, timedelta
 
-import httpx2 as httpx
+import httpx2
 
 API_PREFIX = "/api/v1"
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For plain HTTP on this machine. Reading the system's certificates would take 0.2 s."""
 
 
-def problem_words(response: httpx.Response) -> tuple[str, str | None]:
+def problem_words(response: httpx2.Response) -> tuple[str, str | None]:
     """The detail and remedy of a failed request. The answer need not be a Problem: a proxy may have sent it."""
     try:
         problem = response.json()

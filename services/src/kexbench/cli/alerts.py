@@ -16,7 +16,7 @@ from kexbench.api.alert_models import RuleDryRun
 from kexbench.api.run_models import Submission
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, spec_argument
 from kexbench.cli.reaching import reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
@@ -221,7 +221,7 @@ def due(
 
 @app.command("dry-run")
 def dry_run(
-    spec: Annotated[Path, typer.Argument(help="A spec with `alerts:`.", show_default=False)],
+    spec: Annotated[Path, spec_argument("It has `alerts:`.")],
     as_json: AsJson = False,
 ) -> None:
     """Show what the alert rule of a spec suspects in the stored runs of that spec. Measures and stores nothing.

@@ -11,7 +11,7 @@ import typer
 from kexbench.api.commit_models import Neighbours, NeighboursView
 from kexbench.cli.cluster import followed
 from kexbench.cli.console import out, print_json, say
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, completed_spec
 from kexbench.cli.reaching import reach_queue
 from kexbench.cli.references import typed_reference
 from kexbench.domain.bisections import LineCommit
@@ -52,7 +52,14 @@ def backfill(
         str,
         typer.Argument(metavar="FROM..TO", help="Branches, tags or hashes; TO descends from FROM.", show_default=False),
     ],
-    spec: Annotated[Path, typer.Option(metavar="FILE", help="The spec to measure. Its subjects are ignored.")],
+    spec: Annotated[
+        Path,
+        typer.Option(
+            metavar="SPEC",
+            help="The spec to measure, a file or a name. Its subjects are ignored.",
+            autocompletion=completed_spec,
+        ),
+    ],
     repository: Annotated[str, typer.Option(metavar="DIR|URL", help="The library's git repository.")] = ".",
     every: Annotated[int, typer.Option(min=1, max=MAX_EVERY, help="Measure every Nth commit, and TO.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commits and the estimated time only.")] = False,

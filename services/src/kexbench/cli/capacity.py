@@ -17,7 +17,7 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.cli.console import err, out, print_json
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, completed_mix
 from kexbench.cli.reaching import reach_api
 from kexbench.cli.step_tables import case_text, move_text, verdict_words
 from kexbench.cli.words import cases_text, host_text
@@ -37,7 +37,14 @@ Version = Annotated[str, typer.Option("--from", metavar="VERSION", help="Such as
 
 
 def capacity(
-    mix: Annotated[Path, typer.Argument(help="A file of kind TrafficMix.", show_default=False)],
+    mix: Annotated[
+        Path,
+        typer.Argument(
+            help="A file of kind TrafficMix, or the name of a mix that comes with kexbench, such as mixes/web.",
+            autocompletion=completed_mix,
+            show_default=False,
+        ),
+    ],
     version: Version,
     to: Annotated[
         str | None, typer.Option("--to", metavar="VERSION", help="The version after an upgrade.", show_default=False)

@@ -15,7 +15,7 @@ from kexbench.answers.queued import RunProgressView
 from kexbench.answers.runs import RunSummary
 from kexbench.api.run_models import CancelWanted, RunCancellation, RunsCancelled, RunWanted
 from kexbench.cli.console import err, out, print_json, say
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, spec_argument
 from kexbench.cli.reaching import follow, on_this_machine, reach_api
 from kexbench.client import ApiClient, token_for
 from kexbench.domain.numbers import duration_words
@@ -31,7 +31,7 @@ RunId = Annotated[str, typer.Argument(help="As `kexbench runs list` prints it.")
 
 
 def submit(
-    spec: Annotated[Path, typer.Argument(help="A spec. For a cluster it names pools.", show_default=False)],
+    spec: Annotated[Path, spec_argument("For a cluster it names pools.")],
     key: Annotated[str | None, typer.Option(help="Idempotency key: requests with the same key create one run.")] = None,
     wait: Wait = False,
     as_json: AsJson = False,

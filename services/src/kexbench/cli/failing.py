@@ -71,8 +71,19 @@ def words_of(error: Exception) -> list[str] | None:
     return [str(error)] if isinstance(error, EXPECTED) else None
 
 
+def _folder_is_gone() -> bool:
+    """What Python and the embedded ClickHouse say of it does not name the folder."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def _lacking(error: Exception) -> list[str] | None:
     """What the system refuses, with the remedy."""
+    if isinstance(error, OSError | StoreError) and _folder_is_gone():
+        return ["the folder that this command was started in is deleted", "  remedy: cd to a folder that exists"]
     is_bug = isinstance(error, FileNotFoundError) and not Path(error.filename or "").is_absolute()
     if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM and not is_bug:
         where = f"{error.filename}: " if error.filename else ""

@@ -1,11 +1,11 @@
 """Options and arguments that several commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kexbench.shipped import shipped_specs
+from kexbench.shipped import shipped_mixes, shipped_specs
 
 
 def completed_spec(typed: str) -> list[str]:
@@ -13,13 +13,27 @@ def completed_spec(typed: str) -> list[str]:
     return [name for name in shipped_specs() if name.startswith(typed)]
 
 
+def completed_mix(typed: str) -> list[str]:
+    return [name for name in shipped_mixes() if name.startswith(typed)]
+
+
 SPEC = "A file, or the name of a spec that comes with kexbench, such as quickstart."
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help=SPEC, autocompletion=completed_spec, show_default=False)]
+
+
+def spec_argument(also: str = "") -> Any:
+    """The spec of a command, and what it needs to have there."""
+    return typer.Argument(
+        metavar="SPEC", help=f"{SPEC} {also}".strip(), autocompletion=completed_spec, show_default=False
+    )
+
+
+SpecFile = Annotated[Path, spec_argument()]
 SpecMatrix = Annotated[
     Path | None,
     typer.Option(
         "--spec",
+        metavar="SPEC",
         help="Use the cases of this spec, a file or a name.",
         autocompletion=completed_spec,
         show_default=False,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.cli.console import out, print_json
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, spec_argument
 from kexbench.cli.reaching import reach_api
 from kexbench.planning.documents import read_spec
 
@@ -18,7 +18,7 @@ app = typer.Typer(help="Add, list and remove schedules of a cluster or of this m
 
 @app.command("add")
 def add(
-    spec: Annotated[Path, typer.Argument(help="A spec with `schedule:`.", show_default=False)],
+    spec: Annotated[Path, spec_argument("It has `schedule:`.")],
     as_json: AsJson = False,
 ) -> None:
     """Add a schedule: measure a spec at the times of its `schedule:`, in UTC.

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-import httpx2 as httpx
+import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from kexbench.domain.forges import ForgeConfig
@@ -67,10 +67,10 @@ class Rest:
         *,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         where, token = f"{method} {self._url}{path}", self._token()
         try:
-            response = httpx.request(
+            response = httpx2.request(
                 method,
                 self._url + path,
                 params=query,
@@ -79,7 +79,7 @@ class Rest:
                 timeout=_TIMEOUT_S,
                 verify=self._tls,
             )
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             reason = str(error) or type(error).__name__
             what = f"{self._forge} can't be reached: {_line(reason, token)}"
             remedy = "check the network, the proxy and the url"
@@ -88,7 +88,7 @@ class Rest:
             return response
         raise self._refusal(response, where, right, token)
 
-    def _refusal(self, response: httpx.Response, where: str, right: str, token: str) -> ForgeError:
+    def _refusal(self, response: httpx2.Response, where: str, right: str, token: str) -> ForgeError:
         status, message = response.status_code, _line(_message(response), token)
         what = f"{self._forge} answered {status}" + (f" ({message})" if message else "")
         again_at = again_after(status, response.headers, message, datetime.now(UTC))
@@ -108,7 +108,7 @@ class Rest:
             return "the repository or the forge has moved: configure its new address"
         return "fix the cause that the answer states; a retry is useless"
 
-    def _parsed(self, kind: type[Found], response: httpx.Response) -> Found:
+    def _parsed(self, kind: type[Found], response: httpx2.Response) -> Found:
         try:
             return TypeAdapter(kind).validate_json(response.content)
         except ValidationError as error:
@@ -169,7 +169,7 @@ def _epoch(seconds: str) -> datetime | None:
     return datetime.fromtimestamp(int(seconds), UTC) if re.fullmatch(r"\d{1,10}", seconds) else None
 
 
-def _next_page(response: httpx.Response) -> dict[str, str] | None:
+def _next_page(response: httpx2.Response) -> dict[str, str] | None:
     """The query of the next page. Only the query of a link is used: its host may differ from the configured one, and
     must not get the token."""
     if "x-next-page" in response.headers:
@@ -179,7 +179,7 @@ def _next_page(response: httpx.Response) -> dict[str, str] | None:
     return dict(parse_qsl(link.partition("?")[2])) if link else None
 
 
-def _message(response: httpx.Response) -> str:
+def _message(response: httpx2.Response) -> str:
     """The message of an error, with details if there are any. All three forges have a field `message`."""
     try:
         problem: Any = response.json()

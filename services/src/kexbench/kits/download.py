@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx2 as httpx
+import httpx2
 
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
@@ -25,14 +25,14 @@ def download(address: str, sha256: str, target: Path, attempt: Attempt, most_byt
     attempt.note(f"fetching {address}")
     partial = target.with_name(f".{target.name}.partial")
     # The machine's trusted certificates, so that a proxy with its own certificate works.
-    client = httpx.Client(verify=ssl.create_default_context(), timeout=_SILENCE_MAX_S)
+    client = httpx2.Client(verify=ssl.create_default_context(), timeout=_SILENCE_MAX_S)
     try:
         with client, _answer(client, address) as response:
             actual = _copy(response, partial, attempt, most_bytes)
         if actual != sha256:
             raise wrong_hash(address, actual, sha256)
         partial.replace(target)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise StepFailed(
             "fetch", f"{address} can't be fetched: {reason}", "check the address and the network"
@@ -51,7 +51,7 @@ def wrong_hash(what: str, actual: str, promised: str) -> StepFailed:
 
 
 @contextmanager
-def _answer(client: httpx.Client, address: str) -> Iterator[httpx.Response]:
+def _answer(client: httpx2.Client, address: str) -> Iterator[httpx2.Response]:
     """The response after all redirects."""
     request = client.build_request("GET", address, headers={"Accept-Encoding": "identity"})
     for _ in range(_REDIRECTS_MAX + 1):
@@ -73,7 +73,7 @@ def _answer(client: httpx.Client, address: str) -> Iterator[httpx.Response]:
     raise StepFailed("fetch", f"{address} redirects more than {_REDIRECTS_MAX} times", "use the final address")
 
 
-def _copy(response: httpx.Response, target: Path, attempt: Attempt, most_bytes: int) -> str:
+def _copy(response: httpx2.Response, target: Path, attempt: Attempt, most_bytes: int) -> str:
     """Write the response as received, without decoding, and return its SHA-256."""
     digest, size, reported_size = hashlib.sha256(), 0, 0
     end = time.monotonic() + _WHOLE_MAX_S

@@ -22,7 +22,7 @@ HEADERS_WITHIN_S = 15.0
 
 
 IDLE_S = 15
-"""How long an idle connection is kept: longer than clients keep theirs (httpx: 5 s), so that no request is sent on one
+"""How long an idle connection is kept: longer than clients keep theirs (httpx2: 5 s), so that no request is sent on one
 that is being closed."""
 
 

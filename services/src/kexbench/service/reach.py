@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-import httpx2 as httpx
+import httpx2
 
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.settings import Settings
@@ -76,9 +76,9 @@ def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
 
 
 def is_healthy(address: ServiceAddress) -> bool:
-    with suppress(httpx.HTTPError):
+    with suppress(httpx2.HTTPError):
         url = f"{address.url}{API_PREFIX}/health"
-        return httpx.get(url, timeout=5, trust_env=False, verify=NO_CERTIFICATES).is_success
+        return httpx2.get(url, timeout=5, trust_env=False, verify=NO_CERTIFICATES).is_success
     return False
 
 

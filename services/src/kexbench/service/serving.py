@@ -13,7 +13,7 @@ from datetime import timedelta
 from types import FrameType
 from typing import Protocol, Self
 
-import httpx2 as httpx
+import httpx2
 import uvicorn
 
 from kexbench.api.app import create_app
@@ -90,7 +90,7 @@ class _Server(uvicorn.Server):
 def ask_first(url: str) -> None:
     """Ask a service for what its first page shows. What pages share is computed then, which takes seconds with a large
     store, and the first reader need not wait."""
-    with suppress(httpx.HTTPError), httpx.Client(timeout=60, trust_env=False, verify=NO_CERTIFICATES) as http:
+    with suppress(httpx2.HTTPError), httpx2.Client(timeout=60, trust_env=False, verify=NO_CERTIFICATES) as http:
         for path in FIRST_PAGE:
             http.get(f"{url}{API_PREFIX}{path}")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import httpx2 as httpx
+import httpx2
 import pytest
 
 from bench.machine import BenchError
@@ -16,8 +16,8 @@ from kexbench.planning.plan import make_plan
 from kexbench.planning.rules import read_rule
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-REQUEST = httpx.Request("GET", "http://localhost/runs/1/screening")
-MISSING = httpx.Response(404, request=REQUEST)
+REQUEST = httpx2.Request("GET", "http://localhost/runs/1/screening")
+MISSING = httpx2.Response(404, request=REQUEST)
 
 
 def end(commit: str) -> UpgradeEnd:
@@ -41,14 +41,14 @@ def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> Screen
     )
 
 
-def screened(*upgrades: ScreenedUpgrade) -> httpx.Response:
+def screened(*upgrades: ScreenedUpgrade) -> httpx2.Response:
     found = Screening(run_id="1", spec_name="twins", at=NOW, ended_at=NOW, upgrades=upgrades, host_moves=())
-    return httpx.Response(200, text=found.model_dump_json(), request=REQUEST)
+    return httpx2.Response(200, text=found.model_dump_json(), request=REQUEST)
 
 
-def asked(*answers: httpx.Response) -> tuple[ScreenedUpgrade, list[float]]:
+def asked(*answers: httpx2.Response) -> tuple[ScreenedUpgrade, list[float]]:
     """What is settled by these answers one after the other, and for how long it was waited between them."""
-    coming: Iterator[httpx.Response] = iter(answers)
+    coming: Iterator[httpx2.Response] = iter(answers)
     waited: list[float] = []
     return settled(lambda: next(coming), 10, waited.append), waited
 
@@ -60,9 +60,9 @@ def test_a_screening_is_waited_for_and_so_is_its_confirmation() -> None:
 
 
 def test_a_service_that_is_busy_is_asked_again() -> None:
-    refusals = [httpx.ReadTimeout("busy"), httpx.ConnectError("not yet")]
+    refusals = [httpx2.ReadTimeout("busy"), httpx2.ConnectError("not yet")]
 
-    def ask() -> httpx.Response:
+    def ask() -> httpx2.Response:
         if refusals:
             raise refusals.pop()
         return screened(upgrade("quiet"))
@@ -82,10 +82,10 @@ def test_what_nobody_suspects_is_settled_at_once() -> None:
         (screened(), "compared nothing"),
         (screened(upgrade("quiet", compared=0)), "compared nothing"),
         (screened(upgrade("cannot confirm", 1)), "could not be confirmed"),
-        (httpx.Response(500, text="broken", request=REQUEST), "broken"),
+        (httpx2.Response(500, text="broken", request=REQUEST), "broken"),
     ],
 )
-def test_what_measured_nothing_is_no_proof(answer: httpx.Response, words: str) -> None:
+def test_what_measured_nothing_is_no_proof(answer: httpx2.Response, words: str) -> None:
     with pytest.raises(BenchError, match=words):
         asked(answer)
 
