@@ -117,7 +117,7 @@ def test_a_machine_that_lacks_something_says_nothing_about_a_change() -> None:
 
 def test_the_end_of_a_log_comes_along(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    log.write_text("".join(f"line {number}\n" for number in range(100)))
+    log.write_text("".join(f"line {number}\n" for number in range(100)) + "\n# failed: no\n")
     (unbuilt,) = unbuilt_ends(KitError(ENDS[1], "compile", "no", log_path=log), ENDS)
     assert (unbuilt.log[0], unbuilt.log[-1], len(unbuilt.log)) == ("line 70", "line 99", 30)
 

@@ -13,6 +13,7 @@ from kexbench.domain.runs import RunEvent, RunReason
 from kexbench.files import make_folder, write_whole
 from kexbench.forges.comparison import change_comment
 from kexbench.kits import KitError, KitErrors
+from kexbench.kits.attempts import FAILED
 
 LOG_LINES = 30
 _PAGE = """<!doctype html>
@@ -99,6 +100,8 @@ def _last_lines(log: Path | None) -> tuple[str, ...]:
     if log is None:
         return ()
     try:
-        return tuple(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ()
+    # The last one repeats the reason.
+    return tuple([line for line in lines if line and not line.startswith(FAILED)][-LOG_LINES:])

@@ -24,6 +24,8 @@ from kexbench.locks import locked
 
 Made = TypeVar("Made")
 SCRATCH = ".scratch"
+FAILED = "# failed: "
+"""Begins the last line of a log, which has the reason."""
 _LONGEST_NAME = 200
 
 
@@ -152,7 +154,7 @@ def attempt(
         try:
             yield current
         except BaseException as error:
-            current.write(f"# failed: {error}\n")
+            current.write(f"{FAILED}{error}\n")
             move(scratch / "log", log_path)
             raise
 
