@@ -16,6 +16,8 @@
 #                 compiles for a quarter of an hour; writes docs/results/benchmarks.md
 #   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
+#   make try-ci   the examples for a library's CI, on real sources with planted changes: a slower one, one that costs
+#                 nothing, one that does not compile; half an hour of building and counting; TRY_CI=openssl tries a part
 #   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
 #                 and building, SCORECARD=--quick for less; writes docs/results/scorecard.md and the figures that the
 #                 API serves, docs/results/scorecards
@@ -58,7 +60,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-faults outdated audit kits bench bisect-real scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -135,6 +137,9 @@ bisect-real: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.bisection $(BISECT)
 	$(SAY) "none is"
 	@cd services && .venv/bin/python -m bench.bisection --without-step $(BISECT)
+
+try-ci: packages-run packages-kits packages-test python
+	@cd services && .venv/bin/python -m bench.in_ci $(TRY_CI)
 
 scorecard: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.scorecard $(SCORECARD)

@@ -14,7 +14,10 @@ from pathlib import Path
 from bench.machine import BenchError
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits.crate import CrateOrigin
+from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.process import Attempt, Progress
+from kexbench.kits.source import Origin
+from kexbench.settings import Settings
 
 SOURCES = SubjectRef.parse("openssl@crate/1.1.1w")
 BRANCH, GOOD = "master", "good"
@@ -42,7 +45,7 @@ _FEWER_BYTES = ("block[4096]", "block[16]"), ("EVP_sha512", "EVP_sha256")
 _RSA_FILE = Path("crypto/rsa/rsa_crpt.c")
 _SIGN = "    return rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding);\n"
 _SIGN_TWICE = "    if (rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding) <= 0)\n        return -1;\n"
-_DOES_NOT_COMPILE = "this is no C\n"
+DOES_NOT_COMPILE = "this is no C\n"
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,14 @@ class Planted:
     broken: str
 
 
-def fetch_sources(folder: Path, progress: Progress) -> Path:
-    """The sources of the release in `folder`, as kits fetch them. Raises StepFailed."""
+def fetch_sources(folder: Path, progress: Progress, ref: SubjectRef = SOURCES) -> Path:
+    """The sources of a release in `folder`, as kits fetch them. Raises StepFailed."""
     attempt = Attempt(folder, folder / "log", progress)
     unpacked = folder / "unpacked"
     unpacked.mkdir()
-    return CrateOrigin().locate(SOURCES, attempt, refresh=False).unpack(unpacked, attempt)
+    origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(Settings().cache))
+    origin = next(origin for origin in origins if origin.provides(ref))
+    return origin.locate(ref, attempt, refresh=False).unpack(unpacked, attempt)
 
 
 def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted:
@@ -71,19 +76,19 @@ def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted
     broken = commits // 2
     # Directly after the broken commit, the two could not be distinguished.
     slower = chance.choice([number for number in range(2, commits) if number not in (broken, broken + 1)])
-    repository = _Repository(sources)
+    repository = Repository(sources)
     repository.commit(0, f"Import {SOURCES.source}")
     repository.git("tag", GOOD)
     hashes = [""]
     for number in range(1, commits + 1):
-        _edit(sources / chance.choice(files), "", f"/* change {number} */\n")
+        edit(sources / chance.choice(files), "", f"/* change {number} */\n")
         if number == broken:
-            _edit(sources / _FILE, "", _DOES_NOT_COMPILE)
+            edit(sources / _FILE, "", DOES_NOT_COMPILE)
         if number == broken + 1:
-            _edit(sources / _FILE, _DOES_NOT_COMPILE, "")
+            edit(sources / _FILE, DOES_NOT_COMPILE, "")
         if number == slower and with_step:
             for existing, added in _SLOWER:
-                _edit(sources / _FILE, existing, added + existing)
+                edit(sources / _FILE, existing, added + existing)
         hashes.append(repository.commit(number, f"Change {number}"))
     return Planted(sources, commits, hashes[slower] if with_step else None, hashes[broken])
 
@@ -99,22 +104,22 @@ class Triplets:
 
 def plant_triplets(sources: Path) -> Triplets:
     """Make a repository with three commits of the folder `sources`. The second changes a README. Raises BenchError."""
-    repository = _Repository(sources)
+    repository = Repository(sources)
     first = repository.commit(0, f"Import {SOURCES.source}")
     with (sources / "README").open("a", encoding="utf-8") as readme:
         readme.write("\nThis sentence changes nothing.\n")
     twin = repository.commit(1, "Say more in the README")
-    _edit(sources / _RSA_FILE, _SIGN, _SIGN_TWICE + _SIGN)
+    edit(sources / _RSA_FILE, _SIGN, _SIGN_TWICE + _SIGN)
     return Triplets(first, twin, repository.commit(2, "Sign with RSA twice"))
 
 
 def plant_small_step(sources: Path) -> tuple[str, str]:
     """Make a repository with two commits of the folder `sources`, and return their hashes. In the second, each side of
     a handshake hashes 16 bytes more. Raises BenchError."""
-    repository = _Repository(sources)
+    repository = Repository(sources)
     first = repository.commit(0, f"Import {SOURCES.source}")
     for existing, added in _SLOWER:
-        _edit(sources / _FILE, existing, _with_fewer_bytes(added) + existing)
+        edit(sources / _FILE, existing, _with_fewer_bytes(added) + existing)
     return first, repository.commit(1, "Hash once more")
 
 
@@ -124,7 +129,7 @@ def _with_fewer_bytes(text: str) -> str:
     return text
 
 
-def _edit(path: Path, original: str, replacement: str) -> None:
+def edit(path: Path, original: str, replacement: str) -> None:
     """Replace `original`, or insert at the top if it is empty. Raises BenchError unless it occurs exactly once."""
     text = path.read_text(encoding="utf-8")
     if original and text.count(original) != 1:
@@ -132,7 +137,7 @@ def _edit(path: Path, original: str, replacement: str) -> None:
     path.write_text(text.replace(original, replacement, 1), encoding="utf-8")
 
 
-class _Repository:
+class Repository:
     """Git in a folder, independent of this machine's git configuration."""
 
     def __init__(self, folder: Path) -> None:

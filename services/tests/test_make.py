@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
         ("kits", "perl", "kits add"),
         ("test-faults", "strace", "-m tests.faults"),
         ("bisect-real", "perl", "-m bench.bisection"),
+        ("try-ci", "perl", "-m bench.in_ci"),
         ("scorecard", "perl", "-m bench.scorecard"),
         ("articles", "perl", "kexbench run"),
         ("python", "libgmp-dev", "sync"),

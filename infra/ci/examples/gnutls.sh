@@ -1,0 +1,44 @@
+#!/bin/sh
+# Compares GnuTLS as a merge request found it with GnuTLS as the merge request leaves it, both built in its own way.
+#
+#   gnutls.sh BASE HEAD [OPTIONS OF compare-builds]      as in: gnutls.sh origin/master HEAD --relevant 0.2% --comment
+#
+# Run it in a checkout with history. The two trees are in $BUILDS, by default kexbench-builds. $CONFIGURE has words for
+# ./configure, $BUILD_ONLY=1 leaves out the comparison, and CC="ccache gcc" makes the second build a short one.
+# Handshakes need neither documents nor tests nor tools, so they are not built.
+set -eu
+
+builds=${BUILDS:-$PWD/kexbench-builds}
+compare_builds=${COMPARE_BUILDS:-$(dirname "$0")/../compare-builds}
+head=$(git rev-parse --verify "$2^{commit}")
+base=$(git merge-base "$1" "$head")
+shift 2
+
+build() { # in the folder $builds/$1, the commit $2
+    tree=$builds/$1
+    # A tree of an earlier job is used again for the same commit.
+    if [ "$(cat "$tree/.built" 2>/dev/null)" != "$2" ]; then
+        rm -rf "$tree"
+        git worktree prune
+        git worktree add --quiet --force --detach "$tree" "$2"
+        if (
+            cd "$tree" || exit
+            # The repository of GnuTLS has no configure script. The sources of a release have one, and git gives files
+            # any order of times, in which make would run autoconf again.
+            if [ -x configure ]; then find . -type f -exec touch -r configure {} +; else ./bootstrap || exit; fi
+            # shellcheck disable=SC2086 # a list of words
+            ./configure --disable-doc --disable-tests --disable-tools --disable-cxx --disable-guile --disable-libdane \
+                ${CONFIGURE:-} && make -s -j "$(nproc)"
+        ); then
+            echo "$2" >"$tree/.built"
+        else
+            # The comparison says that this build failed. No library may be left for it.
+            rm -rf "$tree/lib/.libs"
+        fi
+    fi
+}
+
+build base "$base"
+build change "$head"
+[ -z "${BUILD_ONLY:-}" ] || exit 0
+exec "$compare_builds" gnutls "$builds/base" "$builds/change" "$@"
