@@ -100,7 +100,13 @@ def try_library(library: Library, folder: Path) -> list[str]:
             variables |= {"BUILDS": str(folder / "builds"), "CONFIGURE": CONFIGURE[library]}
             if shutil.which("ccache"):
                 variables["CC"] = "ccache gcc"
-            words = [str(CI / "examples" / f"{library}.sh"), f"origin/{BRANCH}", f"origin/{branch}", "--comment", *OPTIONS]
+            words = [
+                str(CI / "examples" / f"{library}.sh"),
+                f"origin/{BRANCH}",
+                f"origin/{branch}",
+                "--comment",
+                *OPTIONS,
+            ]
             began_s = time.monotonic()
             process = subprocess.run(words, cwd=checkout, env={**os.environ, **variables}, check=False)
             job = Job(

@@ -48,9 +48,7 @@ def compare(
         "COMMENTED": str(commented),
         **variables,
     }
-    return subprocess.run(
-        [SCRIPT, *words], cwd=workplace, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([SCRIPT, *words], cwd=workplace, env=environment, capture_output=True, text=True, check=False)
 
 
 def calls(workplace: Path) -> list[list[str]]:
@@ -76,9 +74,7 @@ def test_a_refused_comment_is_a_warning_in_the_form_of_github(workplace: Path) -
 def test_a_comparison_that_could_not_begin_says_nothing_of_an_earlier_one(workplace: Path) -> None:
     summary = workplace / "summary"
     compare(workplace, "openssl", "system", "/src", GITHUB_STEP_SUMMARY=str(summary))
-    done = compare(
-        workplace, "openssl", "system", "/src", "--comment", compared=2, GITHUB_STEP_SUMMARY=str(summary)
-    )
+    done = compare(workplace, "openssl", "system", "/src", "--comment", compared=2, GITHUB_STEP_SUMMARY=str(summary))
     assert done.returncode == 2
     assert summary.read_text() == "a comment\n"
     assert [words[0] for words in calls(workplace)] == ["compare", "compare"]
@@ -128,9 +124,7 @@ def test_a_folder_is_a_built_tree_and_other_words_are_sources(workplace: Path, w
         (["openssl", "system", "/a", "--quick"], "there is no option --quick"),
     ],
 )
-def test_wrong_usage_is_said_in_one_line_and_nothing_is_compared(
-    workplace: Path, words: list[str], says: str
-) -> None:
+def test_wrong_usage_is_said_in_one_line_and_nothing_is_compared(workplace: Path, words: list[str], says: str) -> None:
     done = compare(workplace, *words)
     assert (done.returncode, done.stderr) == (2, f"compare-builds: {says}; see compare-builds --help\n")
     assert not (workplace / "calls").exists()
@@ -155,7 +149,9 @@ def handed_on() -> set[str]:
     """The options of `kexbench compare` that files of infra/ci have."""
     files = [*SCRIPTS, CI / "gitlab/compare-builds.yml", CI / "examples/rpm/handshake-costs.inc"]
     own = {"--help", "--instrument", "--comment"}
-    lines = [line for file in files for line in file.read_text().splitlines() if re.search(r"kexbench comp|set --", line)]
+    lines = [
+        line for file in files for line in file.read_text().splitlines() if re.search(r"kexbench comp|set --", line)
+    ]
     return set(re.findall(r"(?<=\s)--[a-z]{3,}", "\n".join(lines))) - own
 
 
