@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.bisection import CASE
 from bench.branches import BROKEN, PLACES, SAME, SLOWER, plant_branches
 from bench.machine import BenchError
 from bench.planted import BRANCH, fetch_sources
@@ -29,7 +30,7 @@ from tests.forges.fake_github import FakeGitHub
 from tests.serving import serving
 
 CI = Path(__file__).parents[2] / "infra" / "ci"
-OPTIONS = ("--case", "tlsv1.3_ecdhe-ecdsa_*", "--relevant", "0.2%")
+OPTIONS = ("--case", CASE, "--relevant", "0.2%")
 CONFIGURE = {"openssl": "no-shared no-module no-tests", "gnutls": "--with-included-unistring --without-p11-kit"}
 """Shorter builds. GnuTLS has no headers of its own libraries on every machine."""
 SUITE, DEB = "bookworm", "deb"
@@ -99,7 +100,7 @@ def try_library(library: Library, folder: Path) -> list[str]:
             }
             variables |= {"BUILDS": str(folder / "builds"), "CONFIGURE": CONFIGURE[library]}
             if shutil.which("ccache"):
-                variables["CC"] = "ccache gcc"
+                variables |= {"CC": "ccache gcc", "CCACHE_NOHASHDIR": "1"}
             words = [
                 str(CI / "examples" / f"{library}.sh"),
                 f"origin/{BRANCH}",

@@ -4,7 +4,8 @@
 #   openssl.sh BASE HEAD [OPTIONS OF compare-builds]      as in: openssl.sh origin/master HEAD --relevant 0.2% --comment
 #
 # Run it in a checkout with history. The two trees are in $BUILDS, by default kexbench-builds. $CONFIGURE has words for
-# ./Configure, $BUILD_ONLY=1 leaves out the comparison, and CC="ccache gcc" makes the second build a short one.
+# ./Configure, $BUILD_ONLY=1 leaves out the comparison, and CC="ccache gcc" with CCACHE_NOHASHDIR=1 makes the second build
+# a short one.
 set -eu
 
 builds=${BUILDS:-$PWD/kexbench-builds}
