@@ -137,7 +137,7 @@ def test_help_names_every_option_that_the_script_takes() -> None:
 
 
 def test_what_the_files_hand_on_are_options_of_the_comparison() -> None:
-    words = [ROOT / "services/.venv/bin/kexbench", "compare", "--help"]
+    words = [str(ROOT / "services/.venv/bin/kexbench"), "compare", "--help"]
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
     text = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
     options = handed_on()
