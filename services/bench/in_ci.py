@@ -11,6 +11,7 @@ comment, otherwise 1. Building and counting take half an hour on two cores; tree
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -141,11 +142,10 @@ def try_packages(folder: Path) -> list[str]:
         shutil.rmtree(tree, ignore_errors=True)
         subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
         control = tree / "DEBIAN" / "control"
-        lines = control.read_text(encoding="utf-8").splitlines(keepends=True)
-        control.write_text(
-            "".join(f"{line.rstrip()}+kex1\n" if line.startswith("Version: ") else line for line in lines),
-            encoding="utf-8",
-        )
+        text = control.read_text(encoding="utf-8")
+        (version,) = re.findall(r"^Version: (.+)$", text, re.MULTILINE)
+        # Also where one depends on exactly the other.
+        control.write_text(text.replace(version, f"{version}+kex1"), encoding="utf-8")
         subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, repacked], check=True, stdout=sys.stderr)
     words = [str(CI / "compare-builds"), "openssl", f"debian/{SUITE}", f"deb:{repacked}#{SUITE}", *OPTIONS]
     variables = {**os.environ, **_of_a_job(folder, 1)}
