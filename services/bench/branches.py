@@ -29,7 +29,7 @@ static __attribute__((noinline)) unsigned spin(void)
 @dataclass(frozen=True)
 class Place:
     """Where a library's Finished message is made: the first line of the function, and a statement of it. `turns` of
-    spinning on each side are about half a percent of a handshake's instructions."""
+    spinning on each side are 0.3% to 0.5% of a handshake's instructions."""
 
     sources: SubjectRef
     file: str
