@@ -9,6 +9,8 @@ from kexbench.answers.two_ends import compared_in_run
 from kexbench.domain.cases import Case
 from kexbench.domain.components import changed_components
 from kexbench.domain.hosts import HostKind
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.libraries import PACKAGES
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.pairs import Pair, PairEnd
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -35,8 +37,8 @@ def pair_in_run(store: Store, run_id: str, before: str, after: str) -> Pair:
     return Pair(
         run_id=run_id,
         instrument=instrument,
-        before=_end(before, ends[0]),
-        after=_end(after, ends[1]),
+        before=_end(run, before, ends),
+        after=_end(run, after, ends[::-1]),
         components=changed_components(run.kits[before].components, run.kits[after].components),
         cells=tuple(_of_every_case(store, run, cells)),
         verdict=_verdict(store, run, (before, after), names, cells),
@@ -81,12 +83,24 @@ def _of_every_case(store: Store, run: Run, cells: Iterable[UpgradeCell]) -> Iter
         yield from of_cases[case.case_id] or [_without_result(case, kind)]
 
 
-def _end(reference: str, subject: Subject) -> PairEnd:
+def _end(run: Run, reference: str, ends: tuple[Subject, Subject]) -> PairEnd:
+    """That of the first subject. If the other has the same version, packages are told apart by their revisions."""
+    own, other = (version_text(subject.version, subject.commit) for subject in ends)
     return PairEnd(
         reference=reference,
-        version=version_text(subject.version, subject.commit),
-        build_profile_label=subject.build_profile_label,
+        version=own if own != other else ", ".join([own, *_package_of(run.kits[reference])]),
+        build_profile_label=ends[0].build_profile_label,
     )
+
+
+def _package_of(kit: KitManifest) -> list[str]:
+    """The distribution's package of the library, if it is from one."""
+    names = PACKAGES.get(kit.library)
+    return [
+        f"{package.name} {package.version}"
+        for package in kit.packages
+        if names and names.debian_runtime.match(package.name)
+    ]
 
 
 def _without_result(case: Case, kind: HostKind) -> UpgradeCell:

@@ -17,7 +17,10 @@ Which = Literal["base", "change"]
 
 class PairEnd(Frozen):
     reference: str = Field(examples=["openssl@git:/src/openssl#master"])
-    version: str = Field(description="with the commit it was built from", examples=["3.6.0-dev 0123abc"])
+    version: str = Field(
+        description="with the commit it was built from, or its package where both ends have the same version",
+        examples=["3.6.0-dev 0123abc", "3.0.22, libssl3 3.0.22-1~deb12u2"],
+    )
     build_profile_label: str = Field(examples=["git shared gcc 14.2.0 x86_64"])
 
 
