@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
-from kexbench.cli.change_report import page_of, unbuilt_ends
+from kexbench.cli.change_report import page_of, unbuilt_ends, write_report
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pairs import ChangeReport
 from kexbench.kits import KitError, KitErrors
@@ -50,7 +51,7 @@ def test_a_pull_request_has_one_comment_which_the_next_push_corrects(
     slower = cli("compare", ONE, SLOWER, *FEW, "--output", str(folder), "--relevant", "1%")
     assert slower.status == 3, slower.err
     report = report_in(folder)
-    assert (report.base, report.change, report.relevant, report.exit_status) == (ONE, SLOWER, 0.01, 3)
+    assert (report.base, report.change, report.pairs[0].relevant, report.exit_status) == (ONE, SLOWER, 0.01, 3)
     assert [cell.verdict for cell in report.pairs[0].cells] == ["more", "more"]
     assert cli("comment", str(folder)).status == 0
     ((said,),) = github.comments.values()
@@ -71,11 +72,12 @@ def test_a_pull_request_has_one_comment_which_the_next_push_corrects(
     assert "nothing changed" in quiet.err
 
 
-def test_a_relevant_change_is_a_matter_of_what_was_asked(cli: Cli) -> None:
+def test_a_relevant_change_is_a_matter_of_what_was_asked(cli: Cli, tmp_path: Path) -> None:
     assert cli("compare", ONE, SLOWER, *FEW, "--relevant", "10%").status == 0
     (run, *_) = cli("runs", "list", "--json").json()["runs"]
-    again = cli("compare", ONE, SLOWER, "--run", run["run_id"])
+    again = cli("compare", ONE, SLOWER, "--run", run["run_id"], "--output", str(tmp_path))
     assert again.status == 0, "the run keeps it"
+    assert "Changes below 10.00% do not count" in (tmp_path / "comment.md").read_text()
     assert cli("compare", ONE, SLOWER, "--run", run["run_id"], "--relevant", "1%").status == 2
     assert cli("alerts", "list", "--json").json()["alerts"] == []
 
@@ -96,14 +98,36 @@ def test_what_cannot_be_built_is_reported_apart_from_what_is_slower(
     assert "openssl is not built yet" in said.body
     base = cli("compare", broken, "openssl@system", *FEW, "--output", str(folder))
     assert (base.status, report_in(folder).unbuilt[0].which) == (5, "base")
+    assert cli("compare", broken, "openssl@system", *FEW, "--json").json() == []
 
 
 def test_a_report_of_an_earlier_command_is_never_taken_for_that_of_a_later_one(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("mine")
-    done = cli("compare", ONE, EQUAL, "--case", "nothing", "--output", str(tmp_path))
+    done = cli("compare", ONE, ONE, "--output", str(tmp_path))
     assert done.status == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt"]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = cli("compare", ONE, EQUAL, *FEW, "--output", str(tmp_path / "file"))
+    assert (done.status, "--output" in done.err, "measuring" in done.err) == (2, True, False)
+
+
+def test_a_report_that_cannot_be_written_hides_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    report = ChangeReport.of(ENDS, 3)
+    with pytest.raises(typer.Exit) as ended:
+        write_report(Path("/proc/nowhere"), report)
+    assert ended.value.exit_code == 3
+    assert "the report in /proc/nowhere cannot be written" in capsys.readouterr().err
+
+
+def test_a_change_that_fails_everywhere_is_worse(cli: Cli, tmp_path: Path) -> None:
+    arguments = ("--case", "tlsv1.2*ecdhe-rsa*", "--invocations", "3", "--output", str(tmp_path))
+    done = cli("compare", ONE, "fake@2.0+unsupported=1", *arguments)
+    assert done.status == 3, done.err
+    assert "### kexbench: 1 case failed with this change alone" in (tmp_path / "comment.md").read_text()
 
 
 def test_a_machine_that_lacks_something_says_nothing_about_a_change() -> None:
@@ -117,7 +141,11 @@ def test_a_machine_that_lacks_something_says_nothing_about_a_change() -> None:
 
 def test_the_end_of_a_log_comes_along(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    log.write_text("".join(f"line {number}\n" for number in range(100)) + "\n# failed: no\n")
+    log.write_text(
+        "$ make\nof an earlier command\n\n$ make install\n"
+        + "".join(f"line {number}\n" for number in range(100))
+        + "\n# failed: no\n"
+    )
     (unbuilt,) = unbuilt_ends(KitError(ENDS[1], "compile", "no", log_path=log), ENDS)
     assert (unbuilt.log[0], unbuilt.log[-1], len(unbuilt.log)) == ("line 70", "line 99", 30)
 
@@ -128,12 +156,13 @@ def test_the_end_of_a_log_comes_along(tmp_path: Path) -> None:
         ("GITHUB_ACTIONS", "", "no job of GitHub, Gitea, Forgejo or GitLab"),
         ("GITHUB_REF", "refs/heads/main", "runs for no pull request"),
         ("GITHUB_TOKEN", "", "there is no token"),
+        ("GITHUB_API_URL", "http://127.0.0.1:9", "the variables of this job name no forge"),
     ],
 )
 def test_where_nobody_can_be_told_the_remedy_is(
     name: str, value: str, says: str, cli: Cli, tmp_path: Path, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = ChangeReport(base=str(ENDS[0]), change=str(ENDS[1]), relevant=0.005, exit_status=0)
+    report = ChangeReport(base=str(ENDS[0]), change=str(ENDS[1]), exit_status=0)
     (tmp_path / "report.json").write_text(report.model_dump_json())
     monkeypatch.setenv(name, value)
     done = cli("comment", str(tmp_path))
@@ -144,7 +173,7 @@ def test_where_nobody_can_be_told_the_remedy_is(
 def test_a_token_that_may_not_comment_is_refused_and_never_shown(
     cli: Cli, tmp_path: Path, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = ChangeReport(base=str(ENDS[0]), change=str(ENDS[1]), relevant=0.005, exit_status=0)
+    report = ChangeReport(base=str(ENDS[0]), change=str(ENDS[1]), exit_status=0)
     (tmp_path / "report.json").write_text(report.model_dump_json())
     monkeypatch.setenv("GITHUB_TOKEN", "of-somebody-else")
     done = cli("comment", str(tmp_path))

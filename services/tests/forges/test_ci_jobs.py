@@ -56,6 +56,13 @@ def test_a_job_that_runs_on_the_base_finds_its_pull_request_in_the_event(tmp_pat
         pull_request_job(of_the_base)
 
 
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"pull_request": null}', '{"pull_request": {"number": "x"}}'])
+def test_without_an_event_that_can_be_read_the_ref_tells(text: str, tmp_path: Path) -> None:
+    (tmp_path / "event.json").write_text(text)
+    for event in (tmp_path / "event.json", tmp_path, tmp_path / "none"):
+        assert pull_request_job(GITHUB | {"GITHUB_EVENT_PATH": str(event)}).pull_request == 28
+
+
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
@@ -63,6 +70,9 @@ def test_a_job_that_runs_on_the_base_finds_its_pull_request_in_the_event(tmp_pat
         (GITHUB | {"GITHUB_REF": "refs/heads/main"}, "runs for no pull request"),
         (GITHUB | {"GITHUB_TOKEN": ""}, "there is no token"),
         (GITLAB | {"CI_MERGE_REQUEST_IID": ""}, "runs for no pull request"),
+        (GITHUB | {"GITHUB_API_URL": "ftp://x"}, "must be an address"),
+        (GITHUB | {"GITEA_ACTIONS": "true", "GITHUB_API_URL": ""}, "name no forge"),
+        (GITLAB | {"CI_MERGE_REQUEST_IID": "x"}, "runs for no pull request"),
         (GITLAB | {"KEXBENCH_FORGE_TOKEN": "", "CI_JOB_TOKEN": "t"}, "there is no token"),
     ],
 )

@@ -57,6 +57,7 @@ def a_pair(*cells: UpgradeCell, **fields: Any) -> Pair:
     pair = Pair(
         run_id="20261128-120000-0123abcd",
         instrument=Instrument.INSTRUCTIONS,
+        relevant=0.002,
         before=BASE,
         after=CHANGE,
         components=(),
@@ -67,7 +68,7 @@ def a_pair(*cells: UpgradeCell, **fields: Any) -> Pair:
 
 
 def a_report(*pairs: Pair, **fields: Any) -> ChangeReport:
-    report = ChangeReport(base=BASE.reference, change=CHANGE.reference, relevant=0.002, exit_status=0, pairs=pairs)
+    report = ChangeReport(base=BASE.reference, change=CHANGE.reference, exit_status=0, pairs=pairs)
     return report.model_copy(update=fields)
 
 
@@ -93,6 +94,9 @@ def test_the_texts_of_comments_on_changes() -> None:
             "another build": change_comment(a_report(a_pair(SAME, after=other_build, components=(nettle,)))),
             "the second build fails in a case": change_comment(
                 a_report(with_verdict(a_pair(SAME, NOTHING), lost=1, missing={"crashed": 1}))
+            ),
+            "the second build fails in every case": change_comment(
+                a_report(with_verdict(a_pair(NOTHING), lost=1, missing={"crashed": 1}))
             ),
             "no result": change_comment(a_report(with_verdict(a_pair(NOTHING), trouble="cancelled"))),
             "the change cannot be built": change_comment(a_report(unbuilt=(UNBUILT,))),

@@ -33,10 +33,12 @@ def pair_in_run(store: Store, run_id: str, before: str, after: str) -> Pair:
     ends = subject_row(run, before), subject_row(run, after)
     instrument = run.plan.measure.instrument
     names = ends[0].name, ends[1].name
-    cells = compared_in_run(store, run_id, names, relevant_of(run.spec_text), SIDES_OF[instrument])
+    relevant = relevant_of(run.spec_text)
+    cells = compared_in_run(store, run_id, names, relevant, SIDES_OF[instrument])
     return Pair(
         run_id=run_id,
         instrument=instrument,
+        relevant=relevant,
         before=_end(run, before, ends),
         after=_end(run, after, ends[::-1]),
         components=changed_components(run.kits[before].components, run.kits[after].components),

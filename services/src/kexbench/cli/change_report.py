@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import typer
 from markdown_it import MarkdownIt
 
+from kexbench.cli.console import err
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pairs import COMMENT_FILE, PAGE_FILE, REPORT_FILE, ChangeReport, Unbuilt, Which
 from kexbench.domain.runs import RunEvent, RunReason
@@ -14,6 +16,7 @@ from kexbench.files import make_folder, write_whole
 from kexbench.forges.comparison import change_comment
 from kexbench.kits import KitError, KitErrors
 from kexbench.kits.attempts import FAILED
+from kexbench.kits.process import COMMAND
 
 LOG_LINES = 30
 _PAGE = """<!doctype html>
@@ -24,8 +27,9 @@ _PAGE = """<!doctype html>
 <style>
 :root {{ color-scheme: light dark }}
 body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem }}
-main {{ overflow-x: auto }}
-table {{ border-collapse: collapse }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto }}
+code {{ overflow-wrap: anywhere }}
+td:first-child {{ min-width: 12rem }}
 th, td {{ border-bottom: 1px solid #8886; padding: .3rem .7rem; text-align: left }}
 pre {{ overflow-x: auto }}
 </style>
@@ -41,15 +45,22 @@ def prepare(folder: Path) -> None:
         make_folder(folder.absolute())
         for name in (REPORT_FILE, COMMENT_FILE, PAGE_FILE):
             (folder / name).unlink(missing_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
-        raise typer.BadParameter(f"--output: the folder {folder} cannot be made: {error.strerror}") from None
+        raise typer.BadParameter(f"--output: the folder {folder} cannot be written: {error.strerror}") from None
 
 
 def write_report(folder: Path, report: ChangeReport) -> None:
+    """A report that cannot be written hides no verdict: the command has printed it, and ends with its status."""
     comment = change_comment(report)
-    write_whole(folder / PAGE_FILE, page_of(comment).encode())
-    write_whole(folder / COMMENT_FILE, f"{comment}\n".encode())
-    write_whole(folder / REPORT_FILE, report.model_dump_json(indent=2).encode())
+    try:
+        write_whole(folder / PAGE_FILE, page_of(comment).encode())
+        write_whole(folder / COMMENT_FILE, f"{comment}\n".encode())
+        write_whole(folder / REPORT_FILE, report.model_dump_json(indent=2).encode())
+    except OSError as error:
+        err.print(f"--output: the report in {folder} cannot be written: {error.strerror}", markup=False)
+        raise typer.Exit(report.exit_status or 1) from None
 
 
 def page_of(markdown: str) -> str:
@@ -97,11 +108,12 @@ def _named(ends: Sequence[SubjectRef]) -> Iterator[tuple[Which, SubjectRef]]:
 
 
 def _last_lines(log: Path | None) -> tuple[str, ...]:
+    """Those of the command that failed, without the last one, which repeats the reason."""
     if log is None:
         return ()
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ()
-    # The last one repeats the reason.
+    lines = text.rpartition(f"\n{COMMAND}")[2].splitlines()
     return tuple([line for line in lines if line and not line.startswith(FAILED)][-LOG_LINES:])

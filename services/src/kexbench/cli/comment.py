@@ -17,10 +17,10 @@ WRONG_USAGE = 2
 
 
 def comment(
-    folder: Annotated[Path, typer.Argument(help="That kexbench compare --output wrote.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="What kexbench compare --output wrote.", show_default=False)],
     key: Annotated[
         str,
-        typer.Option(help="Which comment to edit, if jobs comment apart. Default: the job's name.", show_default=False),
+        typer.Option(help="Which comment to edit. Default: that of the job for the library.", show_default=False),
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the comment, and send nothing.")] = False,
 ) -> None:
@@ -44,7 +44,7 @@ def comment(
         job = pull_request_job(os.environ)
     except NoJob as error:
         _end(WRONG_USAGE, str(error), error.remedy)
-    marked = f"change/{key or job.name}"
+    marked = f"change/{key or f'{job.name}/{report.library}'}"
     forge = forge_of(job.forge)
     try:
         if not is_news(report) and not forge.has_comment(job.pull_request, marked):

@@ -72,7 +72,10 @@ def compare(
     ] = None,
     spec: SpecMatrix = None,
     invocations: Annotated[
-        int | None, typer.Option(min=3, max=1000, help="Default: as many as fit into two minutes.", show_default=False)
+        int | None,
+        typer.Option(
+            min=3, max=1000, help="Default: as many as fit into two minutes; 3 with --count.", show_default=False
+        ),
     ] = None,
     count: ByCount = False,
     time: Annotated[bool, typer.Option("--time", help="The default. With --count: decide by both.")] = False,
@@ -81,7 +84,9 @@ def compare(
     run: StoredRun = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two builds, interleaved on one core, and print a verdict for each case. Takes two minutes.
+    """Compare two builds, interleaved on one core, and print a verdict for each case.
+
+    Takes two minutes, with --count one or two for each case.
 
     Examples:
 
@@ -94,6 +99,8 @@ def compare(
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec quickstart
         kexbench compare openssl@system openssl@debian/trixie --run 20260101-120000-0123abcd
     """
+    if output:
+        prepare(output)
     least = share(relevant)
     if with_:
         if run or count or output or least != RELEVANT:
@@ -108,13 +115,11 @@ def compare(
     if run and (case or spec or invocations or count or time or least != RELEVANT):
         raise typer.BadParameter("--run shows a run as it was measured: leave out the options of a new run")
     ends = pair_of(typed_reference(baseline), typed_reference(subject))
-    if output:
-        prepare(output)
     failed, run_ids = 0, [run] if run else []
     if run is None:
         by = [instrument_of(counts) for counts, wanted in ((True, count), (False, time or not count)) if wanted]
         wishes = [_wish(ends, case, spec, invocations, least, instrument) for instrument in by]
-        failed, run_ids = _measured(_here(), wishes, ends, output)
+        failed, run_ids = _measured(_here(), wishes, ends, output, as_json=as_json)
     asked = [ask_api(lambda api, run_id=run_id: _asked(api, run_id, ends)) for run_id in run_ids]  # type: ignore[misc]
     pairs = [pair for _, pair in asked]
     if as_json:
@@ -124,7 +129,7 @@ def compare(
             _print_all(detail, pair)
     status = failed or _status(pairs)
     if output:
-        write_report(output, _report(ends, least, status, pairs=tuple(pairs)))
+        write_report(output, ChangeReport.of(ends, status, pairs=tuple(pairs)))
     raise typer.Exit(status)
 
 
@@ -160,7 +165,7 @@ def _wish(
 
 
 def _measured(
-    installation: Installation, wishes: Sequence[Wish], ends: Ends, output: Path | None
+    installation: Installation, wishes: Sequence[Wish], ends: Ends, output: Path | None, *, as_json: bool
 ) -> tuple[int, list[str]]:
     """The exit status of the worst run, and all runs. Ends the command where a build cannot be made."""
     status, run_ids = 0, []
@@ -173,31 +178,29 @@ def _measured(
                 raise
             for line in words_of(error) or []:
                 err.print(line, markup=False, soft_wrap=True)
-            _end_unbuilt(ends, wish, unbuilt, output)
+            _end_unbuilt(ends, unbuilt, output, as_json=as_json)
         except NeverBegan as ended:
             if unbuilt := unbuilt_of_run(ended.event, ends):
-                _end_unbuilt(ends, wish, unbuilt, output)
+                _end_unbuilt(ends, unbuilt, output, as_json=as_json)
             raise
         run_ids.append(stored_run(done, f"kexbench compare {ends[0]} {ends[1]}"))
         status = status or done.exit_status
     return status, run_ids
 
 
-def _end_unbuilt(ends: Ends, wish: Wish, unbuilt: tuple[Unbuilt, ...], output: Path | None) -> NoReturn:
+def _end_unbuilt(ends: Ends, unbuilt: tuple[Unbuilt, ...], output: Path | None, *, as_json: bool) -> NoReturn:
     """A base that cannot be built says nothing about the change."""
     status = BASE_UNBUILT if any(each.which == "base" for each in unbuilt) else CHANGE_UNBUILT
+    if as_json:
+        print_json([])
     if output:
-        write_report(output, _report(ends, wish.relevant, status, unbuilt=unbuilt))
+        write_report(output, ChangeReport.of(ends, status, unbuilt=unbuilt))
     raise typer.Exit(status)
-
-
-def _report(ends: Ends, relevant: float, exit_status: int, **found: Any) -> ChangeReport:
-    return ChangeReport(base=str(ends[0]), change=str(ends[1]), relevant=relevant, exit_status=exit_status, **found)
 
 
 def _status(pairs: Sequence[Pair]) -> int:
     verdicts = [pair.verdict for pair in pairs]
-    if any(verdict.compared and verdict.is_worse for verdict in verdicts):
+    if any(verdict.is_worse for verdict in verdicts):
         return WORSE
     return 0 if all(verdict.compared for verdict in verdicts) else 1
 

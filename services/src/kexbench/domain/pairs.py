@@ -1,11 +1,13 @@
 """Two subjects of a run, compared in one direction, and the report of a change to a library that is made of them."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from kexbench.domain.differences import Difference
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RunVerdict
@@ -30,6 +32,7 @@ class Pair(Frozen):
 
     run_id: str
     instrument: Instrument
+    relevant: float = Field(description="changes below this share do not count")
     before: PairEnd
     after: PairEnd
     components: tuple[Difference, ...] = Field(description="other than the library, in which the two differ")
@@ -53,7 +56,15 @@ class ChangeReport(Frozen):
     format_version: Literal[1] = 1
     base: str = Field(description="reference of the first build")
     change: str = Field(description="reference of the second build")
-    relevant: float = Field(description="changes below this share do not count")
     exit_status: int = Field(description="of the command")
     unbuilt: tuple[Unbuilt, ...] = ()
     pairs: tuple[Pair, ...] = Field((), description="one for each instrument")
+
+    @property
+    def library(self) -> str:
+        return self.change.partition("@")[0]
+
+    @classmethod
+    def of(cls, ends: Sequence[SubjectRef], exit_status: int, **found: Any) -> Self:
+        base, change = map(str, ends)
+        return cls(base=base, change=change, exit_status=exit_status, **found)

@@ -4,11 +4,12 @@ https://docs.github.com/actions/reference/variables-reference, which Gitea and F
 https://docs.gitlab.com/ci/variables/predefined_variables.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.forges import ForgeConfig, Kind
 
@@ -20,6 +21,14 @@ VARIABLES: Mapping[Kind, tuple[str, ...]] = {
 }
 """Those that may have a token that can comment. GitLab's own CI_JOB_TOKEN can't."""
 _OF_A_PULL_REQUEST = re.compile(r"refs/pull/(\d+)/")
+
+
+class _PullRequest(BaseModel):
+    number: int
+
+
+class _Event(BaseModel):
+    pull_request: _PullRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class NoJob(Exception):
 
 
 def pull_request_job(environment: Mapping[str, str]) -> PullRequestJob:
-    """Raises NoJob, and OSError if the file with the event cannot be read."""
+    """Raises NoJob."""
     if environment.get("GITLAB_CI"):
         # A merge request from a fork runs in the fork's project and is shown in the other.
         return _job(
@@ -63,21 +72,27 @@ def pull_request_job(environment: Mapping[str, str]) -> PullRequestJob:
 
 
 def _job(environment: Mapping[str, str], kind: Kind, repository: str, number: str, remedy: str) -> PullRequestJob:
-    if not number:
+    if not number.isdecimal():
         raise NoJob("this job runs for no pull request", remedy)
     variable = next((each for each in VARIABLES[kind] if environment.get(each)), None)
     if variable is None:
         raise NoJob("there is no token", f"set {' or '.join(VARIABLES[kind])} to one that may comment")
     url, name = ("CI_API_V4_URL", "CI_JOB_NAME") if kind == "gitlab" else ("GITHUB_API_URL", "GITHUB_JOB")
-    forge = ForgeConfig(kind=kind, url=environment.get(url), repository=repository, token_variable=variable)
+    try:
+        forge = ForgeConfig(kind=kind, url=environment.get(url) or None, repository=repository, token_variable=variable)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise NoJob(f"the variables of this job name no forge: {reason}", f"check {url} and the repository") from None
     return PullRequestJob(forge, int(number), environment.get(name, ""))
 
 
 def _number(environment: Mapping[str, str]) -> str:
     """The event has it also where the job runs on the base, as for pull_request_target."""
-    if path := environment.get("GITHUB_EVENT_PATH"):
-        event = json.loads(Path(path).read_bytes())
-        if "pull_request" in event:
-            return str(event["pull_request"]["number"])
+    try:
+        event = _Event.model_validate_json(Path(environment.get("GITHUB_EVENT_PATH", "")).read_bytes())
+    except (OSError, ValidationError):
+        event = _Event()
+    if event.pull_request:
+        return str(event.pull_request.number)
     match = _OF_A_PULL_REQUEST.match(environment.get("GITHUB_REF", ""))
     return match[1] if match else ""

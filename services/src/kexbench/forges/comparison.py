@@ -7,6 +7,7 @@ from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.pairs import ChangeReport, Pair, PairEnd, Unbuilt
 from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import VERDICT_WORDS, UpgradeCell
+from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges.markdown import LONGEST, code, one_line, table
 from kexbench.forges.words import culprit_table
 
@@ -31,10 +32,17 @@ def _headline(report: ChangeReport) -> str:
     if report.unbuilt:
         names = {"base": "the base", "change": "this change"}
         return " and ".join(names[each.which] for each in report.unbuilt) + " cannot be built"
-    sentences = {_MEASURES[pair.instrument]: pair.verdict.sentence for pair in report.pairs}
+    sentences = {_MEASURES[pair.instrument]: _sentence(pair.verdict) for pair in report.pairs}
     if len(sentences) == 1:
         return next(iter(sentences.values()))
     return "; ".join(f"{measure}: {sentence}" for measure, sentence in sentences.items())
+
+
+def _sentence(verdict: RunVerdict) -> str:
+    lost = f"{counted(verdict.lost, 'case')} failed with this change alone" if verdict.lost else ""
+    if lost and not verdict.compared:
+        return lost
+    return "; ".join(filter(None, [lost, verdict.sentence]))
 
 
 def _parts(report: ChangeReport) -> Iterator[str]:
@@ -42,10 +50,6 @@ def _parts(report: ChangeReport) -> Iterator[str]:
         yield from _unbuilt_parts(unbuilt)
     for pair in report.pairs:
         yield from _pair_parts(pair)
-    if report.pairs:
-        run_ids = " and ".join(code(pair.run_id) for pair in report.pairs)
-        runs = "Run" if len(report.pairs) == 1 else "Runs"
-        yield f"Changes below {report.relevant:.2%} do not count. {runs} {run_ids}."
 
 
 def _unbuilt_parts(unbuilt: Unbuilt) -> Iterator[str]:
@@ -82,6 +86,7 @@ def _pair_parts(pair: Pair) -> Iterator[str]:
             yield f"and {len(cells) - CELLS_MAX:,} more"
     if pair.verdict.culprits:
         yield culprit_table(pair.verdict.culprits)
+    yield f"Changes below {pair.relevant:.2%} do not count. Run {code(pair.run_id)}."
 
 
 def _end(end: PairEnd) -> str:

@@ -111,6 +111,8 @@ class _ArchiveWithFiles(SuiteArchive):
 
 def _read(place: Path, attempt: Attempt) -> dict[str, _DebFile]:
     """The packages in a folder, or that of one file, by name. Raises StepFailed."""
+    if not place.exists():
+        raise StepFailed("resolve", f"there is no file or folder {place}", "name a .deb file or a folder with some")
     paths = [place] if place.is_file() else sorted(path for path in place.glob("*.deb") if path.is_file())
     if not paths:
         raise StepFailed("resolve", f"there are no packages in {place}", "name a .deb file or a folder with some")

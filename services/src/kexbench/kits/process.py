@@ -19,6 +19,8 @@ from kexbench.kits.target import Target, target_for
 Progress = Callable[[str], None]
 """Called at each step with a short line for the user."""
 
+COMMAND = "$ "
+"""Begins the line of a log that has a command; its output follows."""
 _KEPT = (
     "PATH",
     "HOME",
@@ -157,7 +159,7 @@ class Attempt:
         """
         self.go_on()
         base = {} if exact_environment else scrubbed_environment()
-        self.write(f"\n$ {shlex.join(arguments)}\n")
+        self.write(f"\n{COMMAND}{shlex.join(arguments)}\n")
         try:
             # A new session, so that the time limit ends the tool's children too.
             process = _once_written(
