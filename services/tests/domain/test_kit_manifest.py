@@ -196,7 +196,7 @@ def test_a_reference_reads_as_it_is_written(text: str) -> None:
         ("openssl@git:/src#-x", "with a ref"),
         ("openssl@git:file:///src#main", "an absolute path or an address"),
         ("openssl@git:/src/../etc#main", "with a ref"),
-        ("openssl@deb:/build/debs", "and a suite in small letters, as in deb:/build/debs#bookworm"),
+        ("openssl@deb:/build/debs", "with a suite in small letters, as in deb:/build/debs#bookworm"),
         ("openssl@deb:debs#bookworm", "an absolute path"),
         ("openssl@deb:https://example.org/debs#bookworm", "an absolute path"),
         ("openssl@deb:/build/debs#../sid", "with a suite"),
