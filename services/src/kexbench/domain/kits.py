@@ -122,7 +122,7 @@ class SubjectRef(Frozen):
 _EXAMPLES = {
     "tarball:": "a tarball is an absolute path or an address with its SHA-256, as in tarball:/src/a.tar.gz#sha256=…",
     "git:": "a repository is an absolute path or an address with a ref, as in git:/src/openssl#master",
-    "deb:": "packages are an absolute path of a folder or a file with a suite in small letters, as in deb:/build/debs#bookworm",
+    "deb:": "packages are an absolute path with a suite in small letters, as in deb:/build/debs#bookworm",
     "prefix:": "a prefix is an absolute path of letters, digits and ._+=~@- such as prefix:/opt/openssl",
 }
 
