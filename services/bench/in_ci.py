@@ -26,6 +26,7 @@ from bench.branches import BROKEN, PLACES, SAME, SLOWER, plant_branches
 from bench.machine import BenchError
 from bench.planted import BRANCH, fetch_sources
 from kexbench.domain.libraries import Library
+from kexbench.domain.pairs import COMMENT_FILE
 from kexbench.kits.errors import StepFailed
 from tests.forges.fake_github import FakeGitHub
 from tests.serving import serving
@@ -52,14 +53,14 @@ class Job:
     minutes: float
     comments: tuple[str, ...]
     """All of its pull request, after it."""
-    summary: str
+    report: str
 
     def faults(self, earlier: "Job | None") -> Iterator[str]:
         name = f"{self.branch} in pull request {self.pull_request}"
         if self.status != self.expected:
             yield f"{name} ended with {self.status}, not {self.expected}"
-        if not self.summary:
-            yield f"{name} has no summary"
+        if not self.report:
+            yield f"{name} has no report"
         if len(self.comments) != (self.pull_request in COMMENTED):
             yield f"{name} left {len(self.comments)} comments"
         if earlier and earlier.pull_request == self.pull_request and earlier.comments == self.comments:
@@ -87,30 +88,28 @@ def main(arguments: Sequence[str]) -> int:
 
 def try_library(library: Library, folder: Path) -> list[str]:
     """The faults of the jobs of both pull requests. Raises BenchError, StepFailed and CalledProcessError."""
-    checkout = _checkout(library, folder)
+    checkout, report = _checkout(library, folder), folder / "report"
     forge = FakeGitHub()
     faults: list[str] = []
     earlier = None
     with serving(forge.app()) as address:
         for pull_request, branch, expected in PUSHES:
             variables = {
+                **os.environ,
                 **_of_a_job(folder, pull_request),
                 "GITHUB_API_URL": address + forge.prefix,
                 "GITHUB_REPOSITORY": forge.repository,
-                "GITHUB_TOKEN": forge.token,
+                "BUILDS": str(folder / "builds"),
+                "CONFIGURE": CONFIGURE[library],
+                "REPORT": str(report),
             }
-            variables |= {"BUILDS": str(folder / "builds"), "CONFIGURE": CONFIGURE[library]}
             if shutil.which("ccache"):
                 variables |= {"CC": "ccache gcc", "CCACHE_NOHASHDIR": "1"}
-            words = [
-                str(CI / "examples" / f"{library}.sh"),
-                f"origin/{BRANCH}",
-                f"origin/{branch}",
-                "--comment",
-                *OPTIONS,
-            ]
+            words = [str(CI / "examples" / f"{library}.sh"), f"origin/{BRANCH}", f"origin/{branch}", *OPTIONS]
             began_s = time.monotonic()
-            process = subprocess.run(words, cwd=checkout, env={**os.environ, **variables}, check=False)
+            process = subprocess.run(words, cwd=checkout, env=variables, check=False)
+            # Only now is there a token, since the script runs the code of the pull request.
+            subprocess.run(["kexbench", "comment", report], env={**variables, "GITHUB_TOKEN": forge.token}, check=True)
             job = Job(
                 pull_request,
                 branch,
@@ -118,9 +117,9 @@ def try_library(library: Library, folder: Path) -> list[str]:
                 process.returncode,
                 (time.monotonic() - began_s) / 60,
                 tuple(body for _, body in forge.bodies(pull_request)),
-                _read(folder / "summary.md"),
+                _read(report / COMMENT_FILE),
             )
-            print(f"== {library}, {branch}: status {job.status} after {job.minutes:.1f} minutes\n{job.summary}")
+            print(f"== {library}, {branch}: status {job.status} after {job.minutes:.1f} minutes\n{job.report}")
             faults += (f"{library}: {fault}" for fault in job.faults(earlier))
             earlier = job
         for pull_request in sorted(COMMENTED):

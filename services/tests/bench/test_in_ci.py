@@ -42,7 +42,7 @@ def test_each_library_has_an_example() -> None:
     assert set(PLACES) == set(CONFIGURE) == {path.stem for path in (CI / "examples").glob("*.sh")}
 
 
-RIGHT = Job(1, SLOWER, expected=3, status=3, minutes=4.0, comments=("slower",), summary="slower")
+RIGHT = Job(1, SLOWER, expected=3, status=3, minutes=4.0, comments=("slower",), report="slower")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ RIGHT = Job(1, SLOWER, expected=3, status=3, minutes=4.0, comments=("slower",), 
     [
         (RIGHT, None, []),
         (replace(RIGHT, status=0), None, ["slower in pull request 1 ended with 0, not 3"]),
-        (replace(RIGHT, summary=""), None, ["slower in pull request 1 has no summary"]),
+        (replace(RIGHT, report=""), None, ["slower in pull request 1 has no report"]),
         (replace(RIGHT, comments=("slower", "again")), None, ["slower in pull request 1 left 2 comments"]),
         (replace(RIGHT, comments=("none",)), RIGHT, []),
         (RIGHT, RIGHT, ["slower in pull request 1 left the comment as it was"]),
