@@ -270,7 +270,7 @@ def test_the_action_compares_what_a_merge_adds_and_shows_a_report_of_it(
 
 def test_the_action_says_how_to_check_out_where_there_is_no_merge(workplace: Path) -> None:
     repository(workplace)
-    git(workplace, "reset", "--quiet", "--hard", "HEAD^1")
+    git(workplace, "reset", "--quiet", "--hard", "HEAD^2")
     done = step(workplace, "Compare", BASE="", REPORT="kexbench-report", **COMPARISON)
     assert done.returncode == 2
     assert re.match(r"::error::.*fetch-depth: 0.*base", done.stdout)
