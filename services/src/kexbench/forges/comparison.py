@@ -80,7 +80,7 @@ def _pair_parts(pair: Pair) -> Iterator[str]:
     if pair.verdict.lost:
         yield f"In {counted(pair.verdict.lost, 'case')}, only the second build failed."
     if cells := [cell for cell in pair.cells if cell.move or cell.invocations]:
-        head = ("case", "both sides:", "95% interval", "client:", "server:", "verdict")
+        head = ("case", "verdict", "both sides:", "95% interval", "client:", "server:")
         yield table(head, map(_cell_row, cells[:CELLS_MAX]))
         if len(cells) > CELLS_MAX:
             yield f"and {len(cells) - CELLS_MAX:,} more"
@@ -105,9 +105,9 @@ def _cell_row(cell: UpgradeCell) -> tuple[str, ...]:
     if cell.verdict == "unresolved" and cell.resolves is not None:
         verdict += f": resolution {cell.resolves:.2%}"
     if cell.move is None:
-        return code(cell.title), "–", "–", *sides, verdict
+        return code(cell.title), verdict, "–", "–", *sides
     interval = f"{_change(cell.move.low)} to {_change(cell.move.high)}"
-    return code(cell.title), _change(cell.move.ratio), interval, *sides, verdict
+    return code(cell.title), verdict, _change(cell.move.ratio), interval, *sides
 
 
 def _change(ratio: float) -> str:
