@@ -149,9 +149,9 @@ def test_what_has_no_result_is_named_with_its_reason_and_is_no_success(
     run = a_comparison(empty_store, [])
     failed = [an_invocation(run, number, cpu_ns={OLD: 1e6}, outcomes=[an_outcome(NEW)]) for number in range(COUNT)]
     empty_store.add_invocations(run, failed)
-    rows = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=1)
+    rows = terminal.rows("compare", OLD, NEW, "--run", run.run_id, status=3)
     assert [(row["case_id"], row["verdict"], row["invocations"]) for row in rows] == [(RSA, None, 0), (ECDSA, None, 0)]
-    printed = terminal("compare", OLD, NEW, "--run", run.run_id, status=1)
+    printed = terminal("compare", NEW, OLD, "--run", run.run_id, status=1)
     assert printed.count("no result") == 6, "of two cases both sides together, the client and the server"
     assert "openssl 3.0.2 (debian/trixie): unsupported: no such group: " in printed
 
