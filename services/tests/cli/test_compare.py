@@ -148,6 +148,14 @@ def test_two_cases_of_one_build_are_compared_by_the_field_that_differs(cli: Cli)
 
 
 @pytest.mark.thorough
+def test_a_second_build_that_fails_in_the_other_case_is_worse(cli: Cli) -> None:
+    broken = "fake@2.0+unsupported=1"
+    done = cli("compare", ONE, broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")
+    assert done.status == 3, done.err
+    assert "no result" in done.out
+
+
+@pytest.mark.thorough
 def test_cases_that_cannot_be_measured_are_named_with_the_reason(cli: Cli) -> None:
     broken = "fake@2.0+unsupported=1"
     done = cli("compare", broken, "--case", PLAIN, "--with", "resumption=psk-dhe", "--invocations", "3")

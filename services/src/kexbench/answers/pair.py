@@ -28,8 +28,8 @@ def pair_in_run(store: Store, run_id: str, before: str, after: str) -> Pair:
     for reference in (before, after):
         if reference not in run.kits:
             others = ", ".join(run.kits) or "nothing yet"
-            said = f"run {run_id} did not measure {reference}; it measured {others}"
-            raise Refusal(RefusalReason.MISSING, said, "name two of these")
+            reason = f"run {run_id} did not measure {reference}; it measured {others}"
+            raise Refusal(RefusalReason.MISSING, reason, "name two of these")
     ends = subject_row(run, before), subject_row(run, after)
     instrument = run.plan.measure.instrument
     names = ends[0].name, ends[1].name

@@ -100,7 +100,7 @@ def compare_with(
     is_worse = "more" in verdicts or any(
         is_lost(detail, (before, base.case_id), (after, other.case_id)) for base, other in pairs
     )
-    raise typer.Exit(done.exit_status or (1 if not verdicts else 3 if is_worse else 0))
+    raise typer.Exit(done.exit_status or (3 if is_worse else 0 if verdicts else 1))
 
 
 def _answer(api: ApiClient, names: Sequence[str], pair: tuple[Case, Case], run_id: str) -> Comparison:

@@ -65,6 +65,6 @@ class ChangeReport(Frozen):
         return self.change.partition("@")[0]
 
     @classmethod
-    def of(cls, ends: Sequence[SubjectRef], exit_status: int, **found: Any) -> Self:
+    def of(cls, ends: Sequence[SubjectRef], exit_status: int, **parts: Any) -> Self:
         base, change = map(str, ends)
-        return cls(base=base, change=change, exit_status=exit_status, **found)
+        return cls(base=base, change=change, exit_status=exit_status, **parts)
