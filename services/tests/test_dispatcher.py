@@ -19,7 +19,7 @@ from kexbench.dispatcher.health import STALE_S, Health
 from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunReason, RunState
-from kexbench.execution.argo import names
+from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import WantedKit
@@ -301,7 +301,7 @@ def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when
     stage.control.queue(a_cluster_run("second"))
     stage.tick(3)
     events = [(event.state, event.detail) for event in stage.control.events["second"]]
-    waits = (RunState.BUILDING, f"waits for run {RUN.run_id}, which has the nodes")
+    waits = (RunState.BUILDING, words.WAITS_ITS_TURN)
     assert events == [(RunState.QUEUED, ""), waits]
     for name in stage.open_workflows():
         stage.end(name, well=True)
@@ -390,7 +390,7 @@ def test_runs_begin_in_the_order_of_the_queue() -> None:
     stage.control.positions = lambda: (QueuePosition("urgent"), QueuePosition(RUN.run_id))  # type: ignore[method-assign]
     stage.tick()
     assert stage.control.view("urgent").state is RunState.RUNNING
-    assert stage.details[-1] == "waits for run urgent, which has the nodes"
+    assert stage.details[-1] == words.WAITS_ITS_TURN
 
 
 def test_a_run_that_a_newer_one_supersedes_is_cancelled_before_it_begins() -> None:
@@ -667,12 +667,14 @@ def test_a_round_with_five_hundred_waiting_runs_takes_as_many_requests_as_one_wi
 
 def test_only_the_waiting_run_that_is_next_has_its_plan_read_when_the_nodes_are_free() -> None:
     stage = _with_waiting(3)
+    before = [len(events) for events in stage.control.events.values()]
     for name in stage.open_workflows():
         stage.end(name, well=True)
     stage.control.asked.clear()
     stage.tick()
     states = [stage.control.view(run_id).newest.reason for run_id in stage.control.runs]
     assert states == [None, RunReason.SUBMITTED, RunReason.WAITS_FOR_RUN, RunReason.WAITS_FOR_RUN]
+    assert [len(events) for events in stage.control.events.values()][2:] == before[2:]
     assert stage.state() is RunState.FINISHED
     assert stage.control.asked["run"] == 1 + 1  # of the one that ended, which ApiControl keeps, and the one that began
 
@@ -716,14 +718,12 @@ def test_a_resumed_run_that_waits_holds_no_node_of_a_pool_in_which_all_is_stored
         arm = [job for job in both.plan.jobs if job.pool == "arm.n1"]
         stage.control.stored[both.run_id] = {job.job_id: job.count for job in arm}
     stage.tick(2)
-    assert stage.control.view(both.run_id).newest.about == (RUN.run_id,)
+    assert stage.control.view(both.run_id).newest.reason is RunReason.WAITS_FOR_RUN
     stage.control.queue(small)
     stage.tick(3)
     assert stage.control.view(both.run_id).newest.reason is RunReason.WAITS_FOR_RUN
-    newest = stage.control.view(small.run_id).newest
-    assert (newest.reason, newest.about) == (
-        (RunReason.SUBMITTED, ()) if stored else (RunReason.WAITS_FOR_RUN, (both.run_id,))
-    )
+    begun = RunReason.SUBMITTED if stored else RunReason.WAITS_FOR_RUN
+    assert stage.control.view(small.run_id).newest.reason is begun
 
 
 def test_a_plan_that_cannot_be_read_holds_up_no_other_run_and_is_reported_once(

@@ -48,7 +48,7 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
         trigger=Trigger.SCHEDULE,
         priority=4,
         state=RunState.BUILDING,
-        detail="waits for run q, which has the nodes",
+        detail="waits for its turn: runs before it in the queue have the nodes",
         queued_at=NOON,
         spec_begun_at=None,
         pools=["epyc"],
@@ -63,6 +63,6 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
     console.print(queue_table(QueueView(runs=[entry]), NOON))
     assert isinstance(console.file, StringIO)
     printed = console.file.getvalue()
-    assert "waits for run q, which has the nodes" in printed
+    assert "waits for its turn: runs before it in the queue have the nodes" in printed
     assert "being prepared" in printed
     assert "started" not in printed

@@ -105,7 +105,7 @@ class Dispatcher:
         done = self._process(view, replace(seen, superseded_by=superseded_by)) if seen else None
         view = done or view
         if view.state.is_open and not turns.is_decided(view.pools, nodes.known()):
-            turns.add(view.run_id, self._outstanding(view, seen.stored if seen else {}))
+            turns.add(self._outstanding(view, seen.stored if seen else {}))
         else:
             self._troubles.forget(_parts(view.run_id)[2])
         return done is not None
@@ -119,12 +119,12 @@ class Dispatcher:
     def _try_to_see(self, view: RunView, turns: Turns, nodes: "_Nodes", pods: Sequence[PodView]) -> Seen | None:
         with self._troubles.guard(_parts(view.run_id)[0]):
             ready = {pool: nodes.of(pool) for pool in view.pools if pool in self._pools}
-            waits_for = turns.waits_for(view.pools, nodes.known()) if view.waits else None
+            waits = view.waits and turns.has_none_for(view.pools, nodes.known())
             has_kits = view.newest.reason is RunReason.WAITS_FOR_RUN
-            if waits_for and has_kits and turns.is_decided(view.pools, nodes.known()):
+            if waits and has_kits and turns.is_decided(view.pools, nodes.known()):
                 # It goes on waiting, whatever else there is.
-                return Seen({}, (), (), ready, frozenset(), {}, waits_for=waits_for)
-            return replace(self._see(view, ready, pods), waits_for=waits_for)
+                return Seen({}, (), (), ready, frozenset(), {}, waits=True)
+            return replace(self._see(view, ready, pods), waits=waits)
         return None
 
     def _process(self, view: RunView, seen: Seen) -> RunView | None:

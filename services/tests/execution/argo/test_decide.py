@@ -62,7 +62,7 @@ class World:
     )
     busy: frozenset[str] = frozenset()
     stored: Mapping[str, int] = field(default_factory=dict)
-    waits_for: str | None = None
+    waits: bool = False
     superseded_by: str | None = None
     disrupted: tuple[PodView, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class World:
                 each.record if isinstance(each, Event) else Record(*each) for each in events
             )
         ]
-        given_way = (self.waits_for, self.superseded_by, self.disrupted)
+        given_way = (self.waits, self.superseded_by, self.disrupted)
         known = (self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, self.left_out)
         seen = Seen(*known, *given_way)
         return decide(RunView.of(RUN, run_events), seen, LATER if late else NOON, PENDING_AFTER_S)
@@ -86,9 +86,9 @@ class World:
 
 
 def test_a_run_whose_kits_are_there_waits_for_its_turn_and_says_so_once() -> None:
-    world = World(waits_for="another")
+    world = World(waits=True)
     words_of_it = world.recorded([(QUEUED, "")])
-    assert words_of_it == (BUILDING, "waits for run another, which has the nodes")
+    assert words_of_it == (BUILDING, words.WAITS_ITS_TURN)
     assert world.decide([(QUEUED, ""), words_of_it]) == ()
     assert World().decide([(QUEUED, ""), words_of_it]) == (StartRun(),)
     assert World(kits=MISSING).decide([(QUEUED, ""), words_of_it])[0] == BuildKits((KITS[1],))

@@ -1,4 +1,4 @@
-"""Which runs of a cluster are not to be submitted yet, and whom each of them waits for."""
+"""Which runs of a cluster are not to be submitted yet."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -29,18 +29,17 @@ def a_view(run_id: str, state: RunState = RunState.QUEUED, pools: str = "both") 
     return RunView.of(run, events)
 
 
-def waiting_for(
+def waiting(
     views: Sequence[RunView], stored: Mapping[str, Mapping[str, int]], nodes: Mapping[str, int]
-) -> dict[str, str]:
-    """The runs that wait, each with the run it waits for, as the dispatcher asks: it does not count the jobs of a run
-    that cannot change anything."""
-    turns, waits = Turns(), {}
+) -> set[str]:
+    """The runs that wait for others, as the dispatcher asks: it does not count the jobs of a run that cannot change
+    anything."""
+    turns, waits = Turns(), set()
     for view in sorted(views, key=lambda view: view.waits):
-        first = turns.waits_for(view.pools, nodes)
-        if view.waits and first:
-            waits[view.run_id] = first
+        if view.waits and turns.has_none_for(view.pools, nodes):
+            waits.add(view.run_id)
         if not turns.is_decided(view.pools, nodes):
-            turns.add(view.run_id, outstanding(view.run, stored.get(view.run_id, {})))
+            turns.add(outstanding(view.run, stored.get(view.run_id, {})))
     return waits
 
 
@@ -50,38 +49,38 @@ def all_stored(run: Run) -> dict[str, int]:
 
 def test_a_run_has_its_turn_while_its_pools_have_more_nodes_than_outstanding_jobs_before_it() -> None:
     views = [a_view("a", RunState.RUNNING), a_view("b"), a_view("c")]
-    assert waiting_for(views, NOTHING_STORED, PLENTY) == {}
-    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 9, "arm.n1": 3}) == {"c": "a"}
-    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 2, "arm.n1": 2}) == {"b": "a", "c": "a"}
+    assert waiting(views, NOTHING_STORED, PLENTY) == set()
+    assert waiting(views, NOTHING_STORED, {"amd-epyc": 9, "arm.n1": 3}) == {"c"}
+    assert waiting(views, NOTHING_STORED, {"amd-epyc": 2, "arm.n1": 2}) == {"b", "c"}
 
 
 def test_jobs_that_are_stored_hold_no_node() -> None:
     views = [a_view("a", RunState.RUNNING), a_view("b")]
     one_node = {"amd-epyc": 1, "arm.n1": 1}
-    assert waiting_for(views, NOTHING_STORED, one_node) == {"b": "a"}
-    assert waiting_for(views, {"a": all_stored(views[0].run)}, one_node) == {}
+    assert waiting(views, NOTHING_STORED, one_node) == {"b"}
+    assert waiting(views, {"a": all_stored(views[0].run)}, one_node) == set()
 
 
 def test_a_run_that_could_not_be_looked_at_has_all_its_nodes() -> None:
     views = [a_view("a", RunState.RUNNING), a_view("b")]
-    assert waiting_for(views, {}, {"amd-epyc": 2, "arm.n1": 2}) == {"b": "a"}
+    assert waiting(views, {}, {"amd-epyc": 2, "arm.n1": 2}) == {"b"}
 
 
 def test_a_run_that_waits_is_not_passed_in_its_pools_but_in_others() -> None:
     small = a_view("c", pools="arm.n1")
     views = [a_view("a", RunState.RUNNING, "amd-epyc"), a_view("b"), small]
     nodes = {"amd-epyc": 2, "arm.n1": 2}
-    assert waiting_for(views, NOTHING_STORED, nodes) == {"b": "a", "c": "b"}
-    assert waiting_for([views[0], small], NOTHING_STORED, nodes) == {}
+    assert waiting(views, NOTHING_STORED, nodes) == {"b", "c"}
+    assert waiting([views[0], small], NOTHING_STORED, nodes) == set()
 
 
 def test_the_first_run_has_its_turn_even_where_no_node_is_ready() -> None:
-    assert waiting_for([a_view("a")], NOTHING_STORED, {}) == {}
+    assert waiting([a_view("a")], NOTHING_STORED, {}) == set()
 
 
 def test_who_was_begun_is_before_whoever_waits_and_never_waits() -> None:
     views = [a_view("a"), a_view("b", RunState.CANCELLING), a_view("c", RunState.RUNNING)]
-    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 1, "arm.n1": 1}) == {"a": "b"}
+    assert waiting(views, NOTHING_STORED, {"amd-epyc": 1, "arm.n1": 1}) == {"a"}
 
 
 @given(
@@ -93,10 +92,10 @@ def test_jobs_that_are_not_counted_would_have_changed_nothing(pools: list[str], 
     nodes, lazy, whole = {"amd-epyc": amd, "arm.n1": arm}, Turns(), Turns()
     for name, each in zip("abcde", pools, strict=False):
         view = a_view(name, pools=each)
-        assert lazy.waits_for(view.pools, nodes) == whole.waits_for(view.pools, nodes)
-        whole.add(name, outstanding(view.run, {}))
+        assert lazy.has_none_for(view.pools, nodes) == whole.has_none_for(view.pools, nodes)
+        whole.add(outstanding(view.run, {}))
         if not lazy.is_decided(view.pools, nodes):
-            lazy.add(name, outstanding(view.run, {}))
+            lazy.add(outstanding(view.run, {}))
 
 
 @given(
@@ -108,9 +107,6 @@ def test_somebody_always_has_a_turn_and_more_nodes_let_nobody_wait_who_did_not(
     states: list[RunState], amd: int, arm: int
 ) -> None:
     views = [a_view(name, state) for name, state in zip("abcd", states, strict=False)]
-    waits = waiting_for(views, NOTHING_STORED, {"amd-epyc": amd, "arm.n1": arm})
+    waits = waiting(views, NOTHING_STORED, {"amd-epyc": amd, "arm.n1": arm})
     assert len(waits) < len(views)
-    order = sorted(views, key=lambda view: view.state is not RunState.RUNNING)
-    places = {view.run_id: place for place, view in enumerate(order)}
-    assert all(places[holder] < places[waiter] for waiter, holder in waits.items())
-    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": amd + 1, "arm.n1": arm + 1}).keys() <= waits.keys()
+    assert waiting(views, NOTHING_STORED, {"amd-epyc": amd + 1, "arm.n1": arm + 1}) <= waits

@@ -90,8 +90,8 @@ class Seen:
     """How many invocations of each job are stored."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """How many of each job nobody measures, since all their subjects are hopeless. Only once its workflows ended."""
-    waits_for: str | None = None
-    """The run that uses the nodes this one needs; None if this one is next."""
+    waits: bool = False
+    """Whether runs before it use the nodes that this one needs."""
     superseded_by: str | None = None
     """The newer run that supersedes this one."""
     disrupted: tuple[PodView, ...] = ()
@@ -211,8 +211,9 @@ def _waiting(situation: _Situation) -> tuple[Action, ...]:
         return fault
     if missing := tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None)):
         return _without_kits(situation, missing)
-    if first := seen.waits_for:
-        return _note(view, Record(RunState.BUILDING, words.waits_for(first), RunReason.WAITS_FOR_RUN, (first,)))
+    if seen.waits:
+        # Which run has the nodes changes with each run that ends; the queue shows it, and no waiting run has news.
+        return _note(view, Record(RunState.BUILDING, words.WAITS_ITS_TURN, RunReason.WAITS_FOR_RUN))
     return (StartRun(),)
 
 

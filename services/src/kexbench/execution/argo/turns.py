@@ -15,22 +15,19 @@ class Turns:
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = defaultdict(int)
-        self._holders: dict[str, str] = {}
 
-    def waits_for(self, pools: Sequence[str], nodes: Mapping[str, int]) -> str | None:
-        """The run that a next run of these pools waits for. `nodes`: how many are ready in each pool."""
-        full = self._full(pools, nodes)
-        return self._holders[full[0]] if full else None
+    def has_none_for(self, pools: Sequence[str], nodes: Mapping[str, int]) -> bool:
+        """Whether a next run of these pools waits for the runs before it. `nodes`: how many are ready in each pool."""
+        return bool(self._full(pools, nodes))
 
     def is_decided(self, pools: Sequence[str], nodes: Mapping[str, int]) -> bool:
         """Whether the jobs of a run of these pools need not be known: they change nothing for the runs after it."""
         return len(self._full(pools, nodes)) == len(pools)
 
-    def add(self, run_id: str, pools: Iterable[str]) -> None:
-        """`pools`: the pool of each outstanding job."""
+    def add(self, pools: Iterable[str]) -> None:
+        """The next run. `pools`: the pool of each of its outstanding jobs."""
         for pool in pools:
             self._taken[pool] += 1
-            self._holders.setdefault(pool, run_id)
 
     def _full(self, pools: Sequence[str], nodes: Mapping[str, int]) -> list[str]:
         return [pool for pool in pools if 0 < self._taken[pool] >= nodes.get(pool, 0)]

@@ -47,8 +47,7 @@ def building(missing: Sequence[WantedKit]) -> str:
     return f"building {counted(len(missing), 'kit')}: {_some(map(str, missing))}"
 
 
-def waits_for(run_id: str) -> str:
-    return f"waits for run {run_id}, which has the nodes"
+WAITS_ITS_TURN = "waits for its turn: runs before it in the queue have the nodes"
 
 
 def kits_gone(missing: Sequence[WantedKit], workflow: str) -> str:
