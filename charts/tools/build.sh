@@ -10,10 +10,8 @@ OPERATOR=github.com/prometheus-operator/prometheus-operator@v0.85.0
 
 here=$(dirname "$(readlink -f "$0")")
 root=$(readlink -f "$here/../..")
-helm=$root/infra/devcluster/tools
 cache=${KEXBENCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kexbench}/charts
-key=$(cat "$here/build.sh" "$here/schemas.py" "$here/go.mod" "$here/go.sum" "$helm/go.mod" "$helm/go.sum" |
-    sha256sum | cut -c1-16)
+key=$(cat "$here/build.sh" "$here/schemas.py" "$here/go.mod" "$here/go.sum" | sha256sum | cut -c1-16)
 
 if [ ! -d "$cache/$key" ]; then
     command -v go >/dev/null || {
@@ -24,12 +22,10 @@ if [ ! -d "$cache/$key" ]; then
     mkdir -p "$cache"
     scratch=$(mktemp -d "$cache/$key.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
-    build() { # in the module $1, the program of package $2
-        cd "$1" && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
-    }
-    (build "$helm" helm.sh/helm/v4/cmd/helm)
-    (build "$here" github.com/helm-unittest/helm-unittest/cmd/helm-unittest)
-    (build "$here" github.com/yannh/kubeconform/cmd/kubeconform)
+    # Without what only debuggers read, a fifth of the compiler's time is saved.
+    (cd "$here" && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath -gcflags all=-dwarf=false \
+        -ldflags "-s -w" -o "$scratch/" helm.sh/helm/v4/cmd/helm github.com/helm-unittest/helm-unittest/cmd/helm-unittest \
+        github.com/yannh/kubeconform/cmd/kubeconform)
     # Outside of any module, Go checks what it downloads against its checksum database.
     module() {
         (cd "$scratch" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p')

@@ -9,11 +9,9 @@ from pathlib import Path
 
 from devcluster.binaries import build_binaries
 from devcluster.cache import say
-from devcluster.cluster import inside_network, require_root, running_cluster
-from devcluster.containerd import image_store
+from devcluster.cluster import inside_network, prepared, require_root, running_cluster
 from devcluster.control_plane import kubectl_command
 from devcluster.errors import DevclusterError
-from devcluster.images import build_images
 from devcluster.inner import Inside, run_inside
 from devcluster.node import Orders, run_node
 from devcluster.plan import State
@@ -53,10 +51,9 @@ def main() -> int:
 
 def _do(chosen: argparse.Namespace, state: State) -> int:
     if chosen.verb == "binaries":
-        print(build_binaries().kubernetes.parent)
+        print(build_binaries().programs)
     elif chosen.verb == "images":
-        require_root()
-        print(image_store(build_images(build_binaries())))
+        print(prepared()[1])
     elif chosen.verb == "up":
         _up(state, chosen.nodes, not chosen.shared_cpus)
     elif chosen.verb == "kubectl":

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from devcluster.cache import HERE
 from devcluster.cgroups import kernel_settings_restored, pods_cgroups
 from devcluster.containerd import image_store
 from devcluster.errors import DevclusterError
-from devcluster.images import build_images
+from devcluster.images import kexbench_images, program_images
 from devcluster.inner import READY
 from devcluster.plan import State, nodes
 from devcluster.relay import listen
@@ -48,12 +49,21 @@ class Cluster:
         raise DevclusterError("the cluster ended by itself; the lines above say why")
 
 
+def prepared() -> tuple[Binaries, Path]:
+    """The programs, and containerd's store with the images. Whatever is missing is made: programs are compiled while
+    the images' Debian is unpacked, which keeps one core busy. Raises DevclusterError; needs root."""
+    require_root()
+    with ThreadPoolExecutor() as side_by_side:
+        compiling = side_by_side.submit(build_binaries)
+        images = kexbench_images()
+        binaries = compiling.result()
+    return binaries, image_store((*program_images(binaries), *images))
+
+
 @contextmanager
 def running_cluster(state: State, node_count: int = 2, static_cpus: bool = True) -> Iterator[Cluster]:
     """Up with all nodes ready, and entirely gone afterwards. Raises DevclusterError; needs root."""
-    require_root()
-    binaries = build_binaries()
-    store = image_store(build_images(binaries))
+    binaries, store = prepared()
     name = f"kexbench-{os.getpid()}"
     every = nodes(node_count, os.cpu_count() or 1)
     orders = {
@@ -114,7 +124,7 @@ def _started(state: State, binaries: Binaries, orders: Mapping[str, Any]) -> Ite
 def inside_network(state: State, command: Sequence[str]) -> list[str]:
     """The command that runs this one in a running cluster's network, with kubectl and helm on its PATH."""
     binaries = build_binaries()
-    path = f"{binaries.kubernetes}:{binaries.tools}:{os.environ['PATH']}"
+    path = f"{binaries.programs}:{os.environ['PATH']}"
     pid = _running_pid(state)
     settings = ["env", f"KUBECONFIG={state.inner_kubeconfig}", f"PATH={path}"]
     return ["nsenter", f"--target={pid}", "--net", *settings, *command]

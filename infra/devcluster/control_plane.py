@@ -63,7 +63,7 @@ class ControlPlane:
 
     def start_api(self) -> None:
         """etcd and the API server; returns when it answers."""
-        folder, programs = self.state.folder, self.binaries.kubernetes
+        folder, programs = self.state.folder, self.binaries.programs
         hosts = (HOST, API_SERVICE, "127.0.0.1", "kubernetes", "kubernetes.default", f"kubernetes.default.svc.{DOMAIN}")
         serving = self.authority.issue("kube-apiserver", "kube-apiserver", (), (*hosts, "kubernetes.default.svc"))
         to_kubelets = self.authority.issue("to-kubelets", *ADMIN)
@@ -109,7 +109,7 @@ class ControlPlane:
     def start_controllers(self, silent_node_s: int = SILENT_NODE_S) -> None:
         """Needs the API; returns when namespaces get their service accounts, without which there are no pods. A node
         that was not heard of for so long is not ready."""
-        programs = self.binaries.kubernetes
+        programs = self.binaries.programs
         manager = self.kubeconfig("kube-controller-manager", "system:kube-controller-manager")
         scheduler = self.kubeconfig("kube-scheduler", "system:kube-scheduler")
         self.processes.start(
@@ -153,7 +153,7 @@ class ControlPlane:
         self.processes.start(
             "argo-workflow-controller",
             [
-                self.binaries.argo / "workflow-controller",
+                self.binaries.programs / "workflow-controller",
                 f"--kubeconfig={self.state.inner_kubeconfig}",
                 "--namespace=argo",
                 "--configmap=workflow-controller-configmap",
@@ -172,7 +172,7 @@ class ControlPlane:
         corefile = self.state.folder / "Corefile"
         names = self.kubeconfig("coredns", "system:coredns")
         corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
-        self.processes.start("coredns", [self.binaries.coredns / "coredns", "-conf", corefile])
+        self.processes.start("coredns", [self.binaries.programs / "coredns", "-conf", corefile])
 
     def start_kwok(self, program: Path) -> None:
         """What stands for nodes: every one that somebody creates is ready, and its pods do what stages.yaml says."""
@@ -208,4 +208,4 @@ class ControlPlane:
 def kubectl_command(binaries: Binaries, state: State, kubeconfig: Path, *words: str) -> list[str | Path]:
     """kubectl with these words; what it remembers of a cluster ends with the cluster."""
     memory = f"--cache-dir={state.folder / 'kubectl-cache'}"
-    return [binaries.kubernetes / "kubectl", f"--kubeconfig={kubeconfig}", memory, *words]
+    return [binaries.programs / "kubectl", f"--kubeconfig={kubeconfig}", memory, *words]

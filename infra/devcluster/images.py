@@ -41,8 +41,16 @@ def kexbench_image(name: str) -> str:
     return f"{REGISTRY}/kexbench/{name}:dev"
 
 
-def build_images(binaries: Binaries) -> tuple[Image, ...]:
-    """All images, made from the checkout as it is. Needs root, for owners of files."""
+def program_images(binaries: Binaries) -> tuple[Image, ...]:
+    """The images of a pod's sandbox and of Argo's executor."""
+    return tuple(
+        Image(name, (_program_layer(binaries.programs / program),), (program,), USER, _PROGRAMS)
+        for name, program in ((PAUSE, "pause"), (ARGOEXEC, "argoexec"))
+    )
+
+
+def kexbench_images() -> tuple[Image, ...]:
+    """kexbench's images, made from the checkout as it is. Needs root, for owners of files."""
     runner = debian_root("runner", listed_packages("images/packages-runner.txt"))
     builder = debian_root("builder", _builder_packages())
     packages = _python_packages("packages", runner)
@@ -52,8 +60,6 @@ def build_images(binaries: Binaries) -> tuple[Image, ...]:
     compilers = (base, _layer("builder", builder, without=runner), common[1])
     database = _layer("packages-local", local, without=packages, prefix=_PACKAGES)
     return (
-        Image(PAUSE, (_program_layer("pause", binaries.pause / "pause"),), ("pause",), USER, _PROGRAMS),
-        Image(ARGOEXEC, (_program_layer("argoexec", binaries.argo / "argoexec"),), ("argoexec",), USER, _PROGRAMS),
         _kexbench("runner", (*common, _sources_layer("runner")), ("kexbench", "--help")),
         _kexbench("builder", (*compilers, _sources_layer("builder")), ("kexbench", "--help")),
         _kexbench("service", (*common, database, _sources_layer("service")), ("kexbench", "serve")),
@@ -153,17 +159,17 @@ def _layer(name: str, tree: Path, without: Path | None = None, prefix: str = "")
     )
 
 
-def _program_layer(name: str, program: Path) -> Layer:
+def _program_layer(program: Path) -> Layer:
     def make(folder: Path) -> None:
         tree = folder / "tree"
         (tree / "tmp").mkdir(parents=True)
         (tree / "tmp").chmod(0o1777)
         (tree / "bin").mkdir()
-        shutil.copy(program, tree / "bin" / name)
+        shutil.copy(program, tree / "bin" / program.name)
         write_layer(folder / "layer.tar", tree)
         shutil.rmtree(tree)
 
-    return read_layer(made_once(f"layer-{name}", ["bin", program.parent.name], make) / "layer.tar")
+    return read_layer(made_once(f"layer-{program.name}", ["bin", program.parent.name], make) / "layer.tar")
 
 
 def _output(command: list[str]) -> str:

@@ -127,7 +127,7 @@ def _start_node(inside: Inside, node: Node, control_plane: ControlPlane) -> None
         cgroup=cgroup_of(inside.name, node),
         folder=str(folder),
         logs=str(inside.state.logs),
-        kubernetes=str(inside.binaries.kubernetes),
+        programs=str(inside.binaries.programs),
         kubeconfig=str(control_plane.kubeconfig(node.name, f"system:node:{node.name}", "system:nodes")),
         proxy_kubeconfig=str(control_plane.kubeconfig(f"{node.name}-proxy", "system:kube-proxy")),
         authority=str(control_plane.authority.certificate),

@@ -38,7 +38,7 @@ class Orders:
     cgroup: str
     folder: str
     logs: str
-    kubernetes: str
+    programs: str
     kubeconfig: str
     proxy_kubeconfig: str
     authority: str
@@ -67,7 +67,7 @@ def run_node(orders: Orders) -> None:
     path = {"PATH": program_path()}
     processes.start(f"{orders.name}-containerd", ["containerd", "--config", folder / "containerd.toml"], path)
     processes.wait_until("containerd's socket", Path(SOCKET).exists, f"{orders.name}-containerd")
-    programs = Path(orders.kubernetes)
+    programs = Path(orders.programs)
     kubelet: list[str | Path] = [programs / "kubelet", f"--config={folder / 'kubelet.json'}"]
     kubelet += [f"--kubeconfig={orders.kubeconfig}", f"--hostname-override={orders.name}"]
     kubelet += [f"--node-ip={orders.address}", f"--root-dir={_KUBELET}", f"--cert-dir={folder / 'pki'}"]

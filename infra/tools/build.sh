@@ -17,14 +17,15 @@ if [ ! -d "$cache/$key" ]; then
     mkdir -p "$cache"
     scratch=$(mktemp -d "$cache/$key.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
-    build() { # in the module $1, the program of package $2
-        cd "$here/$1" && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
+    build() { # in the module $1, the programs of the other packages
+        # Without what only debuggers read, a fifth of the compiler's time is saved.
+        cd "$here/$1" && shift && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath \
+            -gcflags all=-dwarf=false -ldflags "-s -w" -o "$scratch/" "$@"
     }
     (build kustomize sigs.k8s.io/kustomize/kustomize/v5)
     (build evaluate .)
-    (build upkeep github.com/rhysd/actionlint/cmd/actionlint)
-    (build upkeep github.com/google/go-containerregistry/cmd/crane)
-    (build upkeep golang.org/x/vuln/cmd/govulncheck)
+    (build upkeep github.com/rhysd/actionlint/cmd/actionlint github.com/google/go-containerregistry/cmd/crane \
+        golang.org/x/vuln/cmd/govulncheck)
     (build compose github.com/compose-spec/compose-go/v2/cmd)
     mv "$scratch/cmd" "$scratch/compose"
     # Another build may have been faster; its folder is as good. A folder made by mktemp is its owner's alone.

@@ -71,7 +71,7 @@ class Kexbench:
     def said_by(self, pod: str) -> Iterator[Iterable[str]]:
         """What a job's pod says, line by line as it says it, until it ends."""
         words = ["logs", pod, "--namespace", JOBS, "--container=main", "--follow"]
-        command = [str(self.cluster.binaries.kubernetes / "kubectl"), f"--kubeconfig={self.cluster.kubeconfig}", *words]
+        command = [str(self.cluster.binaries.programs / "kubectl"), f"--kubeconfig={self.cluster.kubeconfig}", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
             assert following.stdout is not None
             try:
@@ -161,7 +161,7 @@ class _NotYet(Exception):
 def installed(cluster: Cluster, kubectl: Kubectl, folder: Path) -> Kexbench:
     """By Helm, with an account that may submit, in a namespace that takes restricted pods only."""
     kubectl("label", "namespace", JOBS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
-    helm = [str(cluster.binaries.tools / "helm"), f"--kubeconfig={cluster.kubeconfig}"]
+    helm = [str(cluster.binaries.programs / "helm"), f"--kubeconfig={cluster.kubeconfig}"]
     words = ["upgrade", "--install", "kexbench", str(CHART), "--namespace", NAMESPACE, f"--values={VALUES}", "--wait"]
     subprocess.run([*helm, *words, "--timeout=5m"], check=True, capture_output=True, text=True)
     kubectl("create", "serviceaccount", "submitter", "--namespace", NAMESPACE)

@@ -36,7 +36,7 @@ def test_the_argo_that_is_compiled_is_the_one_whose_definitions_are_applied() ->
     argo = ARGO_LINES["3.7"]
     wanted = {
         line.split()[-1]
-        for folder in ("argo", "crds")
+        for folder in ("programs", "crds")
         for line in (HERE / folder / "go.mod").read_text().splitlines()
         if f"{argo} v" in line
     }

@@ -45,7 +45,7 @@ def installed_release() -> str:
 
 def compiled_release() -> str:
     """What the devcluster runs."""
-    return str(re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", (HERE / "argo" / "go.mod").read_text())[0])
+    return str(re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", (HERE / "programs" / "go.mod").read_text())[0])
 
 
 def test_the_version_is_of_the_line_that_the_devcluster_compiles_and_no_older_one() -> None:

@@ -47,7 +47,7 @@ def test_all_nodes_are_of_one_image_by_its_digest() -> None:
 
 def test_every_kubernetes_that_something_is_tried_on_is_of_one_minor_and_that_is_supported() -> None:
     named = {
-        ROOT / "infra" / "devcluster" / "kubernetes" / "go.mod": r"k8s\.io/kubernetes v1\.(\d+)\.\d+",
+        ROOT / "infra" / "devcluster" / "programs" / "go.mod": r"k8s\.io/kubernetes v1\.(\d+)\.\d+",
         ROOT / "charts" / "tools" / "build.sh": r"k8s\.io/kubernetes@v1\.(\d+)\.\d+",
         KIND / "cluster.yaml": r"kindest/node:v1\.(\d+)\.\d+",
     }

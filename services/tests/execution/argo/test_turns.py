@@ -29,9 +29,7 @@ def a_view(run_id: str, state: RunState = RunState.QUEUED, pools: str = "both") 
     return RunView.of(run, events)
 
 
-def waiting(
-    views: Sequence[RunView], stored: Mapping[str, Mapping[str, int]], nodes: Mapping[str, int]
-) -> set[str]:
+def waiting(views: Sequence[RunView], stored: Mapping[str, Mapping[str, int]], nodes: Mapping[str, int]) -> set[str]:
     """The runs that wait for others, as the dispatcher asks: it does not count the jobs of a run that cannot change
     anything."""
     turns, waits = Turns(), set()
