@@ -1,11 +1,15 @@
 """Files that exist whole or not at all, even if the process is killed or the power fails."""
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 MOST_DOCUMENT_BYTES = 1 << 22
 """More than any document may have."""
@@ -17,11 +21,32 @@ def write_whole(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with partial.open("wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        _put_in_place(file, path)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """The same for a file that is written piece by piece, to `.NAME.partial` next to it. What a killed process left
+    there is overwritten. Nothing changes if the context ends with an error. Raises BlockingIOError while another
+    process writes the same file."""
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            file.truncate(0)
+            yield file
+            _put_in_place(file, path)
+        except BaseException:
+            partial.unlink()
+            raise
+
+
+def _put_in_place(file: BinaryIO, path: Path) -> None:
+    file.flush()
+    os.fsync(file.fileno())
     if path.exists():
-        shutil.copymode(path, partial)
-    partial.replace(path)
+        shutil.copymode(path, file.name)
+    Path(file.name).replace(path)
     sync(path.parent)
 
 

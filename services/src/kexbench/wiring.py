@@ -7,10 +7,11 @@ which all other commands save.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
@@ -20,9 +21,9 @@ from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
-from kexbench.planning.documents import read_text
+from kexbench.planning.documents import DocumentError, read_text
 from kexbench.settings import Settings
-from kexbench.store.port import Store, StoreAway
+from kexbench.store.port import BackupStore, Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
@@ -232,6 +233,41 @@ class Installation:
             with attempt:
                 store.migrate()
         return store
+
+    def store_to_restore(self) -> BackupStore:
+        """The store, as it is."""
+        from kexbench.store.clickhouse import ClickHouseStore
+        from kexbench.store.migrate import EngineClauses
+
+        clauses = EngineClauses(self.settings.store_engine)
+        return ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
+
+    def backup(self, store: BackupStore) -> Iterator[bytes]:
+        """The pieces of a backup. Raises StoreError and OSError."""
+        from kexbench.execution.backing_up import Document, backup
+
+        settings = self.settings
+        documents = []
+        for name, named, secrets_of in (
+            ("repositories.yaml", settings.repositories, self._secrets_of_repositories),
+            ("channels.yaml", settings.channels, self._secrets_of_channels),
+            ("views.yaml", settings.views, list),
+        ):
+            if path := self._configured(named, name):
+                try:
+                    secrets: list[str] | None = secrets_of()
+                except DocumentError:  # it has been edited since the service started
+                    secrets = None
+                documents.append(Document(name, path, secrets))
+        return backup(store, documents, self.run_folders, settings.home)
+
+    def _secrets_of_repositories(self) -> list[str]:
+        """An address has no password, but a user can be a token."""
+        urls = [urlsplit(repository.url) for repository in self.repositories()]
+        return [f"//{url.netloc.rpartition('@')[0]}@" for url in urls if url.scheme.startswith("http") and url.username]
+
+    def _secrets_of_channels(self) -> list[str]:
+        return [channel.address for channel in self.channels() if isinstance(channel.address, str)]
 
     def catalogue(self) -> Catalogue:
         """Raises DocumentError."""

@@ -1,7 +1,7 @@
 """The application: routes, problems and the built pages, for a given store."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -174,13 +174,15 @@ def create_app(
     embed_origins: Sequence[str] = (),
     views: Sequence[View] = (),
     repositories: Sequence[Repository] = (),
+    backup: Callable[[], Iterator[bytes]] | None = None,
 ) -> Api:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
     the installed one. `scorecard_file` is the result of `make scorecard`, if any. `channels` receive notifications.
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
-    pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched."""
+    pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched. `backup` returns
+    the pieces of a backup."""
     app = Api(
         title="kexbench",
         version=__version__,
@@ -196,6 +198,7 @@ def create_app(
     app.state.monitoring = Monitoring(store, app.state.troubles)
     app.state.store_check = StoreCheck(store, app.state.troubles, repositories)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
+    app.state.backup = backup
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
     app.state.streams = Streams(store)

@@ -12,11 +12,11 @@ INTERNAL = frozenset(
         *("stored_by_job", "job_order", "material", "kit", "put_kit", "open_runs", "open_run", "known_kits"),
         *("start_run", "advance_bisections", "put_line", "line_trouble", "advance_alerts", "run_schedule"),
         *("repository_heads", "run_committed", "handled_commit", "followed", "note_followed", "run_followed"),
-        *("rings", "next_notification", "note_what_was_sent"),
+        *("rings", "next_notification", "note_what_was_sent", "backup"),
     }
 )
-"""What runners, pods, the dispatcher, the watcher and the notifier ask. They are of the service's own release, and send
-formats that have schemas of their own."""
+"""What runners, pods, the dispatcher, the watcher, the notifier and `kexbench backup` ask. They are of the service's
+own release, and send formats that have schemas of their own."""
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _REFERENCE = re.compile(r"#/components/schemas/([\w.-]+)")
 

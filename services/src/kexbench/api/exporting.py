@@ -1,4 +1,4 @@
-"""Samples as CSV, JSON and Parquet files, streamed from the store in memory of a bounded size."""
+"""Samples as CSV, JSON and Parquet files, and all of the store as a backup, streamed in memory of a bounded size."""
 
 import io
 import json
@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 from anyio import CancelScope, fail_after
-from fastapi import Query
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 from pyarrow import csv, parquet
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
+from kexbench.api.access import TheCaller, admit
 from kexbench.api.dependencies import TheSampleStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem
@@ -44,6 +45,7 @@ _TIMES = ("measured_at", "batches_removed_at")
 
 router = api_router(tags=["reading"], responses=PROBLEMS)
 _places = BoundedSemaphore(EXPORTS_AT_ONCE)
+_backup = BoundedSemaphore(1)
 
 
 class _Download(StreamingResponse):
@@ -97,6 +99,39 @@ def export_samples(
         begun = chain((next(pieces),), pieces)
         headers = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
         return _Download(begun, source.pop_all(), media_type=MEDIA_TYPES[format], headers=headers)
+
+
+@router.get(
+    "/store/backup",
+    operation_id="backup",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"application/x-tar": {}}, "description": "the backup, whole if it ends with its manifest"},
+        401: {"model": Problem, "description": "No valid token"},
+        403: {"model": Problem, "description": "The token may not do this"},
+        409: {"model": Problem, "description": "Another backup is being made"},
+    },
+)
+def back_up(request: Request, caller: TheCaller) -> StreamingResponse:
+    """A backup of the store, and of what else this service would lose with its home. Only for its owner."""
+    admit(caller, "dispatcher")
+    with ExitStack() as source:
+        source.enter_context(_only_backup())
+        pieces: Generator[bytes, None, None] = request.app.state.backup()
+        source.callback(pieces.close)
+        begun = chain((next(pieces),), pieces)
+        return _Download(begun, source.pop_all(), media_type="application/x-tar")
+
+
+@contextmanager
+def _only_backup() -> Iterator[None]:
+    """Raises a 409 problem if another is being made."""
+    if not _backup.acquire(blocking=False):
+        raise ProblemError(HTTPStatus.CONFLICT, "another backup is being made", "try again when it has ended")
+    try:
+        yield
+    finally:
+        _backup.release()
 
 
 @contextmanager

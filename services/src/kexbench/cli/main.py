@@ -48,6 +48,8 @@ VERBS = {
     "dispatch": "dispatch:dispatch",
     "token": "cluster:token",
     "migrate": "cluster:migrate",
+    "backup": "backup:backup",
+    "restore": "backup:restore",
     "prune": "prune:prune",
     "doctor": "doctor:doctor",
     "export": "export:export",

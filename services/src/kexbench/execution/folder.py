@@ -62,6 +62,11 @@ class RunFolder:
     def results(self, job: Job) -> Path:
         return self.path / "results" / f"{job.job_id}.{ATTEMPT}.ndjson"
 
+    def content(self) -> list[Path]:
+        """The files that hold what the run is and measured, without logs and marks."""
+        files = [self.path / "run.json", self.path / "events.ndjson", *(self.path / "results").glob("*.ndjson")]
+        return sorted(path for path in files if path.is_file())
+
     def create(self, run: Run) -> None:
         write_whole(self.path / "run.json", run.model_dump_json().encode())
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from types import FrameType
 from typing import Protocol, Self
 
@@ -152,6 +153,7 @@ class Service:
             embed_origins=settings.embedding_origins,
             views=installation.views(),
             repositories=installation.repositories(),
+            backup=partial(installation.backup, self.store),
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)

@@ -9,6 +9,7 @@ Start at `port.py`: the rest of kexbench uses only these interfaces.
 - `summaries.py`, `appearances.py`, `levels.py`: what readers find results by (docs/adr/0035), and histories without
   batches.
 - `evidence.py`, `kept.py`: which results are stored, and what was computed from them (docs/adr/0036).
+- `backups.py`: all rows for a backup, and back (docs/adr/0047); `turns.py`: a moment at which nothing is written.
 - `pruning.py`: removes old batches, and keeps what comparisons need (docs/adr/0038).
 - `connection.py`, `lock.py`: the database client, and the lock of an installation's store.
 - `definitions.py`, `causes.py`, `damage.py`: what a full disk or a kill can do to an embedded store.

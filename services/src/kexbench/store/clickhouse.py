@@ -3,9 +3,12 @@
 All SQL is fixed text with bound parameters.
 """
 
+from collections.abc import Mapping
+
 from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
+from kexbench.store.backups import UNMARK, BackupTables, mark_of, mark_of_all_rows
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.causes import DOES_NOT_OPEN
 from kexbench.store.damage import DamageTables
@@ -13,6 +16,7 @@ from kexbench.store.definitions import Definitions
 from kexbench.store.exports import ExportTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
+from kexbench.store.port import StoreError
 from kexbench.store.profiles import ProfileTables
 from kexbench.store.pruning import PruningTables
 from kexbench.store.rights import SYSTEM_TABLES
@@ -33,6 +37,7 @@ class ClickHouseStore(
     ExportTables,
     ProfileTables,
     PruningTables,
+    BackupTables,
     DamageTables,
 ):
     """Implements the store's port. Thread-safe: each thread has its own client."""
@@ -44,39 +49,77 @@ class ClickHouseStore(
 
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
-        definitions = Definitions(self._folder, self._database) if self._embedded else None
+        self._begin()
+        if self._marked_restore() is not None:
+            remedy = "repeat kexbench restore with the same backup, which completes it"
+            raise StoreError("a restore into this store has not finished", remedy)
+        self._migrate()
 
-        def define(sql: str) -> None:
-            self._command(sql)
-            if definitions:
-                definitions.check()
+    def begin_restore(self, backup: str, migrations: Mapping[int, str]) -> bool:
+        """Prepare an empty store, or one that `backup` was being restored into, for the rows of a schema that has these
+        `migrations`. `backup` is a SHA-256 that identifies it. Returns whether the rows must be put in: an interrupted
+        restore may have done it and begun to change their schema. Raises StoreError if there is anything else,
+        and for a schema that this release does not know."""
+        known = migrate.load_migrations()
+        migrate.pending(known, dict(migrations))
+        self._begin()
+        self._check_restorable(backup, migrations)
+        self._define(self._clauses.fill(mark_of(backup)))
+        if self._has_all_rows():
+            return False
+        self._migrate(up_to=max(migrations))
+        return True
 
-        def copy_definitions() -> None:
-            if definitions:
-                with self._faults("cannot be changed"):
-                    definitions.copy()
+    def end_restore(self, backup: str) -> None:
+        """All its rows are in: change them to this release's schema, and compute what it leaves out. The store opens
+        then."""
+        self._define(mark_of_all_rows(backup))
+        self._migrate()
+        self._define(UNMARK)
+        self._copy_definitions()
+        if self._definitions:
+            self._definitions.forget_dropped()
 
-        if definitions:
+    @property
+    def _definitions(self) -> Definitions | None:
+        return Definitions(self._folder, self._database) if self._embedded else None
+
+    def _define(self, sql: str) -> None:
+        self._command(sql)
+        if self._definitions:
+            self._definitions.check()
+
+    def _copy_definitions(self) -> None:
+        if self._definitions:
+            with self._faults("cannot be changed"):
+                self._definitions.copy()
+
+    def _begin(self) -> None:
+        """Open the database, which is created if need be."""
+        if self._definitions:
             with self._faults(DOES_NOT_OPEN):
-                definitions.restore()
-        copy_definitions()
+                self._definitions.restore()
+        self._copy_definitions()
         client = self._open("default" if self._embedded else "")
         self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
         client.close()
-        define(self._clauses.fill(migrate.APPLIED_TABLE))
-        applied = {
-            row["version"]: row["sha256"]
-            for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
-        }
-        for migration in migrate.pending(migrate.load_migrations(), applied):
+
+    def _migrate(self, up_to: int | None = None) -> None:
+        """`up_to` a migration, or to this release's schema."""
+        self._define(self._clauses.fill(migrate.APPLIED_TABLE))
+        for migration in migrate.pending(migrate.load_migrations(), self.applied_migrations()):
+            if up_to is not None and migration.version > up_to:
+                break
             for statement in migration.statements:
-                define(self._clauses.fill(statement))
-            copy_definitions()
+                self._define(self._clauses.fill(statement))
+            self._copy_definitions()
             row = rows.columns_of(migration, "version", "name", "sha256")
             self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
-        copy_definitions()
-        if definitions:
-            definitions.forget_dropped()
+        self._copy_definitions()
+        if up_to is not None:
+            return
+        if self._definitions:
+            self._definitions.forget_dropped()
         self._recognise_hosts()
         self._summarise_missing()
 

@@ -30,6 +30,7 @@ from kexbench.store.causes import DOES_NOT_OPEN, engines_words, store_error
 from kexbench.store.columns import as_arrow
 from kexbench.store.port import StoreAway, StoreError
 from kexbench.store.rights import grants
+from kexbench.store.turns import WriteTurns
 
 # Otherwise the client imports pandas at the first insert, which takes a second and is not used.
 options.pd = options.pd_time_test = None
@@ -115,6 +116,7 @@ class Connection:
         self._dsn = dsn
         self._database = database
         self._local = threading.local()
+        self._turns = WriteTurns()
         self._numbering = threading.Lock()
         self._replacing = threading.Lock()
         """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
@@ -204,11 +206,12 @@ class Connection:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Counts a write after it: whoever reads the number before has at most read too much."""
-        try:
-            yield
-        finally:
-            with _counting_writes:
-                _writes[self._dsn, self._database] += 1
+        with self._turns.writing():
+            try:
+                yield
+            finally:
+                with _counting_writes:
+                    _writes[self._dsn, self._database] += 1
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         with self._faults(_REFUSED_QUERY):

@@ -25,7 +25,7 @@ from kexbench.store.evidence import Evidence, Token
 
 if TYPE_CHECKING:
     import numpy as np
-    from pyarrow import RecordBatchReader
+    from pyarrow import RecordBatchReader, Table
 
     Batches: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
     Steps: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
@@ -394,6 +394,44 @@ class Upkeep(Protocol):
     def close(self) -> None: ...
 
 
+class BackupStore(Protocol):
+    """All rows, for a backup and back."""
+
+    def engine(self) -> str: ...
+    def applied_migrations(self) -> dict[int, str]:
+        """The schema: the SHA-256 of each migration, by its number."""
+        ...
+
+    def tables_to_back_up(self) -> list[str]:
+        """Those whose rows are not computed from others. The last one may be read after the store was still: what is
+        stored there meanwhile does not count."""
+        ...
+
+    def still(self) -> AbstractContextManager[None]:
+        """Nothing is written meanwhile. The thread must not write either."""
+        ...
+
+    def table_rows(self, table: str) -> "AbstractContextManager[RecordBatchReader]":
+        """Each row once, as it counts."""
+        ...
+
+    def begin_restore(self, backup: str, migrations: Mapping[int, str]) -> bool:
+        """Prepare an empty store, or one that the same `backup` (a SHA-256) was being restored into, for rows of a
+        schema. Returns whether the rows must be put in. Raises StoreError, with nothing changed, if the store has
+        anything else or the schema is unknown."""
+        ...
+
+    def put_back(self, table: str, content: "Table") -> None:
+        """Store rows again. Repeating it changes nothing."""
+        ...
+
+    def end_restore(self, backup: str) -> None:
+        """Bring what was put back to this release's schema. Only then the store opens."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class RunStore(Protocol):
     """Runs and their progress."""
 
@@ -751,6 +789,7 @@ class ProfileStore(Protocol):
 
 class Store(
     Upkeep,
+    BackupStore,
     RunStore,
     ResultStore,
     ScheduleStore,
