@@ -16,6 +16,7 @@ from kexbench.store.port import Store
 Parameters = Mapping[str, str | Sequence[str]]
 LEFT_OUT = {
     "export_samples": "a download, which has figures of its own",
+    "backup": "a download of the whole store",
     "prunable": "a person asks it before a removal, which reads the whole store as well",
     "known_kits": "only a cluster's service answers it, from files",
     "material": "only a cluster's service answers it, with a file",

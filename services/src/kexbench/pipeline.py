@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from itertools import product
 from pathlib import Path
 from typing import Protocol
@@ -291,6 +292,34 @@ def deliver_leftovers(
             except Refused as error:
                 on_fault(f"run {folder.path.name} is not stored: {_refusal(folder, error)}")
     return delivered
+
+
+def stored_otherwise(installation: Installation, run: Run) -> bool:
+    """Whether the store has another run with this id."""
+    with reach_service(installation) as address, closing(ApiClient.of_run(address, run.run_id)) as api:
+        try:
+            return api.queued_run(run.run_id) != run
+        except Refused as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return False
+            raise
+
+
+def deliver_added(installation: Installation, folder: RunFolder) -> str | None:
+    """Deliver a run that was measured elsewhere. Returns why it is not stored yet, with the remedy."""
+    with folder.locked() as ours:
+        if not ours:
+            return "another process delivers it\n  remedy: repeat the command, which then says that it is stored"
+        if folder.is_delivered():
+            return None
+        try:
+            deliver_run(installation, folder)
+        except Refused as error:
+            return _refusal(folder, error)
+        except DELIVERY_ERRORS as error:
+            return f"{error}\n  remedy: repeat the command, or start kexbench serve, which stores it"
+        folder.mark_delivered()
+    return None
 
 
 def _deliver_leftover(installation: Installation, folder: RunFolder, *, queued: bool) -> Run:

@@ -96,10 +96,10 @@ def asked(empty_store: ClickHouseStore) -> Asked:
     return asked
 
 
-def test_answers_are_the_same(asked: Asked, empty_store: ClickHouseStore, client_of: ClientOf) -> None:
-    app = create_app(empty_store, LocalGatekeeper(SECRET), None, LocalSupplies(_no_plan))
+def answers_of(store: ClickHouseStore, asked: Asked, client_of: ClientOf) -> dict[str, str]:
+    """The text of every answer, by its name."""
+    app = create_app(store, LocalGatekeeper(SECRET), None, LocalSupplies(_no_plan))
     token = sign_role_token("tests", "dispatcher", SECRET, now=datetime.now(UTC))
-    changed = []
     with client_of(app) as client:
         client.headers["Authorization"] = f"Bearer {token}"
         texts = {
@@ -108,8 +108,12 @@ def test_answers_are_the_same(asked: Asked, empty_store: ClickHouseStore, client
             if question.name not in LEFT_OUT
         }
         mix = {"mix": MIX, "version": asked.step[0], "to": asked.step[1]}
-        texts["capacity"] = _text("capacity", client.post(f"{API_PREFIX}/capacity", json=mix))
-    for name, text in texts.items():
+        return texts | {"capacity": _text("capacity", client.post(f"{API_PREFIX}/capacity", json=mix))}
+
+
+def test_answers_are_the_same(asked: Asked, empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    changed = []
+    for name, text in answers_of(empty_store, asked, client_of).items():
         try:
             assert_golden(GOLDEN / f"{name.replace(', ', '-').replace(' ', '-')}.txt", text)
         except AssertionError as error:

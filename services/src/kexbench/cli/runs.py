@@ -1,4 +1,4 @@
-"""`kexbench runs`: lists, shows, cancels and resumes runs."""
+"""`kexbench runs`: lists, shows, adds, cancels and resumes runs."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from kexbench.answers.runs import RunPage, RunSummary
-from kexbench.cli import cluster
+from kexbench.cli import adding, cluster
 from kexbench.cli.console import out, print_json
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import cluster_url, reach_api
@@ -14,7 +14,8 @@ from kexbench.cli.words import by_library
 from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
 
-app = typer.Typer(help="List, show, cancel and resume runs.", no_args_is_help=True)
+app = typer.Typer(help="List, show, add, cancel and resume runs.", no_args_is_help=True)
+app.command("add")(adding.add)
 app.command("cancel")(cluster.cancel)
 app.command("resume")(cluster.resume)
 

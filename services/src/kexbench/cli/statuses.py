@@ -57,6 +57,7 @@ OWN: dict[str, dict[int, str]] = {
     "kits verify": {0: "no kit changed", 1: "a kit is damaged or behaves differently"},
     "catalogue check": {0: "nothing new", 3: "newer versions", 1: "a source could not be queried"},
     "submit": {0: "queued, or with --wait finished", 1: "refused, or ended otherwise"},
+    "runs add": {0: "every run is here and stored", 1: "a run was refused, or is not stored yet"},
     "runs cancel": {
         0: "every run is cancelled, is being cancelled or had ended",
         1: "one is unknown or cannot be cancelled here, or with --wait one ended otherwise",

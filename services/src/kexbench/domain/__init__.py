@@ -16,6 +16,7 @@ Libraries and kits
 - `probes.py`, `cpu_features.py`: what a kit's worker can do, and masks of CPU features.
 
 Runs and results
+- `fitting.py`: whether invocations belong to a run; `backups.py`: the manifest of a backup.
 - `plans.py`, `runs.py`, `schedules.py`, `refusals.py`: plans, runs, schedules, and why a request is refused.
 - `hosts.py`, `pools.py`: machines, and nodes of one hardware type.
 - `metrics.py`, `samples.py`, `batches.py`, `profiles.py`: what is measured, results of an invocation, its batches, and

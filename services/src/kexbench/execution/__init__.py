@@ -5,6 +5,7 @@ Start at `local.py`.
 - `local.py`: one job on this machine; `folder.py`: a run's folder.
 - `measuring.py`: the lock by which one process measures at a time.
 - `restoring.py`: restores lost data of a store from the folders of runs.
+- `adding.py`: folders of runs that were measured elsewhere.
 - `backing_up.py`, `from_backup.py`: a backup of the store and the home, and back.
 - `argo/`: jobs as pods of a cluster.
 """
