@@ -110,7 +110,7 @@ def test_a_run_keeps_its_id_its_machine_and_its_kits_and_is_added_once(cli: Cli,
     assert stored(cli) == {RUN: ("finished", PLANNED)}
     assert samples(cli) == PLANNED
     detail = cli("runs", "show", RUN, "--json").json()
-    assert detail["host"] == FOREIGN.model_dump(mode="json")
+    assert [each["host"] for each in detail["hosts"]] == [FOREIGN.model_dump(mode="json")]
     assert set(detail["kits"]) == {"fake@1.0", "fake@1.1"}
     assert {path.name: path.read_bytes() for path in source.rglob("*") if path.is_file()} == of_source
     assert here(cli)[f"{RUN}/worker.log"] == b"a line of a worker\n"
@@ -122,12 +122,11 @@ def test_every_page_of_a_foreign_run_works_without_its_kits(cli: Cli, elsewhere:
     assert not (cli.folder / "home" / "material").exists()
     with serving(cli) as served:
         run = served.ask("GET", f"/runs/{RUN}")
-        assert run["host"]["cpu_model"] == "Foreign CPU 1"
-        kind = {"cpu_model": "Foreign CPU 1", "pool": "local"}
+        assert [each["host"]["cpu_model"] for each in run["hosts"]] == ["Foreign CPU 1"]
         first, *_ = a_run().plan.cases
         for path in (
             *(f"/runs/{RUN}/{part}" for part in ("progress", "verdict", "pair")),
-            f"/matrix?pool=local&cpu_model={kind['cpu_model']}",
+            "/matrix?pool=local&cpu_model=Foreign CPU 1",
             f"/matrix?run_id={RUN}",
             f"/trends?case_id={first.case_id}",
             f"/cpus?case_id={first.case_id}",
