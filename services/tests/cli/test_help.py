@@ -105,7 +105,7 @@ PATHS = [
 ]
 NO_DOCUMENTS = {
     *(("why", "save"), ("publish", "folder"), ("specs copy", "to"), ("schema", "folder")),
-    *(("compare", "output"), ("comment", "folder")),
+    *(("compare", "output"), ("comment", "folder"), ("backup", "target"), ("restore", "source"), ("runs add", "paths")),
 }
 
 

@@ -20,7 +20,9 @@ _SAY_EVERY_S = 5.0
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write, whole or not at all.", show_default=False)],
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write, whole or not at all.", show_default=False)
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Back up the store of this machine, or of the cluster that KEXBENCH_API_URL names, while it is used.
@@ -37,26 +39,27 @@ def backup(
         kexbench backup kexbench.tar
         kexbench backup /backups/kexbench-$(date +%F).tar --json | jq .rows
     """
-    if file.is_dir() or not file.parent.is_dir():
-        raise typer.BadParameter(f"{file} cannot be written: name a file in a folder that exists")
+    if target.is_dir() or not target.parent.is_dir():
+        raise typer.BadParameter(f"{target} cannot be written: name a file in a folder that exists")
     try:
-        with written_whole(file) as target, reach_api(role="dispatcher") as api:
+        with written_whole(target) as file, reach_api(role="dispatcher") as api:
             progress = _Progress("received", 1e6, "MB")
             size_bytes = 0
             for piece in api.stream("/store/backup"):
-                target.write(piece)
+                file.write(piece)
                 size_bytes += len(piece)
                 progress(size_bytes, None)
-            target.flush()
-            manifest = _checked(Path(target.name))
+            file.flush()
+            manifest = _checked(Path(file.name))
     except BlockingIOError:
-        raise typer.BadParameter(f"another process writes {file}") from None
-    _report(manifest, f"backed up to {file}, {size_bytes / 1e6:,.1f} MB", {"file": str(file)}, as_json=as_json)
+        raise typer.BadParameter(f"another process writes {target}") from None
+    _report(manifest, f"backed up to {target}, {size_bytes / 1e6:,.1f} MB", {"file": str(target)}, as_json=as_json)
 
 
 def restore(
-    file: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, help="From kexbench backup.", show_default=False)
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="From kexbench backup.", show_default=False),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -71,7 +74,7 @@ def restore(
     Examples:
 
         kexbench restore kexbench.tar
-        KEXBENCH_HOME=/srv/kexbench kexbench restore kexbench.tar
+        KEXBENCH_HOME=/srv/bench kexbench restore kexbench.tar
         KEXBENCH_STORE_URL=http://kexbench@db:8123 KEXBENCH_STORE_PASSWORD_FILE=password kexbench restore kexbench.tar
     """
     from kexbench.execution.from_backup import opened, restore_backup  # noqa: PLC0415 (other verbs need none of it)
@@ -80,7 +83,7 @@ def restore(
     installation = Installation(settings)
     lock = own_store(settings)
     try:
-        with opened(file, _Progress("checked", 1e6, "MB")) as backed_up:
+        with opened(source, _Progress("checked", 1e6, "MB")) as backed_up:
             store = installation.store_to_restore()
             try:
                 restore_backup(store, settings.home, backed_up, _Progress("stored", 1, "rows"))
