@@ -3,11 +3,12 @@
 import json
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -162,11 +163,12 @@ def test_what_a_home_has_beside_its_store_is_backed_up_without_its_secrets(
     views = "apiVersion: kexbench.dev/v1\nkind: Views\nviews: []\n"
     for name, text in (("channels", channels), ("repositories", repositories), ("views", views)):
         (home / f"{name}.yaml").write_text(text)
+    results = Path()
     for run_id in ("delivered", "waiting"):
         folder = RunFolder(home / "runs" / run_id)
         folder.create(run := a_run(run_id))
         folder.add_event(an_event(run))
-        results = folder.results(run.plan.jobs[0])
+        results = folder.results(a_run().plan.jobs[0])
         results.parent.mkdir()
         results.write_bytes(b'{"whole": 1}\n{"half')
         folder.log.write_text("password=ghp_key")
@@ -190,7 +192,11 @@ def test_what_a_home_has_beside_its_store_is_backed_up_without_its_secrets(
     assert "the secrets in channels.yaml: complete channels.incomplete.yaml" in left_out
 
 
-def changed(path: Path, change: Callable[[dict[str, Any]], None] = lambda _: None, **members: bytes | None) -> Path:
+def changed(
+    path: Path,
+    change: Callable[[dict[str, Any]], None] = lambda _: None,
+    members: Mapping[str, bytes | None] = MappingProxyType({}),
+) -> Path:
     """A copy whose manifest was changed; `members` are further ones, or those that are left out."""
     target = path.with_name("changed.tar")
     with tarfile.open(path) as reading, tarfile.open(target, "w") as writing:
@@ -227,9 +233,9 @@ def test_a_damaged_backup_is_refused_before_anything_is_restored(
             restored(path, store, home)
     path.write_bytes(whole)
     for copy, said in (
-        (changed(path, **{samples: None}), "its files are not those of its manifest"),
-        (changed(path, **{"runs/more": b""}), "its files are not those of its manifest"),
-        (changed(path, **{"../more": b""}), "its files are not those of its manifest"),
+        (changed(path, members={samples: None}), "its files are not those of its manifest"),
+        (changed(path, members={"runs/more": b""}), "its files are not those of its manifest"),
+        (changed(path, members={"../more": b""}), "its files are not those of its manifest"),
     ):
         with pytest.raises(DamagedFile, match=said):
             restored(copy, store, home)
@@ -375,16 +381,22 @@ def test_a_backup_of_an_earlier_schema_is_brought_to_this_one(
     }
 
 
+def token_of(role: str) -> str:
+    return sign_role_token("alice", role, SECRET, now=datetime.now(UTC))
+
+
 def test_only_the_owner_of_the_store_may_back_it_up(
     filled: ClickHouseStore, client_of: ClientOf, tmp_path: Path
 ) -> None:
     app = create_app(filled, LocalGatekeeper(SECRET), None, backup=lambda: backup(filled, (), list, tmp_path))
     with client_of(app) as client:
         assert_problem(client.get(f"{API_PREFIX}/store/backup"), 401)
-        for role, status in (("submitter", 403), ("dispatcher", 200)):
-            token = sign_role_token("alice", role, SECRET, now=datetime.now(UTC))
-            answer = client.get(f"{API_PREFIX}/store/backup", headers={"Authorization": f"Bearer {token}"})
-            assert answer.status_code == status, answer.text
+        refused, answer = (
+            client.get(f"{API_PREFIX}/store/backup", headers={"Authorization": f"Bearer {token_of(role)}"})
+            for role in ("submitter", "dispatcher")
+        )
+    assert_problem(refused, 403, "alice is a submitter, which may not do this")
+    assert answer.status_code == 200, answer.text
     path = tmp_path / "backup.tar"
     path.write_bytes(answer.content)
     with opened(path) as backed_up:

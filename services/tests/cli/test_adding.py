@@ -125,12 +125,12 @@ def test_every_page_of_a_foreign_run_works_without_its_kits(cli: Cli, elsewhere:
         assert [each["host"]["cpu_model"] for each in run["hosts"]] == ["Foreign CPU 1"]
         first, *_ = a_run().plan.cases
         for path in (
-            *(f"/runs/{RUN}/{part}" for part in ("progress", "verdict", "pair")),
+            *(f"/runs/{RUN}/{part}" for part in ("progress", "verdict")),
             "/matrix?pool=local&cpu_model=Foreign CPU 1",
             f"/matrix?run_id={RUN}",
             f"/trends?case_id={first.case_id}",
             f"/cpus?case_id={first.case_id}",
-            f"/distribution?case_id={first.case_id}&run_id={RUN}&subject=fake 1.0 (fake@1.0)",
+            f"/export?format=json&run_id={RUN}",
             *("/overview", "/filters", "/subjects", "/upgrades", "/security", "/scaling", "/qualifications", "/alerts"),
         ):
             served.ask("GET", path)
