@@ -331,6 +331,7 @@ users.xml: |
           <query>GRANT ALL ON {{ .Values.store.database }}.*</query>
           <query>GRANT SELECT ON system.parts</query>
           <query>GRANT SELECT ON system.parts_columns</query>
+          <query>GRANT SELECT ON system.disks</query>
         </grants>
       </kexbench>
     </users>

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench.api.models import Problem
 from kexbench.domain.refusals import Candidate, Refusal, RefusalReason
-from kexbench.store.port import StoreError
+from kexbench.store.port import StoreError, StoreFull
 
 _STATUS = {
     RefusalReason.MISSING: HTTPStatus.NOT_FOUND,
@@ -52,7 +52,9 @@ def install_problem_handlers(app: FastAPI) -> None:
         return _respond(_STATUS[error.reason], error.detail, error.remedy, candidates=error.candidates)
 
     @app.exception_handler(StoreError)
-    def _store(_: Request, error: StoreError) -> JSONResponse:
+    def _store(request: Request, error: StoreError) -> JSONResponse:
+        if isinstance(error, StoreFull):
+            request.app.state.monitoring.has_no_room(error)
         return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), error.remedy)
 
     @app.exception_handler(RequestValidationError)

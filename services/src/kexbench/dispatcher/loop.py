@@ -51,8 +51,8 @@ class Dispatcher:
         self._health = health or Health(self._troubles)
         self._open_runs: set[str] = set()
         """The runs that were open in the last round."""
-        self._control = control
-        self._cluster = cluster
+        self._control = self._health.counted(control, "api")
+        self._cluster = self._health.counted(cluster, "kubernetes")
         self._pools = {pool.name: pool for pool in pools}
         self._settings = settings
         self._identity = identity
@@ -63,7 +63,8 @@ class Dispatcher:
         it releases the lease, so that its successor need not wait for the expiry."""
         wait_s = INTERVAL_S
         while not ending.is_set():
-            answered = self.once()
+            with self._health.timed_round():
+                answered = self.once()
             self._health.end_round(answered=answered)
             wait_s = INTERVAL_S if answered else min(2 * wait_s, LONGEST_WAIT_S)
             ending.wait(wait_s)
