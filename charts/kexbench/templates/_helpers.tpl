@@ -79,7 +79,7 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 */}}
 {{- define "kexbench.siteEnv" -}}
 {{- $pods := .Values.pods -}}
-{{- $env := list -}}
+{{- $env := list (dict "name" "KEXBENCH_LOG" "value" "json") -}}
 {{- if $pods.caBundle.configMap -}}
 {{- range list "SSL_CERT_FILE" "REQUESTS_CA_BUNDLE" "CURL_CA_BUNDLE" "GIT_SSL_CAINFO" "CARGO_HTTP_CAINFO" -}}
 {{- $env = append $env (dict "name" . "value" "/etc/kexbench/ca/ca.crt") -}}

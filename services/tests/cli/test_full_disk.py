@@ -17,6 +17,7 @@ from kexbench.client import ApiClient
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.queue.runs import run_event
+from kexbench.service.reach import wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from tests.builders import a_run, an_invocation
 from tests.cli.conftest import TIMEOUT_S, Cli
@@ -60,9 +61,11 @@ def served_from_a_small_disk(cli: Cli) -> Iterator[Served]:
             [*command, *cli.command("serve", "--port", "0")], env=cli.environment, stderr=output, text=True
         )
     try:
-        until(lambda: process.poll() is not None or "serving http" in log.read_text(), TIMEOUT_S, "listening")
-        address = StoreLock(home / "store.lock").read()
+        lock = StoreLock(home / "store.lock")
+        until(lambda: process.poll() is not None or lock.read() is not None, TIMEOUT_S, "the lock of the store")
+        address = lock.read()
         assert address is not None, log.read_text()
+        wait_until_healthy(address)
         yield Served(process, address, Path(f"/proc/{process.pid}/root{home / 'store'}"), log)
     finally:
         process.terminate()

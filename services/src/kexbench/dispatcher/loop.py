@@ -140,7 +140,7 @@ class Dispatcher:
                     # A slow action may outlast the lease: its new holder then acts instead.
                     if not self._holds_lease():
                         return view
-                    _log.info("run %s: %s", run_id, _summary(action))
+                    _log.info("run %s: %s", run_id, _summary(action), extra={"event": "action", "run_id": run_id})
                     if event := self._act(view, seen, action):
                         view = view.after(event)
                 if StartRun() not in actions:  # what was started has its jobs submitted in the same round

@@ -69,7 +69,7 @@ class Troubles:
         before = self._parts.get(part)
         self._parts[part] = Trouble(part, before.since if before else self._clock(), reason)
         if before is None or before.reason != reason:
-            _log.warning("%s: %s", part, reason, exc_info=exc_info)
+            _log.warning("%s: %s", part, reason, exc_info=exc_info, extra={"event": "trouble", "part": part})
 
     def set_full(self, part: str, error: StoreFull) -> None:
         """The part cannot write, until `forget` says otherwise. Logged once, since free bytes change all the time."""
@@ -77,7 +77,9 @@ class Troubles:
         before = self._parts.get(ROOM)
         self._parts[ROOM] = Trouble(ROOM, before.since if before else self._clock(), with_remedy(error))
         if before is None:
-            _log.warning("results wait where they were measured: %s", with_remedy(error))
+            sizes = {"free_bytes": error.free_bytes, "needed_bytes": error.needed_bytes}
+            fields = {"event": "trouble", "part": ROOM, **sizes}
+            _log.warning("results wait where they were measured: %s", with_remedy(error), extra=fields)
 
     def has_room(self) -> None:
         """Something was stored, so every part can write again."""
@@ -114,7 +116,7 @@ class Troubles:
             if not self._full:
                 self.forget(ROOM)
         if self._parts.pop(part, None):
-            _log.warning("%s: works again", part)
+            _log.warning("%s: works again", part, extra={"event": "trouble ended", "part": part})
 
     def now(self) -> list[Trouble]:
         return sorted(self._parts.copy().values(), key=lambda trouble: trouble.part)
