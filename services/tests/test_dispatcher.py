@@ -642,6 +642,32 @@ def test_the_requests_of_a_round_are_counted_by_whom_they_went_to() -> None:
     assert requests()["kubernetes"] > first["kubernetes"]
 
 
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ({}, "node amd-epyc-1 has no labels of a pool of the run any more"),
+        (None, "node amd-epyc-1 is not ready, or cordoned"),
+    ],
+    ids=["without its labels", "gone"],
+)
+def test_the_reason_why_a_node_with_jobs_is_in_no_pool_is_the_true_one(
+    labels: dict[str, str] | None, says: str
+) -> None:
+    stage = Stage()
+    stage.tick(2)
+    for workflow in stage.open_workflows():
+        stage.cluster.turn(workflow, Phase.RUNNING, node="amd-epyc-1")
+    stage.tick()
+    assert stage.control.view(RUN.run_id).newest.reason is RunReason.SUBMITTED
+    del stage.cluster.nodes["amd-epyc-1"]
+    if labels is not None:
+        stage.cluster.nodes["amd-epyc-1"] = labels
+    stage.tick()
+    event = stage.control.view(RUN.run_id).newest
+    assert (event.state, event.reason) == (RunState.RUNNING, RunReason.TROUBLED)
+    assert event.detail.startswith(says)
+
+
 @pytest.mark.parametrize(("pending_seconds", "state"), [(60, RunState.FAILED), (3600, RunState.RUNNING)])
 def test_a_pod_may_wait_for_as_long_as_the_site_says(pending_seconds: int, state: RunState) -> None:
     stage = Stage()

@@ -79,7 +79,7 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 */}}
 {{- define "kexbench.siteEnv" -}}
 {{- $pods := .Values.pods -}}
-{{- $env := list (dict "name" "KEXBENCH_LOG" "value" "json") -}}
+{{- $env := list -}}
 {{- if $pods.caBundle.configMap -}}
 {{- range list "SSL_CERT_FILE" "REQUESTS_CA_BUNDLE" "CURL_CA_BUNDLE" "GIT_SSL_CAINFO" "CARGO_HTTP_CAINFO" -}}
 {{- $env = append $env (dict "name" . "value" "/etc/kexbench/ca/ca.crt") -}}
@@ -94,6 +94,7 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 {{- $no := concat (list "localhost" "127.0.0.1" "::1" ".svc" ".cluster.local" "$(KUBERNETES_SERVICE_HOST)") $apiHost $pods.proxy.except | join "," -}}
 {{- $env = concat $env $proxied (list (dict "name" "NO_PROXY" "value" $no) (dict "name" "no_proxy" "value" $no)) -}}
 {{- end -}}
+{{- $env = append $env (dict "name" "KEXBENCH_LOG" "value" "json") -}}
 {{- concat $env $pods.env | default list | toJson -}}
 {{- end -}}
 

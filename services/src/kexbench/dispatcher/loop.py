@@ -17,7 +17,7 @@ from kexbench.domain.numbers import counted
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
+from kexbench.execution.argo.cluster import Cluster, ClusterError, Phase, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
@@ -125,7 +125,8 @@ class Dispatcher:
             if waits and has_kits and turns.is_decided(view.pools, nodes.known()):
                 # It goes on waiting, whatever else there is.
                 return Seen({}, (), (), ready, frozenset(), {}, waits=True)
-            return replace(self._see(view, ready, pods), waits=waits)
+            seen = self._see(view, ready, pods)
+            return replace(seen, waits=waits, unlabelled=nodes.unlabelled(seen))
         return None
 
     def _process(self, view: RunView, seen: Seen) -> RunView | None:
@@ -242,11 +243,22 @@ class _Nodes:
         self._cluster = cluster
         self._pools = pools
         self._ready: dict[str, tuple[str, ...]] = {}
+        self._of_cluster: frozenset[str] | None = None
+        """Of any pool or none; read where a task runs on a node that is in no pool."""
 
     def of(self, pool: str) -> tuple[str, ...]:
         if pool not in self._ready:
             self._ready[pool] = self._cluster.ready_nodes(self._pools[pool].node_selector)
         return self._ready[pool]
+
+    def unlabelled(self, seen: Seen) -> frozenset[str]:
+        """Those that run tasks and are ready, but are in none of the pools that were seen."""
+        in_pools = {node for nodes in seen.nodes.values() for node in nodes}
+        tasks = [task for workflow in seen.workflows for task in workflow.tasks]
+        others = {task.node for task in tasks if task.phase is Phase.RUNNING and task.node} - in_pools
+        if others and self._of_cluster is None:
+            self._of_cluster = frozenset(self._cluster.ready_nodes({}))
+        return frozenset(others & (self._of_cluster or frozenset()))
 
     def known(self) -> dict[str, int]:
         """How many each pool has that was read so far."""
