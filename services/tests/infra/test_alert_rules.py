@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import yaml
@@ -16,67 +18,74 @@ LAST = 400
 """Minutes of each series."""
 
 
+Series = dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Fault:
-    """Series as Prometheus' tests write them, without and with the fault."""
+    """Series without and with the fault."""
 
-    well: tuple[str, ...]
-    badly: tuple[str, ...]
-
-
-def steady(name: str, value: float) -> str:
-    return f"{name} {value}x{LAST}"
+    well: tuple[Series, ...]
+    badly: tuple[Series, ...]
 
 
-def growing(name: str, by: float, start: float = 0) -> str:
-    return f"{name} {start}+{by}x{LAST}"
+def series(name: str, values: Iterable[float], **labels: str) -> Series:
+    return {"labels": {"__name__": name, "namespace": "k", **labels}, "values": list(values)}
 
 
-def once(name: str) -> str:
-    """A counter that grows by one, ten minutes before the end."""
-    return f"{name} 0x{LAST - 10} 1x10"
+def steady(name: str, value: float, **labels: str) -> Series:
+    return series(name, [value] * (LAST + 1), **labels)
 
 
-RUNS = 'kexbench_runs{namespace="k", state="%s"}'
-UPLOADS = 'kexbench_uploads_total{namespace="k", result="stored"}'
-REFUSALS = 'kexbench_refusals_total{namespace="k", of="%s", reason="forbidden"}'
-ROUNDS = 'kexbench_dispatcher_rounds_total{namespace="k", result="%s"}'
-SUCCESS = 'kexbench_loop_last_success_timestamp_seconds{namespace="k", loop="watcher"}'
-FAILURES = 'kexbench_loop_failures_total{namespace="k", loop="%s"}'
-FREE, SIZE = (f'kexbench_store_disk_{what}_bytes{{namespace="k", disk="default"}}' for what in ("free", "size"))
-STATE = 'kexbench_run_state_seconds{namespace="k", state="%s"}'
-WAITING = 'kexbench_oldest_waiting_run_seconds{namespace="k"}'
-FULL, TROUBLES = (f'kexbench_{what}{{namespace="k"}}' for what in ("store_full", "service_troubles"))
+def growing(name: str, by: float, start: float = 0, **labels: str) -> Series:
+    return series(name, [start + by * minute for minute in range(LAST + 1)], **labels)
+
+
+def once(name: str, **labels: str) -> Series:
+    """Grows by one, ten minutes before the end."""
+    return series(name, [float(minute > LAST - 10) for minute in range(LAST + 1)], **labels)
+
+
+RUNS, UPLOADS, REFUSALS = "kexbench_runs", "kexbench_uploads_total", "kexbench_refusals_total"
+ROUNDS, FAILURES = "kexbench_dispatcher_rounds_total", "kexbench_loop_failures_total"
+SUCCESS = "kexbench_loop_last_success_timestamp_seconds"
+FREE, SIZE = "kexbench_store_disk_free_bytes", "kexbench_store_disk_size_bytes"
+STATE, WAITING = "kexbench_run_state_seconds", "kexbench_oldest_waiting_run_seconds"
+FULL, TROUBLES = "kexbench_store_full", "kexbench_service_troubles"
 FAULTS = {
-    "KexbenchApiAbsent": Fault((steady(RUNS % "queued", 0),), (steady("other_metric", 1),)),
+    "KexbenchApiAbsent": Fault((steady(RUNS, 0, state="queued"),), (steady("other_metric", 1),)),
     "KexbenchRunWaits": Fault(
-        (growing(STATE % "running", 60), steady(STATE % "queued", 7000)), (growing(STATE % "queued", 60),)
+        (growing(STATE, 60, state="running"), steady(STATE, 7000, state="queued")),
+        (growing(STATE, 60, state="queued"),),
     ),
     "KexbenchRunWaitsADay": Fault((steady(WAITING, 80_000),), (growing(WAITING, 60, start=80_000),)),
     "KexbenchRunWithoutUploads": Fault(
-        (steady(RUNS % "running", 1), growing(UPLOADS, 1)), (steady(RUNS % "running", 1), steady(UPLOADS, 5))
+        (steady(RUNS, 1, state="running"), growing(UPLOADS, 1, result="stored")),
+        (steady(RUNS, 1, state="running"), steady(UPLOADS, 5, result="stored")),
     ),
-    "KexbenchRunsFail": Fault((steady(RUNS % "failed", 3),), (once(RUNS % "failed"),)),
-    "KexbenchUploadsRefused": Fault((growing(REFUSALS % "other", 1),), (once(REFUSALS % "upload"),)),
+    "KexbenchRunsFail": Fault((steady(RUNS, 3, state="failed"),), (once(RUNS, state="failed"),)),
+    "KexbenchUploadsRefused": Fault(
+        (growing(REFUSALS, 1, of="other", reason="invalid"),), (once(REFUSALS, of="upload", reason="forbidden"),)
+    ),
     "KexbenchServiceImpaired": Fault((steady(TROUBLES, 0),), (steady(TROUBLES, 1),)),
     "KexbenchStoreFull": Fault((steady(FULL, 0),), (steady(FULL, 1),)),
     "KexbenchStoreFills": Fault((steady(FREE, 11), steady(SIZE, 100)), (steady(FREE, 9), steady(SIZE, 100))),
     "KexbenchDispatcherStalls": Fault(
-        (growing(ROUNDS % "answered", 10),), (steady(ROUNDS % "answered", 10), growing(ROUNDS % "failed", 1))
+        (growing(ROUNDS, 10, result="answered"),),
+        (steady(ROUNDS, 10, result="answered"), growing(ROUNDS, 1, result="failed")),
     ),
-    "KexbenchLoopStalls": Fault((growing(SUCCESS, 60),), (steady(SUCCESS, 60),)),
-    "KexbenchNotifierFails": Fault((growing(FAILURES % "watcher", 1),), (once(FAILURES % "notifier"),)),
+    "KexbenchLoopStalls": Fault((growing(SUCCESS, 60, loop="watcher"),), (steady(SUCCESS, 60, loop="watcher"),)),
+    "KexbenchNotifierFails": Fault((growing(FAILURES, 1, loop="watcher"),), (once(FAILURES, loop="notifier"),)),
 }
 
 
-def fires(tools: Tools, name: str, series: tuple[str, ...]) -> bool:
+def fires(tools: Tools, name: str, shown: tuple[Series, ...]) -> bool:
     """Whether the alert's expression has a result at each minute of its `for`, at the end of the series."""
     rule = RULES[name]
     minutes = int(rule["for"].removesuffix("m"))
     expression = rule["expr"].replace("$NAMESPACE", "k")
     command = [tools.folder / "rules", expression, str(LAST - minutes), str(LAST)]
-    loaded = "\n".join(["load 1m", *(f"  {each}" for each in series)])
-    done = subprocess.run(command, input=loaded, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=json.dumps(shown), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     counts: list[int] = json.loads(done.stdout)
     assert len(counts) == minutes + 1
