@@ -7,7 +7,5 @@ const ROOM = "room";
 
 export function troubleWords({ part, since, reason }: TroubleView): string {
   const moment = dateTime(since);
-  return part === ROOM
-    ? `Since ${moment} ${reason}.`
-    : `${part} has been failing since ${moment}: ${reason}`;
+  return part === ROOM ? `Since ${moment} ${reason}.` : `${part} has been failing since ${moment}: ${reason}`;
 }
