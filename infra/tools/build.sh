@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the folder of the tools that the files for users' clusters are read with, building them into the cache first
-# where they are missing: kustomize, a program that evaluates files for OpenTofu and Terraform, and for workflows, Compose
-# files and `make outdated` and `make audit` actionlint, compose, crane and govulncheck.
+# where they are missing: kustomize, programs that evaluate files for OpenTofu and Terraform and the expressions of alerts,
+# and for workflows, Compose files and `make outdated` and `make audit` actionlint, compose, crane and govulncheck.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -24,6 +24,7 @@ if [ ! -d "$cache/$key" ]; then
     }
     (build kustomize sigs.k8s.io/kustomize/kustomize/v5)
     (build evaluate .)
+    (build rules .)
     (build upkeep github.com/rhysd/actionlint/cmd/actionlint github.com/google/go-containerregistry/cmd/crane \
         golang.org/x/vuln/cmd/govulncheck)
     (build compose github.com/compose-spec/compose-go/v2/cmd)

@@ -621,6 +621,51 @@ def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs(capfd: p
     assert 'kexbench_dispatcher_rounds_total{result="failed"} 40.0' in text
     assert 'kexbench_dispatcher_rounds_total{result="answered"} 1.0' in text
     assert "kexbench_dispatcher_troubles 1.0" in text
+    assert "kexbench_dispatcher_round_seconds_count 40.0" in text
+
+
+def test_the_requests_of_a_round_are_counted_by_whom_they_went_to() -> None:
+    stage = Stage()
+
+    def requests() -> dict[str, float]:
+        text = stage.healths["one"].answer("/metrics")[2].decode()
+        return {
+            to: float(text.partition(f'kexbench_dispatcher_requests_total{{to="{to}"}} ')[2].split()[0])
+            for to in ("api", "kubernetes")
+        }
+
+    stage.dispatcher.once()
+    first = requests()
+    assert first["api"] >= 5, "the queue, the open runs, the schedules, bisections and alerts"
+    assert first["kubernetes"] >= 3, "the lease, and the pods and workflows of the run"
+    stage.dispatcher.once()
+    assert requests()["kubernetes"] > first["kubernetes"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ({}, "node amd-epyc-1 has no labels of a pool of the run any more"),
+        (None, "node amd-epyc-1 is not ready, or cordoned"),
+    ],
+    ids=["without its labels", "gone"],
+)
+def test_the_reason_why_a_node_with_jobs_is_in_no_pool_is_the_true_one(
+    labels: dict[str, str] | None, says: str
+) -> None:
+    stage = Stage()
+    stage.tick(2)
+    for workflow in stage.open_workflows():
+        stage.cluster.turn(workflow, Phase.RUNNING, node="amd-epyc-1")
+    stage.tick()
+    assert stage.control.view(RUN.run_id).newest.reason is RunReason.SUBMITTED
+    del stage.cluster.nodes["amd-epyc-1"]
+    if labels is not None:
+        stage.cluster.nodes["amd-epyc-1"] = labels
+    stage.tick()
+    event = stage.control.view(RUN.run_id).newest
+    assert (event.state, event.reason) == (RunState.RUNNING, RunReason.TROUBLED)
+    assert event.detail.startswith(says)
 
 
 @pytest.mark.parametrize(("pending_seconds", "state"), [(60, RunState.FAILED), (3600, RunState.RUNNING)])

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from kexbench import executor
+from kexbench.client import Refused
 from kexbench.domain.bisections import BisectionEventKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunReason, RunState, Trigger
@@ -24,7 +25,7 @@ from kexbench.queue.runs import as_queued, queue_run, record
 from kexbench.queue.troubles import Troubles
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import OpenRunRow, StoreError
+from kexbench.store.port import OpenRunRow, StoreError, StoreFull
 from kexbench.wiring import Installation
 from tests.builders import (
     CATALOGUE,
@@ -322,6 +323,44 @@ def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
     one.once()
     assert one._process is process
     assert [trouble.reason for trouble in troubles.now()] == ["the server does not answer"]
+
+
+def test_results_that_the_store_has_no_room_for_are_delivered_when_it_has(
+    one: Executor, troubles: Troubles, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API says that there is no room, and the store could still take the small event of the run's end."""
+    run = a_run("full")
+    queued(empty_store, run.run_id, RunState.RUNNING, plan=run.plan)
+    folder = one._installation.run_folder(run.run_id)
+    folder.create(run)
+    is_full = True
+
+    def deliver(*_: object) -> None:
+        if is_full:
+            error = StoreFull(0, 1 << 20, "free some space")
+            troubles.set_full("uploads", error)
+            raise Refused(503, str(error), error.remedy)
+        empty_store.add_run(run)
+        empty_store.add_invocations(run, all_invocations(run))
+        troubles.has_room()
+
+    monkeypatch.setattr(executor, "deliver_run", deliver)
+    monkeypatch.setattr(one, "_requeue", lambda: None)
+    one._process = process = cast(MeasuringProcess, EndedProcess(run.run_id))
+    for _ in range(2):
+        one.once()
+        assert one._process is process
+        assert newest(empty_store, run.run_id)[0] is RunState.RUNNING
+        assert not folder.is_delivered()
+        assert [(each.part, each.reason) for each in troubles.now()] == [
+            ("room", "the store has no room: 0 bytes free, 1.0 MiB needed; free some space")
+        ]
+    is_full = False
+    one.once()
+    assert one._process is None
+    assert newest(empty_store, run.run_id)[0] is RunState.FINISHED
+    assert folder.is_delivered()
+    assert troubles.now() == []
 
 
 def test_a_run_that_a_newer_one_of_its_line_supersedes_is_never_begun(

@@ -16,6 +16,7 @@ from kexbench.domain.notifications import ChannelRule, Sending, SendingState
 from kexbench.notifier import Outbox, Sender
 from kexbench.notify.apprise_channel import KEY_HEADER, AppriseChannel
 from kexbench.notify.port import Channel, Letter
+from kexbench.queue.troubles import Rounds, Troubles
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import StoreError
 from tests.api.cluster import cluster_app
@@ -137,6 +138,26 @@ def test_what_could_not_be_noted_is_noted_before_anything_else_and_not_sent_agai
     stage.now += timedelta(days=1)
     assert sender.once()
     assert sorted(stage.keys()) == sorted(a_notification(number).notification_id for number in (0, 1))
+
+
+def test_a_round_in_which_a_channel_refused_is_a_failed_one(stage: Stage) -> None:
+    stage.happens(0)
+    troubles, ending = Troubles(lambda: stage.now), Event()
+    sender = Sender(stage, {"other": stage.other}, PAGES, stage.said.append, troubles)
+
+    class EndingClock(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            ending.set()
+            return True
+
+        def is_set(self) -> bool:
+            return ending.is_set()
+
+    sender.run(EndingClock(), 1)
+    assert troubles.rounds() == {"notifier": Rounds(None, failures=1)}
+    ending.clear()
+    sender.run(EndingClock(), 1)
+    assert troubles.rounds() == {"notifier": Rounds(NOON, failures=0)}, "nothing is due yet; it began anew"
 
 
 def test_a_channel_that_only_the_api_knows_is_reported_as_a_reason(stage: Stage) -> None:

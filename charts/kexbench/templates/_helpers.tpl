@@ -94,6 +94,7 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 {{- $no := concat (list "localhost" "127.0.0.1" "::1" ".svc" ".cluster.local" "$(KUBERNETES_SERVICE_HOST)") $apiHost $pods.proxy.except | join "," -}}
 {{- $env = concat $env $proxied (list (dict "name" "NO_PROXY" "value" $no) (dict "name" "no_proxy" "value" $no)) -}}
 {{- end -}}
+{{- $env = append $env (dict "name" "KEXBENCH_LOG" "value" "json") -}}
 {{- concat $env $pods.env | default list | toJson -}}
 {{- end -}}
 
@@ -331,6 +332,7 @@ users.xml: |
           <query>GRANT ALL ON {{ .Values.store.database }}.*</query>
           <query>GRANT SELECT ON system.parts</query>
           <query>GRANT SELECT ON system.parts_columns</query>
+          <query>GRANT SELECT ON system.disks</query>
         </grants>
       </kexbench>
     </users>

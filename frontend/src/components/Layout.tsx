@@ -5,6 +5,7 @@ import { Children, type MouseEvent, type ReactNode, useId, useState } from "reac
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { navigation } from "@/components/navigation";
 import { Search } from "@/components/Search";
+import { troubleWords } from "@/components/trouble-words";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
@@ -119,7 +120,7 @@ function ServiceState() {
         </p>
         {troubles.map(({ part, since, reason }) => (
           <p key={part} role="alert">
-            {part} has been failing since {dateTime(since)}: {reason}
+            {troubleWords({ part, since, reason })}
           </p>
         ))}
       </>

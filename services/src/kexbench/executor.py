@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import UTC, datetime
+from http import HTTPStatus
 from threading import Event
 
 from kexbench.alerts.analyst import Analyst
@@ -16,7 +17,7 @@ from kexbench.alerts.judging import Judging
 from kexbench.api.gate import Reading
 from kexbench.bisection.advancing import advance, give_up_line, keep_line
 from kexbench.bisection.known import known_of
-from kexbench.client import ApiError, deliver_run
+from kexbench.client import ApiError, Refused, deliver_run
 from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pools import LOCAL
@@ -129,14 +130,15 @@ class Executor:
                 process.ask_to_end()
             return
         try:
-            self._settle(process, process.status)
+            is_settled = self._settle(process, process.status)
         except StoreError:
             raise  # nothing is lost: the results are on the disk, and this is tried again
         except Exception as error:
             self._process = None
             record(self._store, process.run_id, RunState.FAILED, f"its results cannot be stored: {reason_of(error)}")
             raise
-        self._process = None
+        if is_settled:
+            self._process = None
 
     def _begin_next(self) -> None:
         queue = [as_queued(row) for row in self._rows()]
@@ -181,15 +183,19 @@ class Executor:
             if not isinstance(error, OSError):
                 raise
 
-    def _settle(self, process: MeasuringProcess, status: int) -> None:
-        """Store the results of a process, and record how its run ended unless the process did."""
+    def _settle(self, process: MeasuringProcess, status: int) -> bool:
+        """Store the results of a process, and record how its run ended unless the process did. False while the store
+        has no room for them."""
         run_id = process.run_id
         folder = self._installation.run_folder(run_id)
         if folder.exists() and not folder.is_delivered():
-            with suppress(StoreError, ServiceUnavailable, ApiError):
+            try:
                 deliver_run(self._installation, folder)
                 if status >= 0:  # otherwise its runner may still be writing
                     folder.mark_delivered()
+            except (StoreError, ServiceUnavailable, ApiError) as error:
+                if _is_away(error) and self._troubles.lacks_room():
+                    return False  # the results are on the disk, and this is tried again
         if self._store.events(run_id)[-1].state.is_open:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]
@@ -198,6 +204,7 @@ class Executor:
             record(self._store, run_id, newest.state, detail, RunReason.DISTURBED)
             newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
+        return True
 
     def _disturbed(self) -> str:
         """The note about readers during the run that ended; empty if there were few."""
@@ -266,3 +273,7 @@ class Executor:
             keep_line(self._store, Line(bisection_id=missing.bisection_id, commits=commits))
         if missing_ranges:
             advance(self._store, self._supplies, self._only)
+
+
+def _is_away(error: Exception) -> bool:
+    return isinstance(error, Refused) and error.status == HTTPStatus.SERVICE_UNAVAILABLE

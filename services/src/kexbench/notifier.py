@@ -3,6 +3,7 @@ result. Works in a thread of `kexbench serve`, on a cluster in one of the dispat
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Thread
 from typing import Protocol
 
@@ -45,19 +46,25 @@ class Sender:
     ) -> None:
         """`channels` by their names; `pages_url` is where people reach the dashboard."""
         self._outbox = outbox
-        self._guard = (troubles or Troubles()).guard
+        self._troubles = troubles or Troubles()
         self._channels = channels
         self._pages_url = pages_url
         self._say = say
         self._unrecorded: list[Sending] = []
+        self._has_failed = False
         self._reported = ""
         """The last reported error of the outbox, so that each is reported once."""
 
     def run(self, ending: Event, interval_s: float) -> None:
+        self._troubles.begin_rounds("notifier")
         while not ending.is_set():
-            with self._guard("notifications"):
-                self.once(ending)
+            self._troubles.guard_round("notifier", "notifications", partial(self._round, ending))
             ending.wait(interval_s)
+
+    def _round(self, ending: Event) -> bool:
+        """Whether the outbox answered and no channel refused a message."""
+        self._has_failed = False
+        return self.once(ending) and not self._has_failed
 
     def once(self, ending: Event | None = None) -> bool:
         """Send due messages. Returns whether the outbox answered. Refused messages are recorded and tried again."""
@@ -90,6 +97,7 @@ class Sender:
                 raise ChannelError("the sending process has no such channel: give both processes the same channels")
             channel.send(letter_of(sending.message_id, started.notifications, self._pages_url))
         except ChannelError as error:
+            self._has_failed = True
             self._say(f"channel {sending.channel}: {error}")
             return sending.model_copy(update={"state": SendingState.FAILED, "said": str(error)[:SAID_MAX]})
         return sending.model_copy(update={"state": SendingState.SENT})

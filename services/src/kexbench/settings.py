@@ -57,6 +57,7 @@ class Settings(BaseSettings):
     workers: Path = Field(ROOT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(ROOT / "bench-specs" / "libraries.yaml")
 
+    log: Literal["text", "json"] = Field("text", description="what every process logs: lines, or a JSON object a line")
     access: Literal["local", "cluster"] = Field(
         "local", description="who may write: this machine, or a cluster's accounts"
     )

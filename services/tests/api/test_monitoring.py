@@ -1,6 +1,7 @@
 """What Prometheus reads."""
 
 import asyncio
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -41,6 +42,125 @@ def test_runs_are_counted_by_their_state_and_how_long_the_longest_has_been_in_it
         'kexbench_run_state_seconds{state="building"} 0.0',
     }
     assert not any("run_state_seconds" in line and "failed" in line for line in shown)
+
+
+def test_the_age_of_the_oldest_waiting_run_also_grows_while_it_waits_for_one_thing_after_the_other(
+    empty_store: ClickHouseStore,
+) -> None:
+    monitoring = Monitoring(empty_store, Troubles(), lambda: NOON + timedelta(hours=3))
+    assert "kexbench_oldest_waiting_run_seconds 0.0" in lines(monitoring.text().decode())
+    for number, state in enumerate([RunState.RUNNING, RunState.BUILDING, RunState.QUEUED]):
+        run = a_run(f"run-{number}")
+        empty_store.add_run(run)
+        empty_store.add_event(an_event(run, RunState.QUEUED, seconds=number))
+        if state is not RunState.QUEUED:
+            empty_store.add_event(an_event(run, state, seconds=10_000))
+    assert lines(monitoring.text().decode()) >= {
+        "kexbench_oldest_waiting_run_seconds 10799.0",  # the second, queued a second after noon
+        'kexbench_run_state_seconds{state="building"} 800.0',
+    }
+
+
+def test_the_events_of_runs_are_read_again_only_after_a_write(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, run_states = [], type(empty_store).run_states
+
+    def counted(store: ClickHouseStore) -> Any:
+        read.append(1)
+        return run_states(store)
+
+    monkeypatch.setattr(type(empty_store), "run_states", counted)
+    run, now = a_run(), NOON
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run, RunState.QUEUED, seconds=0))
+    monitoring = Monitoring(empty_store, Troubles(), lambda: now)
+    monitoring.text()
+    now = NOON + timedelta(minutes=1)
+    assert 'kexbench_run_state_seconds{state="queued"} 60.0' in lines(monitoring.text().decode())
+    assert len(read) == 1
+    empty_store.add_event(an_event(run, RunState.FINISHED, seconds=1))
+    assert 'kexbench_runs{state="finished"} 1.0' in lines(monitoring.text().decode())
+    assert len(read) == 2
+
+
+def test_the_room_on_the_disk_of_the_store_is_that_of_its_file_system(
+    empty_store: ClickHouseStore, chdb_dsn: str
+) -> None:
+    text = lines(Monitoring(empty_store, Troubles()).text().decode())
+    total = shutil.disk_usage(chdb_dsn.removeprefix("chdb://")).total
+    (size,) = [float(line.split()[1]) for line in text if line.startswith("kexbench_store_disk_size_bytes")]
+    assert size == total
+    (free,) = [float(line.split()[1]) for line in text if line.startswith("kexbench_store_disk_free_bytes")]
+    assert 0 < free < total
+
+
+def test_what_the_store_does_not_answer_is_missing_and_everything_else_is_there(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> None:
+        raise StoreError("not granted")
+
+    troubles = Troubles()
+    monitoring = Monitoring(empty_store, troubles)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(empty_store), "disks", refused)
+        monitoring.text()
+        text = monitoring.text().decode()
+    assert "kexbench_store_disk" not in text
+    assert lines(text) >= {'kexbench_runs{state="queued"} 0.0', "kexbench_service_troubles 1.0"}
+    assert [(each.part, each.reason) for each in troubles.now()] == [("metrics of disks", "not granted")]
+    assert "kexbench_store_disk" in monitoring.text().decode()
+    assert troubles.now() == []
+
+
+def test_refused_writes_are_counted_by_their_reason_whatever_refused_them(client: httpx2.Client) -> None:
+    run = a_run(created_at=datetime.now(UTC).replace(microsecond=0))
+    put(client, run)
+    body = an_invocation(run, cpu_ns={"fake@1.0": [1]}).model_dump(mode="json")
+    uploads, mine = f"/runs/{run.run_id}/invocations", token(run.run_id)
+    assert client.post(uploads, json=body).status_code == 401
+    assert client.post(uploads, json=body, headers=token("another")).status_code == 403
+    assert client.post(uploads, json={}, headers=mine).status_code == 422
+    assert client.post(f"/runs/{run.run_id}/invocation-batches", json=[{}], headers=mine).status_code == 422
+    assert client.put(f"/runs/{run.run_id}", json={}, headers=mine).status_code == 422
+    assert client.get("/runs/nothing").status_code == 404
+    text = lines(client.get("http://localhost/metrics").text)
+    counted = {line for line in text if line.startswith("kexbench_refusals_total") and not line.endswith(" 0.0")}
+    assert counted == {
+        'kexbench_refusals_total{of="upload",reason="unknown_caller"} 1.0',
+        'kexbench_refusals_total{of="upload",reason="forbidden"} 1.0',
+        'kexbench_refusals_total{of="upload",reason="invalid"} 2.0',
+        'kexbench_refusals_total{of="other",reason="invalid"} 1.0',
+    }
+    assert 'kexbench_refusals_total{of="upload",reason="conflict"} 0.0' in text
+
+
+def test_the_rounds_of_loops_are_seen_with_their_last_success(empty_store: ClickHouseStore) -> None:
+    now = NOON
+    troubles = Troubles(lambda: now)
+    monitoring = Monitoring(empty_store, troubles)
+
+    def broken() -> bool:
+        raise KeyError("a bug")
+
+    def shown() -> dict[str, float]:
+        return {
+            name: float(value)
+            for name, _, value in (line.partition(" ") for line in lines(monitoring.text().decode()))
+            if name.startswith("kexbench_loop")
+        }
+
+    assert shown() == {}
+    troubles.begin_rounds("watcher")
+    succeeded = 'kexbench_loop_last_success_timestamp_seconds{loop="watcher"}'
+    failures = 'kexbench_loop_failures_total{loop="watcher"}'
+    assert shown() == {succeeded: 0, failures: 0}
+    for once in (lambda: True, lambda: False, broken):
+        troubles.guard_round("watcher", "repositories", once)
+        now += timedelta(minutes=1)
+    assert shown() == {succeeded: NOON.timestamp(), failures: 2}
+    assert [trouble.part for trouble in troubles.now()] == ["repositories"]
 
 
 def test_uploads_are_counted_by_what_became_of_them(client: httpx2.Client) -> None:

@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from kexbench.api.monitoring import Monitoring
+from kexbench.dispatcher.health import Health
+from kexbench.queue.troubles import Troubles
+from kexbench.store.clickhouse import ClickHouseStore
+
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "charts" / "kexbench"
 CATALOGUE = ROOT / "bench-specs" / "libraries.yaml"
@@ -47,6 +52,27 @@ def test_an_alert_is_named_like_its_file_and_says_what_is_wrong(path: Path) -> N
     assert (RUNBOOKS / f"{path.stem}.md").read_text().startswith(f"# {path.stem}\n")
     assert alert["labels"]["severity"] in {"warning", "critical"}
     assert set(alert["annotations"]) == {"summary", "description"}
+
+
+def exposed_metrics(store: ClickHouseStore) -> set[str]:
+    """The names of all series of the API and the dispatcher."""
+    troubles = Troubles()
+    troubles.begin_rounds("watcher")
+    texts = [Monitoring(store, troubles).text(), Health(troubles).answer("/metrics")[2]]
+    names = re.findall(r"^(kexbench_\w+)[ {]", "\n".join(text.decode() for text in texts), flags=re.MULTILINE)
+    return {name for name in names if not name.endswith("_created")}
+
+
+def test_every_metric_of_alerts_and_of_the_dashboard_exists_and_every_one_is_documented(
+    empty_store: ClickHouseStore,
+) -> None:
+    exposed = exposed_metrics(empty_store)
+    texts = [path.read_text() for path in (*ALERTS, CHART / "files" / "dashboard.json")]
+    read = {name for text in texts for name in re.findall(r"kexbench_\w+", text)}
+    assert len(read) > 15
+    assert read <= exposed
+    documented = set(re.findall(r"^\| `(kexbench_\w+)` \|", (CHART / "README.md").read_text(), flags=re.MULTILINE))
+    assert documented == {re.sub(r"_(bucket|sum|count)$", "", name) for name in exposed}
 
 
 @pytest.mark.parametrize("path", ALERTS, ids=lambda path: path.stem)

@@ -1,14 +1,19 @@
 """A disk that is full while an embedded store is made or changed: it opens again, with everything that it had."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.definitions import Definitions
-from kexbench.store.port import StoreError
+from kexbench.store.migrate import EngineClauses
+from kexbench.store.port import StoreError, StoreFull
+from kexbench.store.rights import grants
+from tests.builders import a_run, an_invocation
 from tests.store.conftest import SERVICES
 
 
@@ -17,6 +22,8 @@ def writer(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=SERVICES, capture_output=True, text=True, check=False, timeout=300)
 
 
+ON_A_SMALL_DISK = 'mkdir -p "$2" && mount -t tmpfs -o "size=${1}m" tmpfs "$2" && shift 2 && exec "$@"'
+"""A program whose folder is on a disk of so many MiB."""
 FULL = """
 mount -t tmpfs -o "size=${1}k" tmpfs "$2"
 if "$3" -m tests.store.writer "$2/store" add 3; then echo stored; fi
@@ -55,6 +62,42 @@ def test_a_store_that_could_not_be_made_is_made_when_there_is_space(tmp_path: Pa
     *stored_again, read = again.splitlines()
     assert stored_again == ["0", "1", "2"]
     assert json.loads(read)["invocations"] == [0, 1, 2]
+
+
+def fill(folder: Path, left_bytes: int) -> None:
+    """Leaves so much space on the disk of the folder."""
+    with (folder / "filler").open("ab") as filler:
+        while (free := shutil.disk_usage(folder).free) > left_bytes:
+            filler.write(bytes(min(1 << 20, free - left_bytes)))
+            filler.flush()
+
+
+def test_a_server_whose_disk_is_full_says_how_much_room_it_has_and_needs(tmp_path: Path) -> None:
+    small = [*own_mounts_or_skip(), "sh", "-ec", ON_A_SMALL_DISK, "sh", "48", str(tmp_path), sys.executable]
+    command = [*small, "-m", "tests.store.clickhouse_double", str(tmp_path), *grants("kexbench")]
+    with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        store = ClickHouseStore(f"http://127.0.0.1:{int(server.stdout.readline())}", "kexbench", EngineClauses())
+        disk = Path(f"/proc/{server.pid}/root{tmp_path}")
+        run, first, second = a_run(), *(an_invocation(a_run(), number, cpu_ns={"fake@1.0": [1]}) for number in (0, 1))
+        try:
+            store.migrate()
+            store.add_run(run)
+            store.add_invocation(run, first)
+            fill(disk, 200 << 10)
+            with pytest.raises(StoreFull, match=r"^the store has no room: [\d.]+ KiB free, 1.0 MiB needed$") as full:
+                store.add_invocation(run, second)
+            assert full.value.needed_bytes == 1 << 20
+            assert full.value.free_bytes is not None
+            assert full.value.free_bytes < 1 << 20
+            assert "server" in full.value.remedy
+            assert [size.size_bytes for size in store.disks()] == [48 << 20]
+            (disk / "filler").unlink()
+            store.add_invocation(run, second)
+            assert {key.invocation for key in store.invocations(run.run_id)} == {0, 1}
+        finally:
+            store.close()
+            server.terminate()
 
 
 def test_a_definition_that_the_engine_left_empty_is_restored(tmp_path: Path) -> None:

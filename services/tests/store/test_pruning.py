@@ -187,6 +187,13 @@ def test_the_sizes_of_all_tables_are_known(store: ClickHouseStore) -> None:
     assert sizes["samples"].size_bytes > 0
 
 
+def test_the_disk_that_has_the_tables_is_known_with_its_room(store: ClickHouseStore) -> None:
+    measured(store)
+    (disk,) = store.disks()
+    assert disk.disk == "default"
+    assert 0 < disk.free_bytes < disk.size_bytes
+
+
 def test_what_was_computed_before_a_removal_is_computed_again(store: ClickHouseStore) -> None:
     measured(store)
     evidence = store.evidence()

@@ -4,6 +4,7 @@ Exit status: 0 done, 1 a bug or a lost connection, 2 unusable input, kit or mate
 invocations, 4 no exclusive CPUs, 5 refused by the API, 6 the sources do not build, so a retry is useless.
 """
 
+import logging
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +19,9 @@ from kexbench.agent.submit import submit
 from kexbench.client import ApiClient, ApiError, Refused, token_in
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
+from kexbench.logs import are_json, log_json
 
+_log = logging.getLogger("kexbench.agent")
 DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED, UNBUILDABLE = range(7)
 
 
@@ -34,11 +37,13 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in actions:
         print(f"expected one of {', '.join(actions)}, got {' '.join(arguments) or 'nothing'}", file=sys.stderr)
         return UNUSABLE
+    if are_json():
+        log_json(f"agent {arguments[0]}")
     try:
         return actions[arguments[0]]()
     except (NotIsolated, ApiError, KitError, DamagedKit, RunnerFailed) as error:
-        # Kubernetes and Argo show only the last line, so the error is written on one.
-        _say("; ".join(line.strip() for line in str(error).splitlines()))
+        # Kubernetes and Argo show only the last line to people, so the error is written on one, and never as JSON.
+        _print("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)
 
 
@@ -100,6 +105,13 @@ def _api(pod: PodSettings) -> "closing[ApiClient]":
 
 
 def _say(text: str) -> None:
+    if are_json():
+        _log.info("%s", text)
+    else:
+        _print(text)
+
+
+def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

@@ -9,7 +9,8 @@ Start at `app.py`.
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
   `upgrades.py` (`/upgrades`, `/capacity`, badges), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
   `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
-- `exporting.py`: samples as files; `monitoring.py`: the service itself.
+- `exporting.py`: samples as files; `monitoring.py`: the service itself; `metrics.py`: what Prometheus reads of it;
+  `refusals.py`: refused writes.
 - `control.py`, `scheduling.py`, `dry_runs.py`: runs that people ask for; `bisections.py`, `commits.py`, `alerts.py`,
   `notifications.py`: those that kexbench asks for; `webhooks.py`, `doorbell.py`: forges that ring.
 - `uploading.py`, `supplying.py`: what pods and runners send and get.

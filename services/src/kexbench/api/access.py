@@ -71,11 +71,12 @@ def caller_of(
         return caller
     gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
     try:
-        return gatekeeper.identify(credentials.credentials if credentials else "")
+        request.state.caller = caller = gatekeeper.identify(credentials.credentials if credentials else "")
     except TokenError as error:
         raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send a valid token for this service") from None
     except AccessUnknown as error:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
+    return caller
 
 
 TheCaller = Annotated[Caller, Depends(caller_of)]

@@ -46,6 +46,7 @@ from kexbench.api.doorbell import Doorbell
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
+from kexbench.api.refusals import Refusals
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
 from kexbench.planning.spec import Catalogue
@@ -212,6 +213,7 @@ def create_app(
     app.add_middleware(ReadingTurns, reading=app.state.reading)
     app.add_middleware(AnswersAtHand)
     app.add_middleware(Gate, hosts=hosts)
+    app.add_middleware(Refusals, count=app.state.monitoring.refused)
 
     policy, embed_policy = _POLICY.format("'none'"), _POLICY.format(" ".join(embed_origins) or "'none'")
 

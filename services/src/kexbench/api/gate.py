@@ -25,6 +25,7 @@ from kexbench.api.access import caller_of, identify_caller
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError, problem_response
+from kexbench.api.refusals import note_detail
 from kexbench.kits.transport import KIT_MAX_BYTES
 
 MAX_UPLOAD_BYTES = 16 << 20
@@ -158,6 +159,7 @@ class _Body:
 
 
 async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
+    note_detail(scope, problem.detail)
     response = problem_response(problem)
     response.headers.update(_CLOSE)
     await response(scope, receive, send)

@@ -1,26 +1,26 @@
-"""Metrics for Prometheus: the states of runs, the results of uploads and the size of the store. Also the service's
-health, and the removal of old batch values."""
+"""The service's health and its metrics for Prometheus, which `metrics.py` reads, and the removal of old batch
+values."""
 
 import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from itertools import product
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from kexbench import __version__
 from kexbench.answers.pruning import is_measuring, prune_step
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.gate import CountedRoute, api_router
+from kexbench.api.metrics import DiskMetrics, LoopMetrics, RunMetrics, TableMetrics
 from kexbench.api.models import (
     Health,
     Problem,
@@ -32,13 +32,13 @@ from kexbench.api.models import (
     TroubleView,
 )
 from kexbench.api.problems import ProblemError
+from kexbench.api.refusals import OTHER, REASONS, Written
 from kexbench.domain.commits import GONE_REMEDY, Presence
 from kexbench.domain.moments import EARLIEST, Moment
 from kexbench.domain.repositories import Repository
-from kexbench.domain.runs import RunState
 from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles, with_remedy
-from kexbench.store.port import RunStore, Store, StoreError, Upkeep
+from kexbench.store.port import Store, StoreError, StoreFull
 
 router = api_router(
     route_class=CountedRoute,
@@ -52,6 +52,7 @@ at_root = APIRouter()
 """Prometheus expects /metrics without the API's prefix."""
 
 
+UploadResult = Literal["stored", "refused", "failed", "no_room"]
 _ANSWERS, _UPLOADS = "answers", "uploads"
 _CHECK_EVERY_S, _CHECK_WAIT_S = 5.0, 0.5
 _HANGS_AFTER_S = 10.0
@@ -60,7 +61,7 @@ _FAILURE_LASTS = timedelta(minutes=10)
 
 
 class Monitoring:
-    """The metrics of one application. Each request reads the states of runs from the store."""
+    """The metrics of one application."""
 
     def __init__(
         self, store: Store, troubles: Troubles, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -69,25 +70,43 @@ class Monitoring:
         self._clock = clock
         self._failed_at = EARLIEST
         self._registry = CollectorRegistry()
-        self._registry.register(_Runs(store, clock))
-        self._registry.register(_Sizes(store))
+        of_store = (RunMetrics(store, troubles, clock), TableMetrics(store, troubles), DiskMetrics(store, troubles))
+        for collector in (*of_store, LoopMetrics(troubles)):
+            self._registry.register(collector)
         words = "Uploads of invocations, by result."
         self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
-        for result in ("stored", "refused", "failed"):
-            self._uploads.labels(result)  # 0 from the start, so that the first upload is an increase
+        words = "Refused writes, by whether they were uploads of invocations and by reason."
+        self._refusals = Counter("kexbench_refusals", words, ["of", "reason"], registry=self._registry)
+        # All are 0 from the start, so that the first is an increase.
+        for result in get_args(UploadResult):
+            self._uploads.labels(result)
+        for written, reason in product(get_args(Written), (*REASONS.values(), OTHER)):
+            self._refusals.labels(written, reason)
         words = "Parts of the service that currently fail."
         Gauge("kexbench_service_troubles", words, registry=self._registry).set_function(lambda: len(troubles.now()))
+        words = "1 while the store takes no writes because its disk is full."
+        Gauge("kexbench_store_full", words, registry=self._registry).set_function(lambda: float(troubles.lacks_room()))
+
+    def refused(self, written: Written, reason: str) -> None:
+        self._refusals.labels(written, reason).inc()
 
     def uploaded(self, result: Literal["stored", "refused"], invocations: int) -> None:
         self._uploads.labels(result).inc(invocations)
         if result == "stored":
             self._troubles.forget(_UPLOADS)
+            self._troubles.has_room()
 
     def failed(self, error: StoreError, invocations: int) -> None:
         """The store could not take an upload. Whoever sent it keeps it, and sends it again."""
-        self._uploads.labels("failed").inc(invocations)
+        self._uploads.labels("no_room" if isinstance(error, StoreFull) else "failed").inc(invocations)
+        if not isinstance(error, StoreFull):
+            self._failed_at = self._clock()
+            self._troubles.set(_UPLOADS, f"results wait where they were measured: {with_remedy(error)}")
+
+    def has_no_room(self, error: StoreFull) -> None:
+        """The store could not take a write, which may have been an upload."""
         self._failed_at = self._clock()
-        self._troubles.set(_UPLOADS, f"results wait where they were measured: {with_remedy(error)}")
+        self._troubles.set_full(_UPLOADS, error)
 
     def forget_failures(self) -> None:
         """If nobody tried again for long: the runs ended meanwhile."""
@@ -95,56 +114,8 @@ class Monitoring:
             self._troubles.forget(_UPLOADS)
 
     def text(self) -> bytes:
+        self.forget_failures()
         return generate_latest(self._registry)
-
-
-class _Runs(Collector):
-    def __init__(self, store: RunStore, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._clock = clock
-
-    def describe(self) -> list[GaugeMetricFamily]:
-        """Without this, registering would query the store."""
-        return [_runs(), _seconds()]
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        rows = {row.state: row for row in self._store.run_states()}
-        runs, seconds = _runs(), _seconds()
-        for state in RunState:
-            row = rows.get(state)
-            runs.add_metric([state], row.runs if row else 0)
-            if state.is_open:
-                waited = (self._clock() - row.since).total_seconds() if row else 0.0
-                seconds.add_metric([state], max(0.0, waited))
-        yield runs
-        yield seconds
-
-
-class _Sizes(Collector):
-    def __init__(self, store: Upkeep) -> None:
-        self._store = store
-
-    def describe(self) -> list[GaugeMetricFamily]:
-        return [_bytes()]
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        sizes = _bytes()
-        for size in self._store.sizes():
-            sizes.add_metric([size.table], size.size_bytes)
-        yield sizes
-
-
-def _bytes() -> GaugeMetricFamily:
-    return GaugeMetricFamily("kexbench_store_bytes", "Size of the store's tables on disk.", labels=["table"])
-
-
-def _runs() -> GaugeMetricFamily:
-    return GaugeMetricFamily("kexbench_runs", "Runs by their state.", labels=["state"])
-
-
-def _seconds() -> GaugeMetricFamily:
-    words = "Seconds that the longest unchanged open run has been in a state."
-    return GaugeMetricFamily("kexbench_run_state_seconds", words, labels=["state"])
 
 
 @at_root.get("/metrics", include_in_schema=False)

@@ -13,8 +13,9 @@ from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench.api.models import Problem
+from kexbench.api.refusals import note_detail
 from kexbench.domain.refusals import Candidate, Refusal, RefusalReason
-from kexbench.store.port import StoreError
+from kexbench.store.port import StoreError, StoreFull
 
 _STATUS = {
     RefusalReason.MISSING: HTTPStatus.NOT_FOUND,
@@ -44,25 +45,30 @@ def install_problem_handlers(app: FastAPI) -> None:
     """The API answers every error with a Problem."""
 
     @app.exception_handler(ProblemError)
-    def _problem(_: Request, error: ProblemError) -> JSONResponse:
+    def _problem(request: Request, error: ProblemError) -> JSONResponse:
+        note_detail(request.scope, error.detail)
         return problem_response(error)
 
     @app.exception_handler(Refusal)
-    def _refused(_: Request, error: Refusal) -> JSONResponse:
+    def _refused(request: Request, error: Refusal) -> JSONResponse:
+        note_detail(request.scope, error.detail)
         return _respond(_STATUS[error.reason], error.detail, error.remedy, candidates=error.candidates)
 
     @app.exception_handler(StoreError)
-    def _store(_: Request, error: StoreError) -> JSONResponse:
+    def _store(request: Request, error: StoreError) -> JSONResponse:
+        if isinstance(error, StoreFull):
+            request.app.state.monitoring.has_no_room(error)
         return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), error.remedy)
 
     @app.exception_handler(RequestValidationError)
-    def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         faults = error.errors()
         problems = jsonable_encoder([_shortened(fault) for fault in faults[:_MOST_ERRORS]])
         places = ", ".join(".".join(map(str, problem["loc"])) for problem in problems)
         if len(faults) > _MOST_ERRORS:
             places = f"{len(faults)} places, first {places}"
         detail = f"the request is invalid at {places}"
+        note_detail(request.scope, detail)
         return _respond(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json", errors=problems)
 
     @app.exception_handler(HTTPException)

@@ -6,7 +6,7 @@ Titles of commits, names and notes come from untrusted people: control character
 import json
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.measure import Measurement
@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
 
 from kexbench.domain.numbers import duration_words
+from kexbench.logs import Lines, are_json
 
 _ORDERS = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "�"),  # C0 and C1, ESC among them
@@ -49,6 +50,9 @@ class _ShowOrders(RenderHook):
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+if are_json():
+    _lines = cast(TextIO, Lines(logging.getLogger("kexbench")))
+    err = Console(file=_lines, highlight=False, soft_wrap=True, width=1 << 16)
 for _console in (out, err):
     _console.push_render_hook(_ShowOrders())
 

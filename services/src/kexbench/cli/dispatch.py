@@ -13,6 +13,7 @@ import typer
 
 from kexbench.cli.console import WithoutOrders, err
 from kexbench.client import ApiClient, token_in
+from kexbench.logs import are_json, log_text
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -42,11 +43,8 @@ def dispatch(
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(WithoutOrders("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-    # It logs every request, several a second.
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    if not are_json():  # otherwise `main` did it
+        log_text(WithoutOrders("%(asctime)s %(levelname)s %(message)s"))
     settings = Settings()
     missing = [
         f"KEXBENCH_{name.upper()}"

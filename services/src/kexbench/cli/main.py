@@ -18,6 +18,7 @@ import typer
 from kexbench import __version__
 from kexbench.cli.console import WithoutOrders, err
 from kexbench.cli.statuses import status_sentence
+from kexbench.logs import are_json, log_json
 
 VERBS = {
     "run": "run:run",
@@ -148,7 +149,9 @@ def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
     _use_utf8()
     _open_streams()
-    if logging.lastResort is not None:  # writes to standard error if logging is not set up
+    if are_json():
+        log_json(next(iter(sys.argv[1:]), "kexbench"))
+    elif logging.lastResort is not None:  # writes to standard error if logging is not set up
         logging.lastResort.setFormatter(WithoutOrders())
     try:
         app_for(sys.argv[1:])()

@@ -8,7 +8,7 @@ from rich.text import Text
 from kexbench.answers.queued import QueueEntry, QueueView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.options import AsJson
-from kexbench.cli.reaching import reach_api
+from kexbench.cli.reaching import reach_api, warn_of_room
 from kexbench.domain.numbers import duration_words
 from kexbench.domain.runs import RunState, Trigger
 
@@ -37,6 +37,7 @@ def queue(as_json: AsJson = False) -> None:
         kexbench queue --json | jq -r '.runs[0].run_id'
     """
     with reach_api() as api:
+        warn_of_room(api)
         view = api.get(QueueView, "/queue")
     if as_json:
         print_json(view.model_dump(mode="json"))

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import typer
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
+from kexbench.api.models import Health
 from kexbench.cli.console import err, say
 from kexbench.client import ApiClient, NoToken, Unreachable, token_in
 from kexbench.domain.addresses import is_http_address
+from kexbench.queue.troubles import ROOM
 from kexbench.runner.cpus import claim_cpus
 from kexbench.service import lasting_service, own_store, reach_service
 from kexbench.settings import Settings
@@ -77,6 +79,13 @@ def ask_api(ask: Callable[[ApiClient], Asked]) -> Asked:
         with attempt, reach_api() as api:
             return ask(api)
     raise AssertionError("the last attempt raises")
+
+
+def warn_of_room(api: ApiClient) -> None:
+    """Prints why nothing can be stored, if the disk of the store is full."""
+    for trouble in api.get(Health, "/health").troubles:
+        if trouble.part == ROOM:
+            err.print(trouble.reason, style="yellow", markup=False)
 
 
 @dataclass(frozen=True)

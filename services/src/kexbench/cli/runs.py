@@ -9,7 +9,7 @@ from kexbench.answers.runs import RunPage, RunSummary
 from kexbench.cli import adding, cluster
 from kexbench.cli.console import out, print_json
 from kexbench.cli.options import AsJson
-from kexbench.cli.reaching import cluster_url, reach_api
+from kexbench.cli.reaching import cluster_url, reach_api, warn_of_room
 from kexbench.cli.words import by_library
 from kexbench.domain.samples import Metric
 from kexbench.settings import Settings
@@ -33,6 +33,7 @@ def list_runs(
         KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench runs list
     """
     with reach_api() as api:
+        warn_of_room(api)
         page = api.get(RunPage, f"/runs?limit={limit}")
     if as_json:
         print_json(page.model_dump(mode="json"))

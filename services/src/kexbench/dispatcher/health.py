@@ -7,13 +7,35 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, TypeVar, cast, get_args
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from kexbench.api.metrics import LoopMetrics
 from kexbench.queue.troubles import Troubles
 
 STALE_S = 900.0
 """A round takes seconds, or longer if others answer slowly; each of its requests ends after a minute."""
+
+
+Port = TypeVar("Port")
+Asked = Literal["api", "kubernetes"]
+_BUCKETS_S = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0)
+
+
+class _Counted:
+    def __init__(self, port: object, count: Callable[[], None]) -> None:
+        self._port = port
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            self._count()
+            return method(*arguments, **named)
+
+        return call
 
 
 class Health:
@@ -28,10 +50,28 @@ class Health:
         self._rounds = Counter("kexbench_dispatcher_rounds", words, ["result"], registry=self._registry)
         for result in ("answered", "failed"):
             self._rounds.labels(result)  # 0 from the start, so that the first event is an increase
+        words = "Seconds that rounds took."
+        name = "kexbench_dispatcher_round_seconds"
+        self._seconds = Histogram(name, words, registry=self._registry, buckets=_BUCKETS_S)
+        words = "Requests of rounds, by whom they went to."
+        self._requests = Counter("kexbench_dispatcher_requests", words, ["to"], registry=self._registry)
+        for to in get_args(Asked):
+            self._requests.labels(to)
+        self._registry.register(LoopMetrics(troubles))
         words = "Parts of the dispatcher that currently fail."
         Gauge("kexbench_dispatcher_troubles", words, registry=self._registry).set_function(
             lambda: len(self.troubles.now())
         )
+
+    @contextmanager
+    def timed_round(self) -> Iterator[None]:
+        began_at = self._clock()
+        yield
+        self._seconds.observe(self._clock() - began_at)
+
+    def counted(self, port: Port, to: Asked) -> Port:
+        """The port, each of whose calls is counted as a request."""
+        return cast(Port, _Counted(port, self._requests.labels(to).inc))
 
     def end_round(self, *, answered: bool) -> None:
         """Record the end of a round."""

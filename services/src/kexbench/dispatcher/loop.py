@@ -17,7 +17,7 @@ from kexbench.domain.numbers import counted
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
+from kexbench.execution.argo.cluster import Cluster, ClusterError, Phase, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
@@ -51,8 +51,8 @@ class Dispatcher:
         self._health = health or Health(self._troubles)
         self._open_runs: set[str] = set()
         """The runs that were open in the last round."""
-        self._control = control
-        self._cluster = cluster
+        self._control = self._health.counted(control, "api")
+        self._cluster = self._health.counted(cluster, "kubernetes")
         self._pools = {pool.name: pool for pool in pools}
         self._settings = settings
         self._identity = identity
@@ -63,7 +63,8 @@ class Dispatcher:
         it releases the lease, so that its successor need not wait for the expiry."""
         wait_s = INTERVAL_S
         while not ending.is_set():
-            answered = self.once()
+            with self._health.timed_round():
+                answered = self.once()
             self._health.end_round(answered=answered)
             wait_s = INTERVAL_S if answered else min(2 * wait_s, LONGEST_WAIT_S)
             ending.wait(wait_s)
@@ -124,7 +125,8 @@ class Dispatcher:
             if waits and has_kits and turns.is_decided(view.pools, nodes.known()):
                 # It goes on waiting, whatever else there is.
                 return Seen({}, (), (), ready, frozenset(), {}, waits=True)
-            return replace(self._see(view, ready, pods), waits=waits)
+            seen = self._see(view, ready, pods)
+            return replace(seen, waits=waits, unlabelled=nodes.unlabelled(seen))
         return None
 
     def _process(self, view: RunView, seen: Seen) -> RunView | None:
@@ -139,7 +141,7 @@ class Dispatcher:
                     # A slow action may outlast the lease: its new holder then acts instead.
                     if not self._holds_lease():
                         return view
-                    _log.info("run %s: %s", run_id, _summary(action))
+                    _log.info("run %s: %s", run_id, _summary(action), extra={"event": "action", "run_id": run_id})
                     if event := self._act(view, seen, action):
                         view = view.after(event)
                 if StartRun() not in actions:  # what was started has its jobs submitted in the same round
@@ -241,11 +243,22 @@ class _Nodes:
         self._cluster = cluster
         self._pools = pools
         self._ready: dict[str, tuple[str, ...]] = {}
+        self._of_cluster: frozenset[str] | None = None
+        """Of any pool or none; read where a task runs on a node that is in no pool."""
 
     def of(self, pool: str) -> tuple[str, ...]:
         if pool not in self._ready:
             self._ready[pool] = self._cluster.ready_nodes(self._pools[pool].node_selector)
         return self._ready[pool]
+
+    def unlabelled(self, seen: Seen) -> frozenset[str]:
+        """Those that run tasks and are ready, but are in none of the pools that were seen."""
+        in_pools = {node for nodes in seen.nodes.values() for node in nodes}
+        tasks = [task for workflow in seen.workflows for task in workflow.tasks]
+        others = {task.node for task in tasks if task.phase is Phase.RUNNING and task.node} - in_pools
+        if others and self._of_cluster is None:
+            self._of_cluster = frozenset(self._cluster.ready_nodes({}))
+        return frozenset(others & (self._of_cluster or frozenset()))
 
     def known(self) -> dict[str, int]:
         """How many each pool has that was read so far."""

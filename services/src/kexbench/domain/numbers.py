@@ -50,6 +50,13 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def bytes_words(size: int) -> str:
+    """`0 bytes`, `1.5 MiB`."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    power = min(max(0, (size.bit_length() - 1) // 10), len(units) - 1)
+    return f"{size / (1 << 10 * power):.{min(power, 1)}f} {units[power]}"
+
+
 def duration_words(seconds: float) -> str:
     """`45 s` or `12 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

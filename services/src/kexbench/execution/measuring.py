@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kexbench.execution.folder import RunFolder
 from kexbench.locks import locked
+from kexbench.logs import VARIABLE
 
 INTERRUPTED = 130
 """Exit status of a process that was asked to stop."""
@@ -49,6 +50,7 @@ class MeasuringProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
+                env={**os.environ, VARIABLE: "text"},  # people read this log on the run's page
                 process_group=0,
             )
         threading.Thread(target=self._watch, args=(on_end,), name=f"run {self.run_id}", daemon=True).start()

@@ -8,6 +8,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from kexbench.logs import are_json
+
 MOST_CONNECTIONS = 256
 """Memory use stays bounded. A further connection takes the place of one that does nothing; if all are at work, it is
 closed at once, and its client can retry."""
@@ -32,6 +34,7 @@ def config_of(app: FastAPI) -> uvicorn.Config:
         app,
         http=Connection,
         log_level="warning",
+        log_config=None if are_json() else uvicorn.config.LOGGING_CONFIG,  # with None its records reach our handler
         access_log=False,
         workers=1,
         timeout_keep_alive=IDLE_S,

@@ -4,12 +4,13 @@ such: the store is whole. Only damage that the engine names may lead to a remedy
 import os
 import re
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from kexbench.store.definitions import move_away
-from kexbench.store.port import StoreError
+from kexbench.store.port import StoreError, StoreFull
 
 _FILES, _MEMORY, _PERMISSION, _ROOM, _READ_ONLY = (
     re.compile(r"errno: ?(?:23|24)\b|Errno (?:23|24)\b|Too many open files"),
@@ -18,10 +19,13 @@ _FILES, _MEMORY, _PERMISSION, _ROOM, _READ_ONLY = (
         r"|CANNOT_ALLOCATE_MEMORY|Resource temporarily unavailable|can't start new thread"
     ),
     re.compile(r"errno: ?(?:1|13)\b|Errno (?:1|13)\b|Permission denied|Operation not permitted"),
-    re.compile(r"errno: ?(?:28|122)\b|Errno (?:28|122)\b|No space left on device|NOT_ENOUGH_SPACE|Disk quota exceeded"),
+    re.compile(r"\bCode: 243\b|errno: ?(?:28|122)\b|Errno (?:28|122)\b"),
     re.compile(r"errno: ?30\b|Errno 30\b|Read-only file system"),
 )
 DOES_NOT_OPEN = "does not open"
+RESERVED_BYTES = 1 << 20
+"""The engine writes no rows with less free space, however few they are (ClickHouse, MergeTreeData.h,
+RESERVATION_MIN_ESTIMATION_SIZE)."""
 _DAMAGE = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
 """ClickHouse's messages about files that exist but are damaged."""
 _DAMAGE_AT_OPENING = re.compile(
@@ -34,15 +38,33 @@ _SHOWN = 300
 _ERROR = re.compile(r"Code: \d+\. DB::\w+: (?!Waited job|Load job|Error initializing)[^\n]*")
 
 
-def store_error(folder: Path, what: str, text: str) -> StoreError:
-    """`what` the store did, such as `does not open`, and the `text` of the engine about it."""
+def store_error(folder: Path, what: str, text: str, writes_bytes: int | None = None) -> StoreError:
+    """`what` the store did, such as `does not open`, and the `text` of the engine about it. `writes_bytes` is the size
+    of a write that failed, if it was one."""
     place = f"the store in {folder} {what}"
+    is_damaged = _DAMAGE.search(text) or (what == DOES_NOT_OPEN and _DAMAGE_AT_OPENING.search(text))
+    if writes_bytes is not None and (is_full(text) or (not is_damaged and _free_bytes(folder) < RESERVED_BYTES)):
+        remedy = f"free some space on the disk of {folder}; what waits is then stored without further action"
+        return StoreFull(_free_bytes(folder), needed_bytes(writes_bytes), remedy)
     for lacking, cause, advice in _lacks(folder):
         if lacking.search(text):
             return StoreError(f"{place}: {cause}", f"{advice}, then start again. The store itself is whole")
     said = " ".join((match[0] if (match := _ERROR.search(text)) else text)[:_SHOWN].split())
-    is_damaged = _DAMAGE.search(text) or (what == DOES_NOT_OPEN and _DAMAGE_AT_OPENING.search(text))
     return StoreError(f"{place}: {said}", *([move_away(folder)] if is_damaged else []))
+
+
+def is_full(text: str) -> bool:
+    """Whether ClickHouse's or the system's numbers in an error mean a full disk: error 243, errno 28 or 122."""
+    return bool(_ROOM.search(text))
+
+
+def needed_bytes(writes_bytes: int) -> int:
+    """The free space that the engine requires to write rows of this size, uncompressed."""
+    return max(RESERVED_BYTES, writes_bytes)
+
+
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
 
 
 def _lacks(folder: Path) -> Iterator[tuple[re.Pattern[str], str, str]]:

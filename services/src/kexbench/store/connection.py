@@ -3,11 +3,12 @@ thread. A fork after opening hangs: a process with a store must not start a chil
 
 import logging
 import secrets
+import shutil
 import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -26,9 +27,9 @@ from urllib3.exceptions import HTTPError  # raised by the client if an answer is
 from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
-from kexbench.store.causes import DOES_NOT_OPEN, engines_words, store_error
+from kexbench.store.causes import DOES_NOT_OPEN, engines_words, is_full, needed_bytes, store_error
 from kexbench.store.columns import as_arrow
-from kexbench.store.port import StoreAway, StoreError
+from kexbench.store.port import DiskRoom, StoreAway, StoreError, StoreFull
 from kexbench.store.rights import grants
 from kexbench.store.turns import WriteTurns
 
@@ -169,16 +170,38 @@ class Connection:
                 raise store_error(self._folder, DOES_NOT_OPEN, f"{error}\n{origin}\n{words()}") from error
 
     @contextmanager
-    def _faults(self, what: str) -> Iterator[None]:
+    def _faults(self, what: str, writes_bytes: int | None = None) -> Iterator[None]:
         """Turns every error of the client into a StoreError with our own text. The client's text may contain the
-        server's address and password, so it goes only to the log, with both removed."""
+        server's address and password, so it goes only to the log, with both removed. `writes_bytes` is the size of what
+        is written, if anything is."""
         try:
             yield
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
-                raise store_error(self._folder, what, str(error)) from error
+                raise store_error(self._folder, what, str(error), writes_bytes) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
+            if is_full(str(error)) or getattr(error, "code", None) == _NO_SPACE:
+                raise self._full(writes_bytes or 0) from None
             raise _in_our_words(what, getattr(error, "code", None)) from None
+
+    def _full(self, writes_bytes: int) -> StoreFull:
+        """Of a server; its disks can still be read."""
+        disks: list[DiskRoom] = []
+        with suppress(StoreError):
+            disks = self.disks()
+        remedy = "free space on the disk of the ClickHouse server, or enlarge it; nothing is lost meanwhile"
+        return StoreFull(max((disk.free_bytes for disk in disks), default=None), needed_bytes(writes_bytes), remedy)
+
+    def disks(self) -> list[DiskRoom]:
+        if self._embedded:
+            usage = shutil.disk_usage(self._folder)
+            return [DiskRoom("default", usage.free, usage.total)]
+        selected = self._query(
+            "SELECT name, free_space, total_space FROM system.disks WHERE name IN (SELECT disk_name FROM system.parts"
+            " WHERE database = {database:String} AND active) ORDER BY name",
+            {"database": self._database},
+        )
+        return [DiskRoom(row["name"], int(row["free_space"]), int(row["total_space"])) for row in selected]
 
     def _without_secrets(self, text: str) -> str:
         url = urlsplit(self._dsn)
@@ -200,7 +223,7 @@ class Connection:
         return str(next(selected)["version"])
 
     def _command(self, sql: str, parameters: dict[str, Any] | None = None, client: Client | None = None) -> None:
-        with self._writing(), self._faults("refused a statement"):
+        with self._writing(), self._faults("refused a statement", 0):
             (client or self._client).command(sql, parameters=parameters)
 
     @contextmanager
@@ -309,7 +332,7 @@ class Connection:
             self._insert_columns(table, content)
             return
         columns = list(content[0])
-        with self._writing(), self._faults(f"refused rows for {table}"):
+        with self._writing(), self._faults(f"refused rows for {table}", 0):
             context = self._client.create_insert_context(
                 table,
                 columns,
@@ -325,7 +348,7 @@ class Connection:
         if not len(content):
             return
         settings = _inserting() | {"optimize_on_insert": 0}
-        with self._writing(), self._faults(f"refused rows for {table}"):
+        with self._writing(), self._faults(f"refused rows for {table}", content.nbytes):
             self._client.raw_insert(
                 table, content.column_names, as_arrow(content), settings=settings, fmt="ArrowStream"
             )
@@ -354,7 +377,4 @@ def _in_our_words(what: str, code: int | None) -> StoreError:
     if code == _NOT_GRANTED:
         remedy = f"as its administrator: {'; '.join(f'{grant} TO its user' for grant in grants('DATABASE'))}"
         return StoreError("the ClickHouse server does not let the user of KEXBENCH_STORE_URL do what is needed", remedy)
-    if code == _NO_SPACE:
-        remedy = "free space on its disk, or enlarge it; nothing is lost meanwhile"
-        return StoreError("the disk of the ClickHouse server is full", remedy)
     return StoreError(f"the ClickHouse server {what} (error {code}); its text is in the log")

@@ -15,6 +15,7 @@ from kexbench.domain.commits import BranchHead, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, HostKind
 from kexbench.domain.notifications import Notification, Sending
+from kexbench.domain.numbers import bytes_words
 from kexbench.domain.profiles import Profile
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Absence, Invocation, Metric, Negotiated, OutcomeKind, Timer
@@ -47,6 +48,17 @@ class StoreAway(StoreError):
     """The store does not answer. It may be starting."""
 
 
+class StoreFull(StoreError):
+    """The disk of the store has no room for a write, which arrives once there is. `free_bytes` are those of its disk
+    with most room, None if nobody knows; `needed_bytes` is the least that the write needs."""
+
+    def __init__(self, free_bytes: int | None, needed_bytes: int, remedy: str) -> None:
+        free = "" if free_bytes is None else f"{bytes_words(free_bytes)} free, "
+        super().__init__(f"the store has no room: {free}{bytes_words(needed_bytes)} needed", remedy)
+        self.free_bytes = free_bytes
+        self.needed_bytes = needed_bytes
+
+
 @dataclass(frozen=True)
 class RunProgress:
     """A run's last event and its stored results."""
@@ -71,6 +83,8 @@ class RunStateRow:
     state: RunState
     runs: int
     since: datetime
+    queued_at: datetime
+    """When the first of them was last queued. For a run that was never queued, when it began."""
 
 
 @dataclass(frozen=True)
@@ -329,6 +343,15 @@ class TableSize:
     """On disk, compressed."""
 
 
+@dataclass(frozen=True)
+class DiskRoom:
+    """A disk of the store. `free_bytes` are those that the store may use."""
+
+    disk: str
+    free_bytes: int
+    size_bytes: int
+
+
 KeptOf: TypeAlias = "Callable[[Sequence[Batches], Sequence[float]], Steps | None]"
 """What is kept of the batches of an invocation's subjects, given with their stored medians. None if the kept numbers
 could give other answers than the batches: then they stay. Otherwise the mean and the median of each pair of subjects
@@ -362,6 +385,10 @@ class Upkeep(Protocol):
 
     def sizes(self) -> list[TableSize]:
         """The largest table first."""
+        ...
+
+    def disks(self) -> list[DiskRoom]:
+        """The disks that hold the store, in the order of their names."""
         ...
 
     def prunable(self, before: datetime) -> list[Prunable]:

@@ -1,6 +1,6 @@
 """The rights that a ClickHouse server has to give the user of KEXBENCH_STORE_URL."""
 
-SYSTEM_TABLES = ("parts", "parts_columns")
+SYSTEM_TABLES = ("parts", "parts_columns", "disks")
 """Read by statements to a server. Servers of today let nobody read them without a grant."""
 
 

@@ -28,6 +28,10 @@ _FACTS = """
 _EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
 _LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
 _NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
+_QUEUED_AT = (
+    "if(countIf(state = 'queued') > 0, argMaxIf(at, (number, at), state = 'queued'), argMin(at, (number, at)))"
+    " AS queued_at"
+)
 _WHOLE = [str(state) for state in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)]
 """The states of a run that nothing interrupted. An interrupted one was queued again."""
 MANY_RUNS = 10
@@ -125,9 +129,7 @@ class RunTables(KeptTables):
         selected = self._query(
             f"SELECT run_id, {_FACTS}, queued_at, {_LAST} FROM"
             " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
-            f" (SELECT run_id, {_NEWEST},"
-            " if(countIf(state = 'queued') > 0, argMaxIf(at, (number, at), state = 'queued'),"
-            " argMin(at, (number, at))) AS queued_at"
+            f" (SELECT run_id, {_NEWEST}, {_QUEUED_AT}"
             " FROM run_events GROUP BY run_id) AS events USING run_id"
             " WHERE last_state IN {open:Array(String)} ORDER BY queued_at, run_id",
             _open(),
@@ -177,12 +179,12 @@ class RunTables(KeptTables):
 
     def run_states(self) -> list[RunStateRow]:
         selected = self._query(
-            "SELECT last_state AS state, count() AS runs, min(last_at) AS since FROM"
-            f" (SELECT run_id, {_NEWEST}"
+            "SELECT last_state AS state, count() AS runs, min(last_at) AS since, min(queued_at) AS queued FROM"
+            f" (SELECT run_id, {_NEWEST}, {_QUEUED_AT}"
             " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY last_state ORDER BY last_state"
         )
-        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in selected]
+        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"], row["queued"]) for row in selected]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         selected = self._query(

@@ -50,7 +50,7 @@ class Announcer:
     ) -> None:
         """`forges` by the name of the repository; `pages_url` is where people reach the dashboard."""
         self._api = api
-        self._guard = (troubles or Troubles()).guard
+        self._troubles = troubles or Troubles()
         self._forges = forges
         self._pages_url = pages_url.rstrip("/")
         self._clock = clock
@@ -63,9 +63,9 @@ class Announcer:
         """The last reported errors of each repository, so that each is reported once."""
 
     def run(self, ending: Event, interval_s: float) -> None:
+        self._troubles.begin_rounds("announcer")
         while not ending.is_set():
-            with self._guard("forges"):
-                self.once()
+            self._troubles.guard_round("announcer", "forges", self.once)
             ending.wait(interval_s)
 
     def once(self) -> bool:
@@ -77,7 +77,7 @@ class Announcer:
         """A forge that refuses does not hold up the others. It is tried again at the time that it states."""
         if self._retry_at.get(name, self._clock()) > self._clock():
             return False
-        with self._guard(f"forge of repository {name}"):
+        with self._troubles.guard(f"forge of repository {name}"):
             return self._send(name, forge)
         return False
 

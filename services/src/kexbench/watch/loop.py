@@ -25,6 +25,7 @@ from kexbench.watch.proposals import MOST_SPECS, Proposal, Proposals
 LISTEN_S = 2.0
 MOST_COMMITS = 20
 """That one poll of a branch measures, so that a mistake with branches does not fill the queue for days."""
+_PART = "repositories"
 _TICK = timedelta(milliseconds=1)
 """The resolution of the store's times."""
 _log = logging.getLogger(__name__)
@@ -58,12 +59,13 @@ class Watcher:
     def run(self, ending: Event, interval_s: float) -> None:
         """Poll until the event is set. Between two polls, read only repositories whose webhook arrived."""
         next_poll = -math.inf
+        self._troubles.begin_rounds("watcher")
         while not ending.is_set():
-            with self._troubles.guard("repositories"):
-                if time.monotonic() >= next_poll:
-                    next_poll = time.monotonic() + interval_s
-                    self.once()
-                else:
+            if time.monotonic() >= next_poll:
+                next_poll = time.monotonic() + interval_s
+                self._troubles.guard_round("watcher", _PART, self.once)
+            else:
+                with self._troubles.guard(_PART):
                     self.listen()
             ending.wait(min(interval_s, LISTEN_S))
 

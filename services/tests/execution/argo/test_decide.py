@@ -66,6 +66,7 @@ class World:
     superseded_by: str | None = None
     disrupted: tuple[PodView, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    unlabelled: frozenset[str] = frozenset()
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
         run_events = [
@@ -74,7 +75,7 @@ class World:
                 each.record if isinstance(each, Event) else Record(*each) for each in events
             )
         ]
-        given_way = (self.waits, self.superseded_by, self.disrupted)
+        given_way = (self.waits, self.superseded_by, self.disrupted, self.unlabelled)
         known = (self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, self.left_out)
         seen = Seen(*known, *given_way)
         return decide(RunView.of(RUN, run_events), seen, LATER if late else NOON, PENDING_AFTER_S)
@@ -573,6 +574,19 @@ def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_reported_until_it_d
     assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
     back = World(workflows=of_jobs(Phase.RUNNING))
     assert back.recorded([*STARTED, event]) == (RUNNING, words.GOES_ON)
+
+
+def test_a_ready_node_that_lost_its_pools_labels_is_not_said_to_be_away() -> None:
+    nodes = {"amd-epyc": ("amd-epyc-2",), "arm.n1": ()}
+    world = World(workflows=of_jobs(Phase.RUNNING), nodes=nodes, unlabelled=frozenset({"amd-epyc-1"}))
+    event = world.recorded(STARTED)
+    amd, arm = event[1].split("; ")
+    assert amd == (
+        f"node amd-epyc-1 has no labels of a pool of the run any more, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id} "
+        "still run there: give the labels back, or let the tasks end"
+    )
+    assert arm.startswith("node arm.n1-1 is not ready, or cordoned")
+    assert world.decide([*STARTED, event]) == ()
 
 
 def test_jobs_of_a_pool_that_was_removed_are_not_said_to_be_on_a_node_that_is_not_ready() -> None:

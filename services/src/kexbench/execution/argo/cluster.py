@@ -100,7 +100,7 @@ class Cluster(Protocol):
         ...
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
-        """Names of the nodes with these labels that take pods."""
+        """Names of the nodes with these labels that take pods; without labels, of all."""
         ...
 
     def pods(self) -> tuple[PodView, ...]:

@@ -96,6 +96,8 @@ class Seen:
     """The newer run that supersedes this one."""
     disrupted: tuple[PodView, ...] = ()
     """Pods of the submission that Kubernetes is stopping."""
+    unlabelled: frozenset[str] = frozenset()
+    """Ready nodes that run its tasks, but are in no pool of the plan: they lost the labels of theirs."""
 
 
 @dataclass(frozen=True)
@@ -346,9 +348,14 @@ def _other_troubles(situation: _Situation) -> Iterator[_Trouble]:
         gone = sorted({pools[task.of] for task in removed})
         yield _Trouble((f"removed {' '.join(gone)}",), words.unknown_pools(gone, [task.of for task in removed]))
     ready = {node for nodes in situation.seen.nodes.values() for node in nodes}
-    if stranded := [task for task in running if task.node not in ready and task not in removed]:
-        nodes = sorted({task.node for task in stranded})
-        yield _Trouble((f"away {' '.join(nodes)}",), words.nodes_away(nodes, [task.of for task in stranded]))
+    stranded = [task for task in running if task.node not in ready and task not in removed]
+    unlabelled = situation.seen.unlabelled
+    for key, tasks, sentence in (
+        ("unlabelled", [task for task in stranded if task.node in unlabelled], words.nodes_without_labels),
+        ("away", [task for task in stranded if task.node not in unlabelled], words.nodes_away),
+    ):
+        if nodes := sorted({task.node for task in tasks}):
+            yield _Trouble((f"{key} {' '.join(nodes)}",), sentence(nodes, [task.of for task in tasks]))
 
 
 def _gone(situation: _Situation) -> list[Job]:

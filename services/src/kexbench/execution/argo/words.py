@@ -146,6 +146,16 @@ def nodes_away(nodes: Sequence[str], tasks: Sequence[str]) -> str:
     )
 
 
+def nodes_without_labels(nodes: Sequence[str], tasks: Sequence[str]) -> str:
+    """For one or more ready nodes without their pool's labels, and the tasks that run there."""
+    subject = f"node {nodes[0]} has" if len(nodes) == 1 else f"{len(nodes):,} nodes ({_some(nodes)}) have"
+    named, run = _some(tasks), "runs" if len(tasks) == 1 else "run"
+    return (
+        f"{subject} no labels of a pool of the run any more, while {named} still {run} there: "
+        "give the labels back, or let the tasks end"
+    )
+
+
 def unseen(workflow: WorkflowView) -> str:
     return (
         f"Argo's workflow controller has not processed workflow {workflow.name} yet: "
