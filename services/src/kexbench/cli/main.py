@@ -50,6 +50,7 @@ VERBS = {
     "migrate": "cluster:migrate",
     "prune": "prune:prune",
     "doctor": "doctor:doctor",
+    "fleet": "fleet:app",
     "export": "export:export",
     "publish": "publish:publish_site",
     "serve": "serve:serve",

@@ -13,6 +13,7 @@ from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import JobAttempt, RunReason
 from kexbench.store import rows
 from kexbench.store.connection import insert_token
+from kexbench.store.evidence import RunCase
 from kexbench.store.hosts import HOST_KIND, kind_parameters
 from kexbench.store.measured import DECIDING, DESCRIBED, outcome_row, selected
 from kexbench.store.port import FleetRows, NodeRow, OutcomeRow, Selection, SentinelRunRow
@@ -98,6 +99,9 @@ class FleetTables(RunTables):
             self._insert("set_asides", [rows.whole(change, "pool", "node", "number")])
             self._apply(change)
 
+    def had_job(self, pool: str, node: str) -> bool:
+        return bool(list(self._query(f"{_OF_NODE} LIMIT 1", {"pool": pool, "node": node})))
+
     def set_asides(self) -> list[SetAside]:
         return self._read(
             SetAside,
@@ -141,9 +145,9 @@ class FleetTables(RunTables):
             f"SELECT DISTINCT run_id, {rows.CASE_SQL} FROM summaries WHERE run_id IN {{run_ids:Array(String)}}",
             {"run_ids": run_ids},
         )
-        self._unsummarised |= {(row["run_id"], rows.case_of(row)) for row in cases}
-        with self._writing():  # whoever read the version before has not read these summaries
-            pass
+        affected = {(row["run_id"], rows.case_of(row)) for row in cases}
+        self._unsummarised |= affected
+        self._note_delivery({RunCase(run_id, case.case_id) for run_id, case in affected})
 
     def set_aside(self, selection: Selection) -> list[OutcomeRow]:
         standing = "SELECT 1 FROM aside_attempts FINAL WHERE since < {latest:DateTime64(3)} LIMIT 1"
@@ -151,9 +155,9 @@ class FleetTables(RunTables):
             return []
         aside = (
             f"SELECT {DESCRIBED}, run_id, max(measured_at) AS newest, any(reason) AS why, count() AS times"
-            f" FROM samples FINAL INNER JOIN (SELECT run_id, job_id, attempt, reason FROM aside_attempts FINAL) AS aside"
+            " FROM samples FINAL INNER JOIN (SELECT run_id, job_id, attempt, reason FROM aside_attempts FINAL) AS aside"
             " USING (run_id, job_id, attempt)"
-            f" WHERE metric = {{metric:String}} AND run_id IN (SELECT run_id FROM aside_attempts)"
+            " WHERE metric = {metric:String} AND run_id IN (SELECT run_id FROM aside_attempts)"
             f" AND ({INVOCATION}) IN ({ASIDE}) AND {selected(selection)} GROUP BY {DESCRIBED}, run_id"
         )
         newest = "" if selection.runs else " LIMIT 1 BY case_id, library, version_key, source, build_profile"
@@ -221,8 +225,8 @@ class FleetTables(RunTables):
                         host=hosts[row["last_host"]],
                         isolation=isolation_of.get(row["last_try"]) or None,
                         last_seen=load["newest"] if load else row["last_start"],
-                        steal_share=load and load["steal_share"],
-                        sibling_busy_share=load and load["sibling_busy_share"],
+                        steal_share=load["steal_share"] if load else None,
+                        sibling_busy_share=load["sibling_busy_share"] if load else None,
                         jobs=int(row["jobs"]),
                         lost=int(row["lost"]),
                         failed=int(row["failed"]),
@@ -235,7 +239,13 @@ class FleetTables(RunTables):
     def _sentinels(self, given: dict[str, Any]) -> list[SentinelRunRow]:
         return [
             SentinelRunRow(
-                row["pool"], row["node"], row["host_kind"], row["kit_id"], row["run_id"], row["at"], row["logs"],
+                row["pool"],
+                row["node"],
+                row["host_kind"],
+                row["kit_id"],
+                row["run_id"],
+                row["at"],
+                row["logs"],
                 row["shared_log"],
             )
             for row in self._query(_SENTINELS, given)

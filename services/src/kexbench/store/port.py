@@ -554,6 +554,10 @@ class FleetStore(Protocol):
         again."""
         ...
 
+    def had_job(self, pool: str, node: str) -> bool:
+        """Whether a job was ever announced there."""
+        ...
+
     def set_asides(self) -> list[SetAside]:
         """The newest change of each node that was ever set aside, by pool and node."""
         ...
