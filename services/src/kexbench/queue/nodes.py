@@ -27,7 +27,7 @@ def set_aside_now(store: FleetStore, wanted: WantedSetAside, author: str) -> Set
     never had a job, and for a machine by itself."""
     with one_at_a_time:
         if not store.had_job(wanted.pool, wanted.node):
-            if wanted.pool == LOCAL:
+            if (wanted.pool, wanted.node) == (LOCAL, LOCAL):
                 detail = "this machine is the only node of its pool: without it, nothing would be measured"
                 raise Refusal(RefusalReason.CONFLICT, detail, "measure again when the machine is in order")
             raise _unknown(wanted.pool, wanted.node)
