@@ -1,6 +1,6 @@
 // The nodes of a fleet, one a row, with small charts.
 import { Link } from "@tanstack/react-router";
-import { dateTime, moveText, share } from "@/format";
+import { dateTime, share } from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
 import { daysText, differsText, jobsText, marksOf, type PooledNode, sentinelText } from "./fleet-model";
@@ -31,7 +31,7 @@ export function FleetTable({ nodes }: { nodes: PooledNode[] }) {
 }
 
 function Row({ node }: { node: PooledNode }) {
-  const { pool, host, host_kind, last_seen, differs } = node;
+  const { pool, host, host_kind, last_seen } = node;
   return (
     <tr>
       <th scope="row">
@@ -44,19 +44,18 @@ function Row({ node }: { node: PooledNode }) {
         </small>
         <small className="below">Last seen {dateTime(last_seen)}</small>
       </th>
-      <td className="whole">
+      <td>
         <Findings node={node} />
         <SetAsideControl node={node} />
       </td>
       <td>
         <SentinelChart node={node} />
-        {differs && <small className="below">{moveText(differs)}</small>}
       </td>
       <td>{node.smallest_detectable_change === null ? "unknown" : share(node.smallest_detectable_change)}</td>
       <td>
         <DaysChart node={node} />
       </td>
-      <td className="whole">{jobsText(node)}</td>
+      <td>{jobsText(node)}</td>
     </tr>
   );
 }

@@ -27,6 +27,8 @@ SENTINEL_RUNS = 30
 """Of each node, the newest ones."""
 _LONGEST_JOB = timedelta(days=2)
 """Jobs that began earlier have no invocation in the period."""
+_CLOCKS_DIFFER = timedelta(hours=1)
+"""At most so much between the times of an attempt and of its invocations."""
 _TRY = "concat(run_id, '/', job_id, '/', toString(attempt))"
 _OF_NODE = "SELECT run_id, job_id, attempt FROM attempts WHERE pool = {pool:String} AND node = {node:String}"
 _PLACES = (
@@ -57,15 +59,18 @@ _OF_RECENT_JOBS = (
     f" AND run_id IN (SELECT run_id FROM ({_PLACES}) WHERE started_at >= {_RECENT} - INTERVAL {_LONGEST_JOB.days} DAY)"
 )
 _SHARE = "avgOrNull(JSONExtract(host_load, '{0}', 'Nullable(Float64)')) AS {0}"
+_CHOSEN = (
+    "SELECT pool, node, run_id, groupArray((job_id, attempt)) AS tries, min(started_at) AS first_start"
+    f" FROM ({_PLACES}) GROUP BY pool, node, run_id"
+    f" ORDER BY max(started_at) DESC, run_id DESC LIMIT {SENTINEL_RUNS} BY pool, node"
+)
+"""SQL: the newest runs of each node."""
 _SENTINELS = (
-    f"WITH places AS ({_PLACES}), chosen AS (SELECT pool, node, run_id FROM places GROUP BY pool, node, run_id"
-    f" ORDER BY max(started_at) DESC, run_id DESC LIMIT {SENTINEL_RUNS} BY pool, node),"
-    " tries AS (SELECT run_id, job_id, attempt, pool, node FROM places WHERE (pool, node, run_id) IN chosen),"
+    "WITH tries AS (SELECT run_id, try.1 AS job_id, try.2 AS attempt, pool, node"
+    f" FROM ({_CHOSEN}) ARRAY JOIN tries AS try),"
     f" frozen AS (SELECT {INVOCATION}, {HOST_KIND} AS host_kind, kit_id, measured_at, level FROM samples"
     f" WHERE metric = '{Metric.CPU_NS}' AND reference = 'sentinel' AND level > 0"
-    " AND measured_at >= (SELECT min(started_at) FROM places WHERE (pool, node, run_id) IN chosen) - INTERVAL 1 DAY"
-    " AND run_id IN (SELECT run_id FROM chosen)"
-    f" LIMIT 1 BY {INVOCATION}),"
+    f" AND measured_at >= {{chosen_from:DateTime64(3)}} LIMIT 1 BY {INVOCATION}),"
     " relative AS (SELECT pool, node, host_kind, kit_id, run_id, measured_at,"
     " log(level) - median(log(level)) OVER alike AS log_ratio, uniqExact(node) OVER alike > 1 AS shared"
     " FROM frozen INNER JOIN tries USING (run_id, job_id, attempt)"
@@ -237,6 +242,7 @@ class FleetTables(RunTables):
         return nodes
 
     def _sentinels(self, given: dict[str, Any]) -> list[SentinelRunRow]:
+        first = next(self._query(f"SELECT min(first_start) AS first FROM ({_CHOSEN})", given))["first"]
         return [
             SentinelRunRow(
                 row["pool"],
@@ -248,5 +254,5 @@ class FleetTables(RunTables):
                 row["logs"],
                 row["shared_log"],
             )
-            for row in self._query(_SENTINELS, given)
+            for row in self._query(_SENTINELS, given | {"chosen_from": first - _CLOCKS_DIFFER})
         ]
