@@ -748,7 +748,8 @@ def test_a_plan_that_cannot_be_read_holds_up_no_other_run_and_is_reported_once(
     assert [message for message in warned if waiting in message] == [f"reading the jobs of run {waiting}: the API: no"]
 
 
-def test_jobs_avoid_the_nodes_that_are_set_aside(stage: Stage) -> None:
+def test_jobs_avoid_the_nodes_that_are_set_aside() -> None:
+    stage = Stage()
     pool = next(iter(POOLS))
     stage.control.nodes_aside = {pool: ("bad-1", "bad-2")}
     stage.tick(3)
