@@ -754,7 +754,7 @@ def test_jobs_avoid_the_nodes_that_are_set_aside() -> None:
     stage.control.nodes_aside = {pool: ("bad-1", "bad-2")}
     stage.tick(3)
     placed = [json.dumps(manifest) for manifest in stage.cluster.submitted]
-    avoiding = [text for text in placed if '"metadata.name"' in text]
+    avoiding = [text for text in placed if '"key": "metadata.name"' in text]
     assert avoiding
     assert all('"values": ["bad-1"]' in text and '"values": ["bad-2"]' in text for text in avoiding)
     assert all('"operator": "NotIn"' in text for text in avoiding)
