@@ -130,7 +130,7 @@ function DaysChart({ node }: { node: PooledNode }) {
   const step = (CHART.width - 2 * CHART.pad) / node.days.length;
   return (
     <svg
-      className="sparkline days"
+      className="days-chart"
       width={CHART.width}
       height={CHART.height}
       role="img"
