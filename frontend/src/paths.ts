@@ -11,6 +11,7 @@ import {
   compareChoice,
   type DistributionSearch,
   type EndChoice,
+  type FleetSearch,
   type ForwardSecrecySearch,
   type HomeSearch,
   type MachineSearch,
@@ -39,6 +40,7 @@ export const paths = {
   articles: () => linkOptions({ to: "/articles" }),
   capacity: (search: CapacitySearch = {}) => linkOptions({ to: "/capacity", search }),
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
+  fleet: (search: FleetSearch = {}) => linkOptions({ to: "/fleet", search }),
   upgrades: (search: UpgradesSearch = {}) => linkOptions({ to: "/upgrades", search }),
   /** `before` and `after`: a version, a source or a subject's unique name */
   upgrade: (library: string, before: string, after: string, search: UpgradeSearch = {}) =>

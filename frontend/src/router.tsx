@@ -21,6 +21,7 @@ import {
   compareSearch,
   cpusSearch,
   distributionSearch,
+  fleetSearch,
   forwardSecrecySearch,
   homeSearch,
   machineSearch,
@@ -153,6 +154,13 @@ const machine = createRoute({
   ...page(() => import("@/pages/machine"), "MachinePage"),
 });
 
+const fleet = createRoute({
+  getParentRoute: () => root,
+  path: "/fleet",
+  validateSearch: fleetSearch,
+  ...page(() => import("@/pages/fleet"), "FleetPage"),
+});
+
 const upgrades = createRoute({
   getParentRoute: () => root,
   path: "/upgrades",
@@ -230,6 +238,7 @@ const routeTree = root.addChildren([
   articles,
   capacity,
   machine,
+  fleet,
   queue,
   runs,
   run,

@@ -213,6 +213,13 @@ export const machineSearch = v.object({
   invocations: orAbsent(v.pipe(possibleInvocations, v.notValue(DEFAULT_INVOCATIONS))),
 });
 
+/** `node`: a part of its name; `from`: the place of the first node on the page */
+export const fleetSearch = v.object({
+  pool: text,
+  node: text,
+  from: orAbsent(v.pipe(number, v.integer(), v.minValue(1))),
+});
+
 /** `before`: where an older page of a list starts; absent: the newest page */
 export const runsSearch = v.object({ before: text });
 export const bisectionsSearch = runsSearch;
@@ -252,6 +259,7 @@ export type ScalingSearch = v.InferOutput<typeof scalingSearch>;
 export type ForwardSecrecySearch = v.InferOutput<typeof forwardSecrecySearch>;
 export type CapacitySearch = v.InferOutput<typeof capacitySearch>;
 export type MachineSearch = v.InferOutput<typeof machineSearch>;
+export type FleetSearch = v.InferOutput<typeof fleetSearch>;
 export type RunsSearch = v.InferOutput<typeof runsSearch>;
 export type UpgradesSearch = v.InferOutput<typeof upgradesSearch>;
 export type UpgradeSearch = v.InferOutput<typeof upgradeSearch>;

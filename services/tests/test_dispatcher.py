@@ -791,3 +791,15 @@ def test_a_plan_that_cannot_be_read_holds_up_no_other_run_and_is_reported_once(
     assert stage.control.view(last.run_id).newest.reason is RunReason.SUBMITTED
     warned = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [message for message in warned if waiting in message] == [f"reading the jobs of run {waiting}: the API: no"]
+
+
+def test_jobs_avoid_the_nodes_that_are_set_aside() -> None:
+    stage = Stage()
+    pool = next(iter(POOLS))
+    stage.control.nodes_aside = {pool: ("bad-1", "bad-2")}
+    stage.tick(3)
+    placed = [json.dumps(manifest) for manifest in stage.cluster.submitted]
+    avoiding = [text for text in placed if '"key": "metadata.name"' in text]
+    assert avoiding
+    assert all('"values": ["bad-1"]' in text and '"values": ["bad-2"]' in text for text in avoiding)
+    assert all('"operator": "NotIn"' in text for text in avoiding)

@@ -1,5 +1,6 @@
 // Nodes of a pool that are not comparable, and how they differ.
 import type { MixedPool } from "@/api/generated";
+import { NodeLinks } from "./NodeLinks";
 
 export function MixedPoolNotice({ mixed }: { mixed: MixedPool }) {
   return (
@@ -10,7 +11,7 @@ export function MixedPoolNotice({ mixed }: { mixed: MixedPool }) {
       <ul>
         {mixed.kinds.map(({ nodes, traits }) => (
           <li key={nodes.join()}>
-            {nodes.join(", ")}: <b>{traits.join(", ")}</b>
+            <NodeLinks pool={mixed.pool} nodes={nodes} />: <b>{traits.join(", ")}</b>
           </li>
         ))}
       </ul>

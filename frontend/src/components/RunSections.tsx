@@ -1,9 +1,11 @@
 // The background of a run's results: hosts, kits, missing results and skipped combinations.
+import type { ReactNode } from "react";
 import type { HostView, RunDetail, Skipped, Subject } from "@/api/generated";
 import { count, memory } from "@/format";
 import { commitText, versionText } from "@/subjects";
 import { Facts } from "@/ui/Fields";
 import { Reasons } from "@/ui/Reasons";
+import { NodeLinks } from "./NodeLinks";
 import { reasonsOf } from "./outcome-model";
 
 export function OutcomeSection({ run }: { run: RunDetail }) {
@@ -31,9 +33,9 @@ export function HostSection({ hosts }: { hosts: HostView[] }) {
 }
 
 function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }) {
-  const onCluster: [string, string][] = [
+  const onCluster: [string, ReactNode][] = [
     ["Pool", pools.join(", ")],
-    ["Nodes", nodes.join(", ")],
+    ["Nodes", <NodeLinks key="nodes" pool={pools.length === 1 ? pools[0] : undefined} nodes={nodes} />],
     ["CPUs per job", isolation.join(", ")],
   ];
   return (

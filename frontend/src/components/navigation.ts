@@ -45,6 +45,7 @@ const EVERYWHERE: readonly { title: string; destinations: readonly Destination[]
     title: "Trust",
     destinations: [
       { title: "Machine", link: paths.machine() },
+      { title: "Fleet", link: paths.fleet() },
       { title: "Scorecard", link: paths.scorecard() },
     ],
   },

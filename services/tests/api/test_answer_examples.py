@@ -38,6 +38,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
     "cpus": ("/cpus", {}),
     "distribution": ("/distribution", {"subject": "fake@1.1~1.1~697eadce", "case_id": RSA}),
     "filters": ("/filters", {}),
+    "fleet": ("/fleet", {}),
     "matrix": ("/matrix", {}),
     "notifications": ("/notifications", {}),
     "overview": ("/overview", {}),
@@ -55,7 +56,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
 """By operation: the address and its parameters."""
 
 
-EMPTY = ("alerts", "compare", "filters", "matrix", "overview", "runs", "trends", "upgrades")
+EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "runs", "trends", "upgrades")
 """Operations with an example of an empty store too."""
 UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 

@@ -16,7 +16,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.evidence import Digest, Evidence, OnKind, RunCase, Token
 from kexbench.store.kept import parameters
 from kexbench.store.levels import COMPARABLE, RATIO, _to_sentinel
-from kexbench.store.measured import BATCHES, _outcome, _sample, has_metric
+from kexbench.store.measured import BATCHES, _sample, has_metric, outcome_row
 from kexbench.store.port import (
     AppearanceRow,
     Key,
@@ -202,7 +202,7 @@ class StoreWithoutSummaries(ClickHouseStore):
             f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             self._parameters(selection),
         )
-        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
+        return [outcome_row(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
 
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
@@ -221,7 +221,7 @@ class StoreWithoutSummaries(ClickHouseStore):
         )
         disturbed = [row for row in selected if has_metric(rows.case_of(row), selection.metric)]
         harness = self.harness_versions({row["run_id"] for row in disturbed})
-        return [_outcome(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
+        return [outcome_row(row, "disturbed", disturbed_reason(harness[row["run_id"]])) for row in disturbed]
 
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         selected = self._query(

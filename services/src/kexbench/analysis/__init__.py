@@ -12,7 +12,8 @@ Comparisons
 
 What a measurement can detect
 - `detectable.py`, `resampling.py`: the smallest detectable change, and how often tests find one.
-- `qualification.py`, `sentinel.py`: what A/A runs and the frozen subject say about a machine.
+- `qualification.py`, `sentinel.py`, `peers.py`: what A/A runs and the frozen subject say about a machine, and about the
+  nodes of a pool.
 
 Histories and commits
 - `changepoints.py`: changes of level in a history, in the stages `changepoints_screen.py`, `changepoints_fit.py`,

@@ -9,7 +9,6 @@ over rounds (analysis/rounds.py).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import median
 from typing import TypeAlias
 
 import numpy as np
@@ -41,9 +40,15 @@ def estimate_median(medians: Sequence[float]) -> Estimate:
     """The median of invocation medians and its interval by order statistics (the binomial inversion
     of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""
     values = sorted(map(float, medians))  # NumPy takes ten times as long for a few values, and a page has thousands
-    ranks = _interval_ranks(len(values))
-    low, high = (values[rank] for rank in ranks) if ranks else (None, None)
-    return Estimate(value=median(values), low=low, high=high, invocations=len(values))
+    value, low, high = median_of_sorted(values)
+    return Estimate(value=value, low=low, high=high, invocations=len(values))
+
+
+def median_of_sorted(values: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """The same for sorted values, as the median and its bounds."""
+    ranks, middle = _interval_ranks(len(values)), len(values) // 2
+    value = values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+    return (value, values[ranks[0]], values[ranks[1]]) if ranks else (value, None, None)
 
 
 @cache

@@ -357,7 +357,7 @@ def _missing(
     missing, unmeasured = [], False
     for kind, by_subject in lacking.items():
         where = Selection(SERVER_COSTS[mix.cost], kind.pool, kind.cpu_model, subjects=tuple(by_subject), asides=True)
-        reasons = reasons_of([*store.outcomes(where), *store.disturbed(where)])
+        reasons = reasons_of([*store.outcomes(where), *store.disturbed(where), *store.set_aside(where)])
         for subject, version in zip(subjects, names, strict=True):
             for part in mix.all_parts:
                 if part.case_id not in by_subject[subject.name]:

@@ -33,7 +33,7 @@ class OutcomeView(Frozen):
 
     kind: OutcomeKind | Absence = Field(
         description="`disturbed`: few batches were undisturbed, so these invocations lack the numbers of each side; "
-        "`withdrawn`: an earlier release stored a false number, which is not shown"
+        "`withdrawn`: an earlier release stored a false number, which is not shown; `set aside`: its node is"
     )
     reason: str
     detail: str | None
@@ -159,7 +159,7 @@ def _cells_by_case(
     here = replace(selection, case_ids=tuple(case_ids))
     samples = store.samples(here)
     # Failures first, since one outcome stands for a cell.
-    outcomes = [*store.outcomes(here), *store.disturbed(here), *store.withdrawn(here)]
+    outcomes = [*store.outcomes(here), *store.disturbed(here), *store.withdrawn(here), *store.set_aside(here)]
     gathered = gather(samples, outcomes)
     run_ids = {cell.run_id for cell in gathered if cell.levels}
     frozen = sentinels(store.sentinels(replace(here, runs=tuple(run_ids))) if run_ids else ())

@@ -64,6 +64,8 @@ def _refuse_partly_measured(store: SampleStore, metric: Metric, library: str, ve
         reason, remedy = "no run measured it in their cases", "measure it with a spec that has such cases"
         if withdrawn := store.withdrawn(selection):
             reason, remedy = withdrawn[0].reason, "measure it again"
+        elif aside := store.set_aside(selection):
+            reason, remedy = aside[0].reason, "measure it again on another node"
         elif disturbed := store.disturbed(selection):
             reason, remedy = disturbed[0].reason, "measure it again while the machine is idle"
         detail = f"{library} {names} has results, but none of {metric}: {reason}"

@@ -30,7 +30,8 @@ def missing_cells(store: SampleStore, before: Subject, after: Subject, *, asides
     for kind in host_kinds(appearances):
         if cases.get((kind, before.name), {}).keys() == cases.get((kind, after.name), {}).keys():
             continue
-        reasons = reasons_of(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
+        here = replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)
+        reasons = reasons_of([*store.outcomes(here), *store.set_aside(here)])
         for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
             lacking_reasons = reasons.get(lacking.name, {})
             lacking_cases = cases.get((kind, lacking.name), {})

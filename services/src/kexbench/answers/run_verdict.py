@@ -143,7 +143,8 @@ def missing_in(
             yield place, ("different work" if of_place[0].verdict == "unlike" else "too few invocations", False)
         elif place not in measured:
             reason = failures.get(place, "not measured")
-            yield place, (reason, reason != "not measured" and not measured.isdisjoint(before))
+            has_failed = reason not in ("not measured", "set aside")
+            yield place, (reason, has_failed and not measured.isdisjoint(before))
         else:
             yield place, (next((failures[each] for each in before if each in failures), "not measured"), False)
 
@@ -175,6 +176,9 @@ def _measured(store: Store, run: Run, metric: Metric) -> tuple[set[CasePlace], d
         for outcome in store.outcomes(Selection(metric, kind.pool, kind.cpu_model, run_id=run.run_id)):
             place = CasePlace(outcome.case.case_id, kind.pool, outcome.subject.name)
             failures.setdefault(place, _FAILED[outcome.kind])
+    for pool in run.plan.pools:
+        for aside in store.set_aside(Selection(metric, pool, run_id=run.run_id)):
+            failures.setdefault(CasePlace(aside.case.case_id, pool, aside.subject.name), "set aside")
     return measured, failures
 
 

@@ -7,7 +7,8 @@ Start at `app.py`.
   `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need.
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
-  `upgrades.py` (`/upgrades`, `/capacity`, badges), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
+  `upgrades.py` (`/upgrades`, `/capacity`, badges), `fleet.py` (`/fleet`),
+  `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
   `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
 - `exporting.py`: samples as files; `monitoring.py`: the service itself; `metrics.py`: what Prometheus reads of it;
   `refusals.py`: refused writes.

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
 import typer
-from typer.core import TyperGroup
 
 from kexbench.alerts.changing import AlertChange
 from kexbench.alerts.events import event_words
@@ -16,7 +15,7 @@ from kexbench.api.alert_models import RuleDryRun
 from kexbench.api.run_models import Submission
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing, suspicion_text
 from kexbench.cli.console import out, print_json
-from kexbench.cli.options import AsJson, spec_argument
+from kexbench.cli.options import AsJson, ListedAlone, spec_argument
 from kexbench.cli.reaching import reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
@@ -24,18 +23,8 @@ from kexbench.domain.kits import Library
 from kexbench.domain.numbers import counted
 from kexbench.planning.documents import read_spec
 
-
-class _ListedAlone(TyperGroup):
-    """Lists alerts if no verb is given."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or (args[0].startswith("-") and args[0] != "--help"):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=_ListedAlone,
+    cls=ListedAlone,
     help="List alerts and record decisions about them. Without a verb: list them.",
 )
 Id = Annotated[str, typer.Argument(metavar="ID", help="As `kexbench alerts` prints it. A prefix is enough.")]

@@ -53,6 +53,7 @@ VERBS = {
     "restore": "backup:restore",
     "prune": "prune:prune",
     "doctor": "doctor:doctor",
+    "fleet": "fleet:app",
     "export": "export:export",
     "publish": "publish:publish_site",
     "serve": "serve:serve",

@@ -4,8 +4,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from kexbench.shipped import shipped_mixes, shipped_specs
+
+
+class ListedAlone(TyperGroup):
+    """A group of commands that lists if no verb is given."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or (args[0].startswith("-") and args[0] != "--help"):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
 
 
 def completed_spec(typed: str) -> list[str]:

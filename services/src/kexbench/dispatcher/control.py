@@ -10,6 +10,7 @@ from kexbench.api.run_models import KnownKits, OpenRun, ScheduleView
 from kexbench.bisection.models import LineTrouble
 from kexbench.client import ApiClient
 from kexbench.domain.bisections import WantedLine
+from kexbench.domain.fleet import SetAside
 from kexbench.domain.plans import left_out_by_job
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
@@ -55,6 +56,10 @@ class Control(Protocol):
 
     def left_out(self, run_id: str) -> Mapping[str, int]:
         """The number of each job's invocations that nobody measures, since all their subjects are hopeless."""
+        ...
+
+    def set_asides(self) -> Mapping[str, tuple[str, ...]]:
+        """The nodes of each pool that are set aside; pools without any are missing."""
         ...
 
     def schedules(self) -> Mapping[str, str]:
@@ -115,6 +120,12 @@ class ApiControl:
             [(each.job_id, each.case_id, each.invocation) for each in stored],
             [(each.job_id, each.case_id, subject) for each in stored for subject in each.hopeless],
         )
+
+    def set_asides(self) -> Mapping[str, tuple[str, ...]]:
+        asides = self._api.get(list[SetAside], "/fleet/set-asides")
+        return {
+            pool: tuple(each.node for each in asides if each.pool == pool) for pool in {each.pool for each in asides}
+        }
 
     def schedules(self) -> Mapping[str, str]:
         return {schedule.name: schedule.cron for schedule in self._api.get(list[ScheduleView], "/schedules")}

@@ -83,6 +83,8 @@ class Dispatcher:
     def _round(self) -> bool:
         queue = self._control.positions()
         runs = sorted(self._control.open_runs(), key=lambda view: _place(queue, view))
+        if runs:
+            self._avoid(self._control.set_asides())
         pods, nodes = self._cluster.pods() if runs else (), _Nodes(self._cluster, self._pools)
         open_runs = {view.run_id for view in runs}
         for run_id in self._open_runs - open_runs:
@@ -97,6 +99,13 @@ class Dispatcher:
             for view in sorted(runs, key=lambda view: view.waits)
         ]
         return all([*answered, self._keep_schedules(), self._keep_bisections(), self._keep_alerts()])
+
+    def _avoid(self, set_asides: Mapping[str, tuple[str, ...]]) -> None:
+        """Pods that are submitted from now on avoid the nodes that are set aside."""
+        self._pools = {
+            name: pool.model_copy(update={"avoided_nodes": set_asides.get(name, ())})
+            for name, pool in self._pools.items()
+        }
 
     def _look_after(
         self, view: RunView, turns: Turns, nodes: "_Nodes", pods: Sequence[PodView], superseded_by: str | None
@@ -224,7 +233,10 @@ class Dispatcher:
             case StartRun():
                 return self._control.start(view.run_id)
             case SubmitJobs(jobs):
-                nodes = {pool: len(ready) for pool, ready in seen.nodes.items()}
+                nodes = {
+                    pool: len(set(ready).difference(self._pools[pool].avoided_nodes))
+                    for pool, ready in seen.nodes.items()
+                }
                 for manifest in run_workflows(view.run, view.series, jobs, self._pools, self._settings, nodes):
                     self._cluster.submit(manifest)
             case Stop(workflow):

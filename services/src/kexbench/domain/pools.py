@@ -49,3 +49,4 @@ class Pool(Frozen):
     cpus: int = Field(ge=1, le=1024, description="whole CPUs of a pod")
     memory: Memory = Field(description="of a pod, such as 1Gi")
     notes: str = ""
+    avoided_nodes: tuple[str, ...] = Field((), description="set aside: no pod runs there")

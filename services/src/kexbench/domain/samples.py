@@ -31,7 +31,7 @@ HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
 """Outcomes after which a subject is not tried again on a case: a retry would fail again, or take too long."""
 
 
-Absence = Literal["disturbed", "withdrawn"]
+Absence = Literal["disturbed", "withdrawn", "set aside"]
 """Why an invocation lacks some of its numbers. It is not an outcome, since nothing failed."""
 WITHDRAWN_REASON = (
     "an earlier release took the memory of up to 16 open connections for that of one; measure the spec again"

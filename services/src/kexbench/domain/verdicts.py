@@ -26,6 +26,7 @@ MissingReason = Literal[
     "hung",
     "too few invocations",
     "different work",
+    "set aside",
     "not measured",
 ]
 """Why a planned comparison has no result: what failed most often in the version without numbers, or in the one before

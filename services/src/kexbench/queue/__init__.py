@@ -6,5 +6,6 @@ Start at `runs.py`.
 - `schedules.py`: runs of schedules; `supplies.py`: what queued runs are supplied with.
 - `controls.py`, `progress.py`: the requests that a run allows in its state, and how far it is.
 - `streams.py`: the streams by which pages follow runs (docs/adr/0040).
+- `nodes.py`: people set nodes aside, to which no job is sent, and return them.
 - `troubles.py`: faults of background loops.
 """

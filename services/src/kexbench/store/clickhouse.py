@@ -14,19 +14,19 @@ from kexbench.store.causes import DOES_NOT_OPEN
 from kexbench.store.damage import DamageTables
 from kexbench.store.definitions import Definitions
 from kexbench.store.exports import ExportTables
+from kexbench.store.fleet import FleetTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.port import StoreError
 from kexbench.store.profiles import ProfileTables
 from kexbench.store.pruning import PruningTables
 from kexbench.store.rights import SYSTEM_TABLES
-from kexbench.store.runs import RunTables
 from kexbench.store.screenings import ScreeningTables
 from kexbench.store.triggers import TriggerTables
 
 
 class ClickHouseStore(
-    RunTables,
+    FleetTables,
     TriggerTables,
     BisectionTables,
     AlertTables,
@@ -121,6 +121,7 @@ class ClickHouseStore(
         if self._definitions:
             self._definitions.forget_dropped()
         self._recognise_hosts()
+        self._apply_set_asides()
         self._summarise_missing()
 
     def engine(self) -> str:

@@ -33,7 +33,7 @@ from kexbench.store.kept import KeptTables
 from kexbench.store.port import InvocationKey, MeanLoad, NegotiatedRow, OutcomeRow, SampleRow, Selection
 from kexbench.store.summaries import COUNTS, INVOCATION, IS_SHOWN, KEYS_FIRST, SHOWN_RUN, SUBJECT, UNIT, counted_in
 
-_DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
+DECIDING = ", ".join(repr(str(sides["both"])) for sides in SIDES_OF.values())
 """SQL: the metrics of which every counted invocation with numbers has one."""
 COUNTED = f"({INVOCATION}) IN (SELECT * FROM counted_invocations)"
 BEFORE = "{before:DateTime64(3)}"
@@ -97,10 +97,10 @@ OF_CHOSEN = f"{KEYS_OF_CHOSEN} AND {COUNTED_OF_CHOSEN}"
 """SQL: whether a sample or an outcome counts and belongs to the chosen runs (`MeasuredTables._chosen`)."""
 
 
-_DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
+DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
 BATCHES = "`values`, reference, `median`, kept"
 """SQL: what `batches_in` needs."""
-_SAMPLE = f"metric, {_DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
+_SAMPLE = f"metric, {DESCRIBED}, run_id, pool, host_id, measured_at, {UNIT} AS unit, level, {BATCHES}"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -185,7 +185,7 @@ class MeasuredTables(HostTables, KeptTables):
     def _subjects(self) -> list[Subject]:
         selected = self._query_summaries(
             f"SELECT {rows.SUBJECT_SQL} FROM summaries FINAL"
-            f" WHERE metric IN ({_DECIDING}) AND {_SHOWN} AND {COUNTS}"
+            f" WHERE metric IN ({DECIDING}) AND {_SHOWN} AND {COUNTS}"
             f" GROUP BY {rows.SUBJECT_SQL}"
             " ORDER BY library, version_key, build_profile, max(measured_at)",
             {"first_looks": self.evidence().shows_first_looks},
@@ -308,13 +308,13 @@ class MeasuredTables(HostTables, KeptTables):
         if chosen is None:
             return []
         selected = self._query(
-            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            f"SELECT {DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
             f" FROM outcomes FINAL WHERE {OF_CHOSEN}"
-            f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            f" GROUP BY {DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             chosen.parameters,
         )
-        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
+        return [outcome_row(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in selected]
 
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
@@ -333,7 +333,7 @@ class MeasuredTables(HostTables, KeptTables):
         cells = self._with_time(chosen, lacking)
         disturbed = [row for row in cells if has_metric(rows.case_of(row), selection.metric)]
         harness = self.harness_versions({row["run_id"] for row in disturbed})
-        return [_outcome(row, "disturbed", disturbed_reason(harness.get(row["run_id"], 0))) for row in disturbed]
+        return [outcome_row(row, "disturbed", disturbed_reason(harness.get(row["run_id"], 0))) for row in disturbed]
 
     def withdrawn(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in HELD_METRICS:
@@ -345,7 +345,7 @@ class MeasuredTables(HostTables, KeptTables):
             f"({INVOCATION}, reference) IN (SELECT {INVOCATION}, reference FROM withdrawn"
             " WHERE run_id IN {run_ids:Array(String)} AND metric = {metric:String})"
         )
-        return [_outcome(row, "withdrawn", WITHDRAWN_REASON) for row in self._with_time(chosen, withdrawn)]
+        return [outcome_row(row, "withdrawn", WITHDRAWN_REASON) for row in self._with_time(chosen, withdrawn)]
 
     def withdrawn_metrics(self) -> set[str]:
         return {row["metric"] for row in self._query("SELECT DISTINCT metric FROM withdrawn")}
@@ -353,9 +353,9 @@ class MeasuredTables(HostTables, KeptTables):
     def _with_time(self, chosen: "_Chosen", where: str) -> Iterator[dict[str, Any]]:
         """The cells with CPU time in some of the chosen invocations, and in how many."""
         return self._query(
-            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f"SELECT {DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
             f" WHERE metric = 'cpu_ns' AND {OF_CHOSEN} AND {where}"
-            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id {KEYS_FIRST}",
+            f" GROUP BY {DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id {KEYS_FIRST}",
             chosen.parameters,
         )
 
@@ -400,7 +400,7 @@ def has_metric(case: Case, metric: Metric) -> bool:
     return case.transfer_bytes > 0 or not metric.row.of_transfer
 
 
-def _outcome(row: dict[str, Any], kind: OutcomeKind | Absence, reason: str, detail: str | None = None) -> OutcomeRow:
+def outcome_row(row: dict[str, Any], kind: OutcomeKind | Absence, reason: str, detail: str | None = None) -> OutcomeRow:
     return OutcomeRow(
         case=rows.case_of(row),
         subject=rows.subject_of(row),

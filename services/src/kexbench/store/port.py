@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
@@ -12,6 +12,7 @@ from kexbench.domain.batches import Values
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import BranchHead, HandledCommit
+from kexbench.domain.fleet import SetAside
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, HostKind
 from kexbench.domain.notifications import Notification, Sending
@@ -257,6 +258,62 @@ class MeanLoad:
     """Time that the hypervisor gave to other guests."""
     sibling_busy_share: float | None
     """Busy time of the measuring core's other threads."""
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """What a node did lately. A machine by itself is the node `local` of the pool `local`."""
+
+    pool: str
+    node: str
+    host: HostFacts
+    """As its last job recorded it."""
+    isolation: str | None
+    """Of its last job; None for a machine by itself."""
+    last_seen: datetime
+    """The start of its last invocation, or of its last job if that has none."""
+    steal_share: float | None
+    """Averages over the invocations of its last job, 0 to 1, as in MeanLoad."""
+    sibling_busy_share: float | None
+    jobs: int
+    """Attempts at jobs in the shown days."""
+    lost: int
+    """Those of them that another attempt followed."""
+    failed: int
+    """Those of them without a result, if the run ended since jobs failed."""
+    days: Mapping[date, int]
+    """Invocations of each of the shown days with any, in UTC."""
+    failures: Mapping[str, int]
+    """Outcomes in these days, by kind."""
+
+
+@dataclass(frozen=True)
+class SentinelRunRow:
+    """The sentinel's costs in one run on a node, as log ratios to the median of all listed runs on comparable nodes of
+    the pool with the same kit and case."""
+
+    pool: str
+    node: str
+    host_kind: str
+    kit_id: str
+    run_id: str
+    at: datetime
+    logs: Sequence[float]
+    """Of each invocation, sorted."""
+    shared_log: float | None
+    """Their mean in cases that other nodes measured too; None if there are none."""
+
+
+@dataclass(frozen=True)
+class FleetRows:
+    until: datetime | None
+    """The time of the newest invocation. The shown days end with it."""
+    nodes: Sequence[NodeRow]
+    """By pool, then name."""
+    sentinels: Sequence[SentinelRunRow]
+    """By pool and node, oldest first."""
+    set_asides: Sequence[SetAside]
+    """The newest change of each node that was ever set aside."""
 
 
 @dataclass(frozen=True)
@@ -550,6 +607,27 @@ class ResultStore(Protocol):
         ...
 
 
+class FleetStore(Protocol):
+    """The machines, and which of them are set aside."""
+
+    def fleet(self) -> FleetRows:
+        """All nodes with a job lately, by one query for each subject, whatever their number."""
+        ...
+
+    def add_set_aside(self, change: SetAside) -> None:
+        """From then on, invocations of the node since the given time count nowhere; those of a returned node count
+        again."""
+        ...
+
+    def had_job(self, pool: str, node: str) -> bool:
+        """Whether a job was ever announced there."""
+        ...
+
+    def set_asides(self) -> list[SetAside]:
+        """The newest change of each node that was ever set aside, by pool and node."""
+        ...
+
+
 class ScheduleStore(Protocol):
     """Schedules."""
 
@@ -794,6 +872,10 @@ class SampleStore(Protocol):
         are they failures."""
         ...
 
+    def set_aside(self, selection: Selection) -> list[OutcomeRow]:
+        """Invocations of nodes that are set aside, of each cell's newest such run. Neither are they failures."""
+        ...
+
     def withdrawn_metrics(self) -> set[str]:
         """Those of which some number is withdrawn."""
         ...
@@ -819,6 +901,7 @@ class Store(
     BackupStore,
     RunStore,
     ResultStore,
+    FleetStore,
     ScheduleStore,
     CommitStore,
     BisectionStore,

@@ -13,7 +13,7 @@ from kexbench.store.connection import page_of, page_parameters
 from kexbench.store.kept import KeptTables
 from kexbench.store.port import OpenRunRow, RunDurationRow, RunKey, RunNameRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
-from kexbench.store.summaries import counted_in
+from kexbench.store.summaries import delivered_in
 
 _FACTS = """
     spec_name, JSONExtractString(run, 'trigger') AS trigger,
@@ -59,7 +59,7 @@ class RunTables(KeptTables):
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
         columns = ("run_id", "job_id", "attempt", "started_at")
-        row = rows.whole(attempt, *columns, host_id=attempt.host.host_id, pool=pool)
+        row = rows.whole(attempt, *columns, "node", host_id=attempt.host.host_id, pool=pool)
         self._insert("attempts", [row])
 
     def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
@@ -214,7 +214,7 @@ class RunTables(KeptTables):
             "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
             " sum(preempted_batches) AS preempted FROM invocations FINAL"
             " WHERE run_id IN {run_ids:Array(String)}"
-            f" AND {counted_in('{run_ids:Array(String)}')} GROUP BY run_id",
+            f" AND {delivered_in('{run_ids:Array(String)}')} GROUP BY run_id",
             {"run_ids": run_ids},
         )
         nothing = dict.fromkeys(run_ids, (0, 0, 0))

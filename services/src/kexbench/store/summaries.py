@@ -26,10 +26,18 @@ SHOWN_RUN = "run_id NOT IN (SELECT run_id FROM runs WHERE aside AND NOT (first_l
 """SQL: whether overviews show a run; the same as not in `Evidence.left_out`."""
 UNIT = "concat(job_id, '/', toString(invocation))"
 _KEY = f"pool, host_id, cpu_model, {rows.CASE_SQL}, case_id, {rows.SUBJECT_SQL}, reference, run_id"
-_CHECKSUMS = (
-    "SELECT run_id, case_id, groupBitXor(cityHash64(job_id, invocation, attempt)) AS checksum"
-    " FROM counted_invocations {where} GROUP BY run_id, case_id"
+ASIDE = (
+    f"SELECT {INVOCATION} FROM invocations INNER JOIN"
+    " (SELECT run_id, job_id, attempt, since FROM aside_attempts FINAL) AS aside USING (run_id, job_id, attempt)"
+    " WHERE run_id IN (SELECT run_id FROM aside_attempts) AND measured_at >= since"
 )
+"""SQL: the invocations of nodes that are set aside, as in the view `counted_invocations`."""
+_CHECKSUMS = (
+    "SELECT run_id, case_id, groupBitXorIf(cityHash64(job_id, invocation, first), first > 0) AS checksum FROM"
+    f" (SELECT run_id, case_id, job_id, invocation, minIf(attempt, ({INVOCATION}) NOT IN ({ASIDE})) AS first"
+    " FROM invocations {where} GROUP BY run_id, case_id, job_id, invocation) GROUP BY run_id, case_id"
+)
+"""SQL: also of cases in which nothing counts, since something may have counted before."""
 _BEHIND = (
     f"SELECT run_id, case_id, checksum FROM ({_CHECKSUMS.format(where='')})"
     " WHERE (run_id, case_id, checksum) NOT IN (SELECT run_id, case_id, checksum FROM summarised FINAL)"
@@ -48,9 +56,18 @@ _IN_TIME = " AND ".join(
 
 def counted_in(runs: str) -> str:
     """SQL: whether an invocation of some runs counts, which are an expression or a query for their ids."""
+    return _first_of(f"run_id IN {runs} AND ({INVOCATION}) NOT IN ({ASIDE})")
+
+
+def delivered_in(runs: str) -> str:
+    """SQL: the same, whether or not its node is set aside."""
+    return _first_of(f"run_id IN {runs}")
+
+
+def _first_of(where: str) -> str:
     return (
         f"({INVOCATION}) IN (SELECT run_id, job_id, case_id, invocation, min(attempt) FROM invocations"
-        f" WHERE run_id IN {runs} GROUP BY run_id, job_id, case_id, invocation)"
+        f" WHERE {where} GROUP BY run_id, job_id, case_id, invocation)"
     )
 
 

@@ -27,6 +27,8 @@ class FakeControl:
         """How many invocations of each job are left out."""
         self.times: dict[str, str] = {}
         """Of schedules, by their names."""
+        self.nodes_aside: Mapping[str, tuple[str, ...]] = {}
+        """By pool."""
         self.wanted_line: WantedLine | None = None
         self.troubles: list[str] = []
         """Why lines of commits were given up."""
@@ -84,6 +86,9 @@ class FakeControl:
     def left_out(self, run_id: str) -> Mapping[str, int]:
         self._ask(run_id)
         return dict(self.hopeless)
+
+    def set_asides(self) -> Mapping[str, tuple[str, ...]]:
+        return self.nodes_aside
 
     def schedules(self) -> Mapping[str, str]:
         self._ask()

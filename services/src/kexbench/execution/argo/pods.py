@@ -131,13 +131,24 @@ def placement(pool: Pool) -> dict[str, object]:
     case run on different nodes, and no build disturbs a measurement."""
     ours = argo.LabelSelector(match_labels={names.PART_OF: names.KEXBENCH})
     apart = v1.PodAffinityTerm(label_selector=ours, topology_key=_HOSTNAME)
+    affinity = v1.Affinity(
+        pod_anti_affinity=v1.PodAntiAffinity(required_during_scheduling_ignored_during_execution=[apart])
+    )
+    if pool.avoided_nodes:
+        affinity.node_affinity = v1.NodeAffinity(
+            required_during_scheduling_ignored_during_execution=_none_of(pool.avoided_nodes)
+        )
     return {
         "node_selector": dict(pool.node_selector),
         "tolerations": [v1.Toleration(**toleration.model_dump(exclude_none=True)) for toleration in pool.tolerations],
-        "affinity": v1.Affinity(
-            pod_anti_affinity=v1.PodAntiAffinity(required_during_scheduling_ignored_during_execution=[apart])
-        ),
+        "affinity": affinity,
     }
+
+
+def _none_of(nodes: Sequence[str]) -> v1.NodeSelector:
+    """By name, not by the label `hostname`, which may differ. A requirement on a field takes one value."""
+    others = [v1.NodeSelectorRequirement(key="metadata.name", operator="NotIn", values=[node]) for node in nodes]
+    return v1.NodeSelector(node_selector_terms=[v1.NodeSelectorTerm(match_fields=others)])
 
 
 def pod_security(settings: JobSettings) -> v1.PodSecurityContext:
