@@ -114,7 +114,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         for operation in (
             *("health", "store", "filters", "subjects", "runs", "articles", "queue", "overview", "commits"),
             *("schedules", "upgrades", "alerts", "screenings", "notifications", "feed", "bisections", "rings"),
-            "open_runs",
+            *("open_runs", "fleet", "set_asides"),
         )
     }
     return {

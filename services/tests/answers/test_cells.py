@@ -73,6 +73,9 @@ class Rows:
     def withdrawn(self, _: Selection) -> list[OutcomeRow]:
         return []
 
+    def set_aside(self, _: Selection) -> list[OutcomeRow]:
+        return []
+
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         units: dict[tuple[Case, str, str], list[SampleRow]] = {}
         for row in self.samples(selection):

@@ -346,14 +346,17 @@ class DyingAtTheEnd(ClickHouseStore):
 def test_a_backup_of_an_earlier_schema_is_brought_to_this_one(
     new_store: StoreAt, warm_chdb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool
 ) -> None:
-    """Its last migration withdraws numbers, also where it was interrupted after the rows were in."""
+    """A later migration withdraws numbers, also where it was interrupted after the rows were in."""
     earlier, store = new_store(warm_chdb), new_store(warm_chdb)
-    before = [migration for migration in load_migrations() if migration.name != "withdrawn"]
+    (withdraws,) = (migration.version for migration in load_migrations() if migration.name == "withdrawn")
+    before = [migration for migration in load_migrations() if migration.version < withdraws]
     run = a_run()
     with monkeypatch.context() as release:
         release.setattr(migrate, "load_migrations", lambda: before)
+        for of_later_tables in ("_apply_set_asides", "_summarise_missing"):
+            release.setattr(ClickHouseStore, of_later_tables, lambda _: None)
         earlier.migrate()
-        assert max(earlier.applied_migrations()) == NEWEST - 1
+        assert max(earlier.applied_migrations()) == withdraws - 1
         earlier.add_run(run)
         measured = an_invocation(run, cpu_ns={"fake@1.0": [7.0]})
         held = measured.samples[0].model_copy(update={"metric": Metric.SERVER_HELD_BYTES})
@@ -362,7 +365,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_to_this_one(
         earlier._insert("samples", sample_columns(run, [with_held], HOST))
         path = written(earlier, tmp_path / "backup.tar")
     with opened(path) as backed_up:
-        assert max(backed_up.manifest.migrations) == NEWEST - 1
+        assert max(backed_up.manifest.migrations) == withdraws - 1
     if interrupted:
         dying = raw(store).opened_as(DyingAtTheEnd)
         with pytest.raises(InterruptedError):
