@@ -48,6 +48,9 @@ OTHERWISE = {
     "AlertSummary": "of the versions in its `cause`",
     "Finding": "of its `subjects`",
     "BisectionDetail": "of the versions in its `summary`",
+    "Disagreement": "of a node and its peers",
+    "FleetFinding": "about one machine, no change",
+    "SentinelPoint": "of a node and its peers",
 }
 """What is no change between two versions, or names them otherwise."""
 

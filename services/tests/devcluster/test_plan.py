@@ -1,5 +1,7 @@
 """How the nodes of the devcluster share a machine."""
 
+import re
+
 import pytest
 
 from devcluster.binaries import ARGO_LINES
@@ -34,13 +36,11 @@ def test_only_the_second_node_is_tainted() -> None:
 
 def test_the_argo_that_is_compiled_is_the_one_whose_definitions_are_applied() -> None:
     argo = ARGO_LINES["3.7"]
-    wanted = {
-        line.split()[-1]
-        for folder in ("programs", "crds")
-        for line in (HERE / folder / "go.mod").read_text().splitlines()
-        if f"{argo} v" in line
-    }
-    assert len(wanted) == 1
+    compiled, applied = (
+        re.findall(rf"{argo} (v\S+)", (HERE / folder / "go.mod").read_text()) for folder in ("programs", "crds")
+    )
+    assert compiled == applied
+    assert len(applied) == 1
 
 
 def test_the_volumes_to_claim_are_those_that_a_node_makes() -> None:

@@ -173,6 +173,15 @@ class FleetTables(RunTables):
         return [outcome_row(row, "set aside", row["why"]) for row in selected_rows]
 
     def fleet(self) -> FleetRows:
+        others = next(
+            self._query(
+                "SELECT (SELECT count() FROM attempts) AS attempts, (SELECT count() FROM set_asides) AS asides,"
+                f" (SELECT count() FROM ({_FAILED_RUNS})) AS failed"
+            )
+        )
+        return self.kept_value("fleet", lambda evidence: (evidence.of_all(), *others.values()), self._fleet)
+
+    def _fleet(self) -> FleetRows:
         asides = self.set_asides()
         until = next(self._query("SELECT max(measured_at) AS newest FROM invocations"))["newest"]
         if until <= EARLIEST:

@@ -611,7 +611,8 @@ class FleetStore(Protocol):
     """The machines, and which of them are set aside."""
 
     def fleet(self) -> FleetRows:
-        """All nodes with a job lately, by one query for each subject, whatever their number."""
+        """All nodes with a job lately, by one query for each subject, whatever their number. Kept until a result, an
+        attempt at a job, a run that failed with its jobs or a change of `set_asides` is stored."""
         ...
 
     def add_set_aside(self, change: SetAside) -> None:
