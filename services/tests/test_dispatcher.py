@@ -803,3 +803,19 @@ def test_jobs_avoid_the_nodes_that_are_set_aside() -> None:
     assert avoiding
     assert all('"values": ["bad-1"]' in text and '"values": ["bad-2"]' in text for text in avoiding)
     assert all('"operator": "NotIn"' in text for text in avoiding)
+
+
+@pytest.mark.parametrize(("aside", "reason"), [((), RunReason.SUBMITTED), (("amd-9",), RunReason.WAITS_FOR_RUN)])
+def test_a_node_that_is_set_aside_is_free_for_no_run(aside: tuple[str, ...], reason: RunReason) -> None:
+    """The run before has one job fewer than the pool has nodes."""
+    stage = Stage(_in(("amd-epyc",), RUN.run_id))
+    jobs = len(stage.control.runs[RUN.run_id].plan.jobs)
+    pool = POOLS["amd-epyc"]
+    stage.cluster.nodes = {f"amd-{number}": pool.node_selector for number in range(9 - jobs, 10)}
+    stage.control.nodes_aside = {pool.name: aside}
+    stage.tick(2)
+    assert stage.state() is RunState.RUNNING
+    following = _in(("amd-epyc",), "20260101-130000-00000000")
+    stage.control.queue(following)
+    stage.tick(2)
+    assert stage.control.view(following.run_id).newest.reason is reason

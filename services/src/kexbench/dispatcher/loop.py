@@ -233,10 +233,7 @@ class Dispatcher:
             case StartRun():
                 return self._control.start(view.run_id)
             case SubmitJobs(jobs):
-                nodes = {
-                    pool: len(set(ready).difference(self._pools[pool].avoided_nodes))
-                    for pool, ready in seen.nodes.items()
-                }
+                nodes = {pool: _usable(self._pools[pool], ready) for pool, ready in seen.nodes.items()}
                 for manifest in run_workflows(view.run, view.series, jobs, self._pools, self._settings, nodes):
                     self._cluster.submit(manifest)
             case Stop(workflow):
@@ -273,8 +270,13 @@ class _Nodes:
         return frozenset(others & (self._of_cluster or frozenset()))
 
     def known(self) -> dict[str, int]:
-        """How many each pool has that was read so far."""
-        return {pool: len(ready) for pool, ready in self._ready.items()}
+        """How many may get a job of each pool that was read so far."""
+        return {pool: _usable(self._pools[pool], ready) for pool, ready in self._ready.items()}
+
+
+def _usable(pool: Pool, ready: Sequence[str]) -> int:
+    """How many of its ready nodes are not set aside."""
+    return len(set(ready).difference(pool.avoided_nodes))
 
 
 def _parts(run_id: str) -> tuple[str, str, str]:
