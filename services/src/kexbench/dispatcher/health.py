@@ -53,7 +53,7 @@ class Health:
         words = "Seconds that rounds took."
         name = "kexbench_dispatcher_round_seconds"
         self._seconds = Histogram(name, words, registry=self._registry, buckets=_BUCKETS_S)
-        words = "Requests of rounds, by whom they went to."
+        words = "Questions of rounds, by whom they went to; answers at hand count too."
         self._requests = Counter("kexbench_dispatcher_requests", words, ["to"], registry=self._registry)
         for to in get_args(Asked):
             self._requests.labels(to)
