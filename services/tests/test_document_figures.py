@@ -78,7 +78,7 @@ ADDRESS = f"{Settings.model_fields['host'].default}:{Settings.model_fields['port
 SPECS = "bench-specs/README.md"
 MEASURED, STATISTICS = "docs/understand/measurement.md", "docs/understand/statistics.md"
 FORGES, NOTIFICATIONS = "docs/operate/connect-a-forge.md", "docs/operate/notifications.md"
-STORAGE = "docs/operate/storage-and-backup.md"
+LIMITS = "docs/operate/access-and-limits.md"
 CLOCKS = "docs/understand/measurement/clocks.md"
 CHANGES, CHANGE_POINTS = "docs/understand/statistics/changes.md", "docs/understand/statistics/change-points.md"
 RESOLUTION, BISECTION = "docs/understand/statistics/resolution.md", "docs/understand/statistics/bisection.md"
@@ -260,14 +260,14 @@ FIGURES = (
     ),
     Figure(NOTIFICATIONS, r"so it is sent again after (\w+) minutes", (word(outbox.LEASE / MINUTE),)),
     Figure(
-        STORAGE,
+        LIMITS,
         r"has at most (\d+) MiB, a kit (\d+) GiB",
         (f"{gate.MAX_UPLOAD_BYTES / 2**20:g}", f"{KIT_MAX_BYTES / 2**30:g}"),
     ),
-    Figure(STORAGE, r"takes longer than (\d+) s", (f"{gate.PAUSE_S:g}",)),
-    Figure(STORAGE, r"Headers arrive within (\d+) s", (f"{connections.HEADERS_WITHIN_S:g}",)),
-    Figure(STORAGE, r"At most (\d+) connections", (str(connections.MOST_CONNECTIONS),)),
-    Figure(STORAGE, r"(\w+) requests of readers", (word(gate.READERS_AT_ONCE).capitalize(),)),
+    Figure(LIMITS, r"takes longer than (\d+) s", (f"{gate.PAUSE_S:g}",)),
+    Figure(LIMITS, r"Headers arrive within (\d+) s", (f"{connections.HEADERS_WITHIN_S:g}",)),
+    Figure(LIMITS, r"At most (\d+) connections", (str(connections.MOST_CONNECTIONS),)),
+    Figure(LIMITS, r"(\w+) requests of readers", (word(gate.READERS_AT_ONCE).capitalize(),)),
 )
 
 
