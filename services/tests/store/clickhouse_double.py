@@ -1,9 +1,9 @@
 """A test double of a ClickHouse server: its HTTP interface over chDB, the same engine.
 
 `python -m tests.store.clickhouse_double FOLDER GRANT…` listens on a loopback port and prints it. Queries come one at a
-time over one chDB connection; settings of a request are set before and reset after it. Like a server, it lets its user
-read only the tables of `system` that a GRANT names, and those that a server shows to everybody. `*` in a grant's
-database stands for any characters, since tests make databases.
+time over one chDB connection; settings of a request are set before and reset after it. The engine's own access control gives
+its user the rights of the GRANTs, and refuses what they do not cover. It lets everybody read `system`, where a server
+asks for a grant (`select_from_system_db_requires_grant`, which an embedded engine does not read): that is checked here.
 """
 
 import gzip
@@ -11,10 +11,11 @@ import re
 import sys
 import tempfile
 import threading
-from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+from xml.sax.saxutils import escape
 
 import chdb
 import lz4.frame
@@ -25,14 +26,17 @@ DECODERS = {"": bytes, "gzip": gzip.decompress, "lz4": lz4.frame.decompress}
 INSERT = re.compile(rb"(INSERT INTO [^\n]+?)\s+FORMAT (Native|ArrowStream)\s?")
 FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*$")
 
-
-GRANT = re.compile(r"GRANT (?:ALL|SELECT) ON ([\w*]+)\.(\w+|\*)")
-NAMED = re.compile(r"(?:\b(?:FROM|JOIN|INTO|TABLE|EXISTS)\s+)`?(\w+)`?\.`?(\w+)`?", re.IGNORECASE)
-MADE = re.compile(r"\bDATABASE\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?`?(\w+)`?", re.IGNORECASE)
+READ_IN_SYSTEM = re.compile(r"\b(?:FROM|JOIN)\s+system\.(\w+)", re.IGNORECASE)
 ALWAYS = {"one", "contributors", "licenses", "time_zones", "collations", "formats", "privileges", "data_type_families"}
 ALWAYS |= {"database_engines", "table_engines", "table_functions", "aggregate_function_combinators", "functions"}
 ALWAYS |= {"databases", "tables", "columns", "settings", "current_roles", "enabled_roles", "quota_usage"}
 """Tables of `system` that a server's implicit rights cover (ClickHouse, src/Access/ContextAccess.cpp)."""
+OF_THE_DOUBLE = ("GRANT READ ON FILE", "GRANT SHOW DATABASES ON default.*")
+"""It gives the engine the rows of an insert in a file, and leaves a database by going to another."""
+USERS = """<clickhouse><users><default><password/><networks><ip>::/0</ip></networks><profile>default</profile>
+<quota>default</quota><grants>{}</grants></default></users><profiles><default/></profiles><quotas><default/></quotas>
+</clickhouse>"""
+CONFIG = "<clickhouse><users_config>{}</users_config></clickhouse>"
 
 
 class AccessDenied(Exception):
@@ -43,10 +47,11 @@ class Engine:
     """One statement at a time."""
 
     def __init__(self, folder: str, grants: list[str]) -> None:
-        matches = [match for grant in grants if (match := GRANT.fullmatch(grant))]
-        assert len(matches) == len(grants), "each grant is understood"
-        self._granted = [(match[1], match[2]) for match in matches]
-        self._connection = chdb.connect(folder)
+        users, config = Path(f"{folder}.users.xml"), Path(f"{folder}.config.xml")
+        users.write_text(USERS.format("".join(f"<query>{escape(grant)}</query>" for grant in [*grants, *OF_THE_DOUBLE])))
+        config.write_text(CONFIG.format(escape(str(users))))
+        self._system = {table for grant in grants for table in re.findall(r"GRANT SELECT ON system\.(\w+)", grant)}
+        self._connection = chdb.connect(f"{folder}?config-file={config}")
         self._lock = threading.Lock()
 
     def run(self, sql: bytes, arguments: dict[str, str]) -> tuple[bytes, str]:
@@ -55,7 +60,7 @@ class Engine:
         settings = {
             name: value for name, value in arguments.items() if name not in TRANSPORT and not name.startswith("param_")
         }
-        self._check(sql.decode(errors="replace"), arguments.get("database") or "default")
+        self._check(sql.decode(errors="replace"))
         with self._lock:
             self._connection.query(f"USE `{arguments.get('database') or 'default'}`")
             if settings:
@@ -73,19 +78,12 @@ class Engine:
                 if settings:
                     self._connection.query("SET " + ", ".join(f"{name} = DEFAULT" for name in settings))
 
-    def _check(self, sql: str, database: str) -> None:
+    def _check(self, sql: str) -> None:
         """The texts of parameters and rows come apart from the statement, so that names in it are names."""
-        tables = {*NAMED.findall(sql), *((made, "*") for made in MADE.findall(sql))}
-        if database != "default":
-            tables.add((database, "*"))
-        for schema, table in tables:
-            if schema == "system" and table in ALWAYS:
-                continue
-            if not any(fnmatchcase(schema, granted) and name in ("*", table) for granted, name in self._granted):
-                text = (
-                    f"Not enough privileges. To execute this query, it's necessary to have a grant on {schema}.{table}"
-                )
-                raise AccessDenied(f"Code: 497. DB::Exception: kexbench: {text}. (ACCESS_DENIED)")
+        for table in set(READ_IN_SYSTEM.findall(sql)) - ALWAYS - self._system:
+            text = "Not enough privileges. To execute this query, it's necessary to have the grant SELECT for at least one"
+            text += f" column on system.{table}"
+            raise AccessDenied(f"Code: 497. DB::Exception: kexbench: {text}. (ACCESS_DENIED)")
 
     def _insert(self, statement: str, block_format: str, block: bytes) -> bytes:
         with tempfile.NamedTemporaryFile(suffix=".block") as file:

@@ -15,6 +15,8 @@ from tests.stores import CLICKHOUSE, emptied
 
 SERVICES = Path(__file__).parents[2]
 _SESSION, _DATABASES = token_hex(4), count()
+_OF_TESTS = ("contract_", "emptied_", "restored_")
+"""How the names of tests' databases begin. On the small server a user has the rights in each of them, and no others."""
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +26,8 @@ def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield CLICKHOUSE
         return
     folder = str(tmp_path_factory.mktemp("server"))
-    command = [sys.executable, "-m", "tests.store.clickhouse_double", folder, *grants("*")]
+    rights = dict.fromkeys(grant for begin in _OF_TESTS for grant in grants(f"{begin}*"))
+    command = [sys.executable, "-m", "tests.store.clickhouse_double", folder, *rights]
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield f"http://127.0.0.1:{int(server.stdout.readline())}"
