@@ -1,6 +1,7 @@
 """Settings that are more than a text, and what is said of a wrong one."""
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from pydantic import ValidationError
@@ -68,6 +69,20 @@ def test_the_password_of_the_stores_user_comes_from_a_file(tmp_path: Path, url: 
     settings = Settings(store_url=url, store_password_file=tmp_path / "password")
     assert settings.store_dsn == complete
     assert not settings.store_is_embedded
+
+
+def test_the_servers_authority_is_part_of_the_stores_address(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("secret")
+    authority = tmp_path / "ca of us.pem"
+    authority.touch()
+    settings = Settings(
+        store_url="https://kexbench@db:8443/?compress=lz4",
+        store_password_file=tmp_path / "password",
+        store_ca_file=authority,
+    )
+    address = urlsplit(settings.store_dsn)
+    assert address.netloc == "kexbench:secret@db:8443"
+    assert parse_qs(address.query) == {"compress": ["lz4"], "ca_cert": [str(authority)]}
 
 
 def test_the_scorecard_is_that_of_the_newest_release_that_was_scored(

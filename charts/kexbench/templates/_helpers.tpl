@@ -159,6 +159,10 @@ capabilities:
       key: {{ $store.external.urlSecret.key }}
 - name: KEXBENCH_STORE_ENGINE
   value: {{ $store.external.engine }}
+{{- if $store.external.caSecret.name }}
+- name: KEXBENCH_STORE_CA_FILE
+  value: /etc/kexbench/store-ca/{{ $store.external.caSecret.key }}
+{{- end }}
 {{- end -}}
 {{- end -}}
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator
@@ -35,6 +35,9 @@ class Settings(BaseSettings):
         None, repr=False, description="http(s) URL of a ClickHouse server; default: embedded, in home"
     )
     store_password_file: Path | None = Field(None, description="file with the password of the user in store_url")
+    store_ca_file: Path | None = Field(
+        None, description="certificates (PEM) that the server in store_url is checked against; default: the system's"
+    )
     store_database: str = "kexbench"
     store_engine: str = Field("ReplacingMergeTree", description="table engine; a replicated one on a cluster")
     keep_batches_days: int | None = Field(
@@ -129,15 +132,19 @@ class Settings(BaseSettings):
 
     @property
     def store_dsn(self) -> str:
-        """Raises OSError if the password's file cannot be read."""
+        """Raises OSError if the file of the password or of the authority cannot be read."""
         if not self.store_url:
             return f"chdb://{self.home.absolute() / 'store'}"
-        if not self.store_password_file:
-            return self.store_url
         url = urlsplit(self.store_url)
-        password = quote(self.store_password_file.read_text(encoding="utf-8").strip(), safe="")
-        host = url.netloc.rpartition("@")[2]
-        return url._replace(netloc=f"{url.username or 'default'}:{password}@{host}").geturl()
+        if self.store_password_file:
+            password = quote(self.store_password_file.read_text(encoding="utf-8").strip(), safe="")
+            host = url.netloc.rpartition("@")[2]
+            url = url._replace(netloc=f"{url.username or 'default'}:{password}@{host}")
+        if self.store_ca_file:
+            self.store_ca_file.open("rb").close()  # the client would say that the server does not answer
+            authority = urlencode({"ca_cert": str(self.store_ca_file)})
+            url = url._replace(query="&".join(filter(None, (url.query, authority))))
+        return url.geturl()
 
     @property
     def store_is_embedded(self) -> bool:

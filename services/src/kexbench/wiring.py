@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kexbench.planning.spec import Catalogue
     from kexbench.queue.supplies import LocalSupplies, Supplies
     from kexbench.runner.probe import WorkerProber
+    from kexbench.store.clickhouse import ClickHouseStore
 
 STORE_PATIENCE_S = 300.0
 
@@ -215,11 +216,7 @@ class Installation:
     def open_store(self, on_wait: Callable[[str], None] | None = None) -> Store:
         """The store, opened and migrated. With `on_wait` this waits for a server that does not answer yet, and reports
         each wait to `on_wait`. Raises StoreError."""
-        from kexbench.store.clickhouse import ClickHouseStore
-        from kexbench.store.migrate import EngineClauses
-
-        clauses = EngineClauses(self.settings.store_engine)
-        store = ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
+        store = self._closed_store()
         if on_wait is None:
             store.migrate()
             return store
@@ -235,12 +232,20 @@ class Installation:
         return store
 
     def store_to_restore(self) -> BackupStore:
-        """The store, as it is."""
+        """The store, as it is. Raises StoreError."""
+        return self._closed_store()
+
+    def _closed_store(self) -> ClickHouseStore:
         from kexbench.store.clickhouse import ClickHouseStore
         from kexbench.store.migrate import EngineClauses
+        from kexbench.store.port import StoreError
 
-        clauses = EngineClauses(self.settings.store_engine)
-        return ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
+        try:
+            address = self.settings.store_dsn
+        except OSError as error:
+            remedy = "name a file that can be read in KEXBENCH_STORE_PASSWORD_FILE and KEXBENCH_STORE_CA_FILE"
+            raise StoreError(f"{error.filename}: {error.strerror}", remedy) from None
+        return ClickHouseStore(address, self.settings.store_database, EngineClauses(self.settings.store_engine))
 
     def backup(self, store: BackupStore) -> Iterator[bytes]:
         """The pieces of a backup. Raises StoreError and OSError."""

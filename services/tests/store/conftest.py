@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -25,13 +26,21 @@ def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if CLICKHOUSE:
         yield CLICKHOUSE
         return
-    folder = str(tmp_path_factory.mktemp("server"))
     rights = dict.fromkeys(grant for begin in _OF_TESTS for grant in grants(f"{begin}*"))
-    command = [sys.executable, "-m", "tests.store.clickhouse_double", folder, *rights]
+    with small_server(tmp_path_factory.mktemp("server"), *rights) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def small_server(*arguments: object, before: Sequence[str] = ()) -> Iterator[int]:
+    """The port of a small server, which is started by the command `before` its own."""
+    command = [*before, sys.executable, "-m", "tests.store.clickhouse_double", *map(str, arguments)]
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield f"http://127.0.0.1:{int(server.stdout.readline())}"
-        server.terminate()
+        try:
+            yield int(server.stdout.readline())
+        finally:
+            server.terminate()
 
 
 def dsn_of(request: pytest.FixtureRequest) -> str:

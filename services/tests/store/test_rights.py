@@ -1,8 +1,7 @@
 """The rights that docs and the chart give the user of a ClickHouse server, and that statements need."""
 
 import re
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from kexbench.store.migrate import EngineClauses
 from kexbench.store.port import StoreError
 from kexbench.store.rights import SYSTEM_TABLES, grants
 from tests.store.clickhouse_double import ALWAYS
-from tests.store.conftest import SERVICES
+from tests.store.conftest import SERVICES, small_server
 
 ROOT = SERVICES.parent
 ON_EMBEDDED_STORES = {"detached_parts"}
@@ -39,14 +38,8 @@ def _used(store: ClickHouseStore) -> None:
 
 
 def test_a_server_that_gives_fewer_rights_is_said_with_the_grants(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path), grants("fewer")[0]]
-    with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        store = ClickHouseStore(f"http://127.0.0.1:{int(server.stdout.readline())}", "fewer", EngineClauses())
-        try:
-            with pytest.raises(StoreError, match="does not let the user") as refused:
-                _used(store)
-        finally:
-            store.close()
-            server.terminate()
+    with small_server(tmp_path, grants("fewer")[0]) as port:
+        store = ClickHouseStore(f"http://127.0.0.1:{port}", "fewer", EngineClauses())
+        with closing(store), pytest.raises(StoreError, match="does not let the user") as refused:
+            _used(store)
     assert "GRANT SELECT ON system.parts TO its user" in refused.value.remedy

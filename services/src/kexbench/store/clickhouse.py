@@ -3,7 +3,8 @@
 All SQL is fixed text with bound parameters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
@@ -23,6 +24,8 @@ from kexbench.store.pruning import PruningTables
 from kexbench.store.rights import SYSTEM_TABLES
 from kexbench.store.screenings import ScreeningTables
 from kexbench.store.triggers import TriggerTables
+
+_ENGINE_OF = "SELECT engine FROM system.databases WHERE name = {database:String}"
 
 
 class ClickHouseStore(
@@ -81,6 +84,11 @@ class ClickHouseStore(
             self._definitions.forget_dropped()
 
     @property
+    def _server_settings(self) -> dict[str, Any]:
+        """Of replicas, most have to confirm an insert, so that the loss of one loses nothing."""
+        return {"insert_quorum": "auto"} if self._clauses.is_replicated else {}
+
+    @property
     def _definitions(self) -> Definitions | None:
         return Definitions(self._folder, self._database) if self._embedded else None
 
@@ -95,14 +103,27 @@ class ClickHouseStore(
                 self._definitions.copy()
 
     def _begin(self) -> None:
-        """Open the database, which is created if need be."""
+        """Open the database, which is created if need be; a replicated one has its replicas' names from somebody."""
         if self._definitions:
             with self._faults(DOES_NOT_OPEN):
                 self._definitions.restore()
         self._copy_definitions()
         client = self._open("default" if self._embedded else "")
-        self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
+        if self._clauses.is_replicated:
+            self._check_replicated(self._query(_ENGINE_OF, {"database": self._database}, client))
+        else:
+            self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client=client)
         client.close()
+
+    def _check_replicated(self, engines: Iterable[rows.Row]) -> None:
+        """Only in a replicated database do all servers get a table that one of them creates."""
+        if [row["engine"] for row in engines] != ["Replicated"]:
+            tables = self._clauses.replacing
+            engine = f"Replicated('/clickhouse/databases/{self._database}', '{{shard}}', '{{replica}}')"
+            raise StoreError(
+                f"the database {self._database} is not replicated, and KEXBENCH_STORE_ENGINE is {tables}",
+                f"create it on each server: CREATE DATABASE {self._database} ENGINE = {engine}",
+            )
 
     def _migrate(self, up_to: int | None = None) -> None:
         """`up_to` a migration, or to this release's schema."""

@@ -4,6 +4,7 @@ thread. A fork after opening hangs: a process with a store must not start a chil
 import logging
 import secrets
 import shutil
+import ssl
 import threading
 import weakref
 from collections import Counter
@@ -42,6 +43,9 @@ _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _NOT_GRANTED, _NO_SPACE = 497, 243
 """ClickHouse's codes for missing rights and for a full disk."""
+_TOO_FEW_REPLICAS = frozenset({242, 285, 286, 319, 999})
+"""ClickHouse's codes for a replica that may not write now, for fewer replicas than a quorum, for an earlier insert that
+waits for its quorum, for one whose quorum did not answer in time, and for a Keeper that does not answer."""
 _REFUSED_QUERY = "refused a query"
 
 _INTERPRETED = dict.fromkeys(("compile_expressions", "compile_aggregate_expressions", "compile_sort_description"), 0)
@@ -142,6 +146,11 @@ class Connection:
         return Path(self._dsn.removeprefix("chdb://"))
 
     @property
+    def _server_settings(self) -> dict[str, Any]:
+        """Of each statement to a server."""
+        return {}
+
+    @property
     def _client(self) -> Client:
         opened: _Opened | None = getattr(self._local, "opened", None)
         if opened is None:
@@ -153,7 +162,13 @@ class Connection:
             if self._embedded:
                 return self._open_embedded(database)
             return clickhouse_connect.get_client(
-                dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
+                dsn=self._dsn,
+                # The client decides by the port, not by the address: it would send the password without TLS.
+                interface=urlsplit(self._dsn).scheme,
+                database=database,
+                autogenerate_session_id=False,
+                tz_mode="aware",
+                settings=self._server_settings,
             )
 
     def _open_embedded(self, database: str) -> Client:
@@ -182,6 +197,11 @@ class Connection:
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             if is_full(str(error)) or getattr(error, "code", None) == _NO_SPACE:
                 raise self._full(writes_bytes or 0) from None
+            if _is_untrusted(error):
+                raise StoreError(
+                    "the certificate of the ClickHouse server is not trusted",
+                    "name the file with its authority: KEXBENCH_STORE_CA_FILE",
+                ) from None
             raise _in_our_words(what, getattr(error, "code", None)) from None
 
     def _full(self, writes_bytes: int) -> StoreFull:
@@ -236,9 +256,11 @@ class Connection:
                 with _counting_writes:
                     _writes[self._dsn, self._database] += 1
 
-    def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    def _query(
+        self, sql: str, parameters: dict[str, Any] | None = None, client: Client | None = None
+    ) -> Iterator[dict[str, Any]]:
         with self._faults(_REFUSED_QUERY):
-            answer = self._client.query(sql, parameters=parameters)
+            answer = (client or self._client).query(sql, parameters=parameters)
             _ = answer.result_rows  # reads the complete answer inside `_faults`; the client would read it later
             named_rows: Iterator[dict[str, Any]] = answer.named_results()
         return named_rows
@@ -368,6 +390,17 @@ def page_parameters(limit: int, before: datetime | None) -> dict[str, Any]:
     return {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit}
 
 
+def _is_untrusted(error: BaseException) -> bool:
+    """Whether it comes from a certificate that could not be verified. The client wraps the cause more than once."""
+    causes: list[BaseException | None] = [error]
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return True
+        found = (cause.__cause__, cause.__context__, getattr(cause, "reason", None)) if cause else ()
+        causes += [one for one in found if isinstance(one, BaseException) and one not in causes]
+    return False
+
+
 def _in_our_words(what: str, code: int | None) -> StoreError:
     """A text without secrets about a server's fault, from ClickHouse's error number."""
     if code is None:
@@ -377,4 +410,6 @@ def _in_our_words(what: str, code: int | None) -> StoreError:
     if code == _NOT_GRANTED:
         remedy = f"as its administrator: {'; '.join(f'{grant} TO its user' for grant in grants('DATABASE'))}"
         return StoreError("the ClickHouse server does not let the user of KEXBENCH_STORE_URL do what is needed", remedy)
+    if code in _TOO_FEW_REPLICAS:
+        return StoreAway(f"too few replicas of the ClickHouse server answer (error {code}): a write waits for most")
     return StoreError(f"the ClickHouse server {what} (error {code}); its text is in the log")

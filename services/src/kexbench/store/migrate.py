@@ -29,6 +29,11 @@ class EngineClauses:
 
     replacing: str = "ReplacingMergeTree"
 
+    @property
+    def is_replicated(self) -> bool:
+        """Whether other servers keep copies of each table."""
+        return self.replacing.startswith("Replicated")
+
     def fill(self, sql: str) -> str:
         """The window has no effect, since each insert has a token of its own. Migrations name it because they never
         change."""
