@@ -1,6 +1,7 @@
 """What a pod ends with: Argo reads the exit status, people the last line."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -82,16 +83,27 @@ def test_every_end_has_its_status_and_says_why(
     last_line: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     def do(*_: object) -> bool | None:
         if isinstance(end, Exception):
             raise end
         return end
 
+    monkeypatch.setattr(agent, "TERMINATION_LOG", tmp_path / "termination-log")
+    (tmp_path / "termination-log").touch()  # as Kubernetes does
     monkeypatch.setattr(agent, action, do)
     assert agent.main([action.removeprefix("find_")]) == status
     said = capsys.readouterr().err.splitlines()
     assert said == ([last_line] if last_line else [])
+    assert (tmp_path / "termination-log").read_text() == last_line
+
+
+def test_outside_a_container_no_file_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(agent, "TERMINATION_LOG", tmp_path / "termination-log")
+    monkeypatch.setattr(agent, "send", Mock(side_effect=Refused(422, "damaged")))
+    assert agent.main(["send"]) == 5
+    assert not (tmp_path / "termination-log").exists()
 
 
 @pytest.mark.parametrize(

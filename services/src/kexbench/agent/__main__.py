@@ -7,7 +7,8 @@ invocations, 4 no exclusive CPUs, 5 refused by the API, 6 the sources do not bui
 import logging
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 
 from kexbench.agent.build import build
 from kexbench.agent.environment import BuildContainer, BuilderPod, JobPod, LinePod, PodSettings, SchedulePod
@@ -22,6 +23,9 @@ from kexbench.kits.transport import DamagedKit
 from kexbench.logs import are_json, log_json
 
 _log = logging.getLogger("kexbench.agent")
+TERMINATION_LOG = Path("/dev/termination-log")
+MOST_TERMINATION_BYTES = 4096
+"""Kubernetes' path and limit; it makes the file, which everybody may write."""
 DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED, UNBUILDABLE = range(7)
 
 
@@ -42,8 +46,7 @@ def main(arguments: list[str]) -> int:
     try:
         return actions[arguments[0]]()
     except (NotIsolated, ApiError, KitError, DamagedKit, RunnerFailed) as error:
-        # Kubernetes and Argo show only the last line to people, so the error is written on one, and never as JSON.
-        _print("; ".join(line.strip() for line in str(error).splitlines()))
+        _say_last("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)
 
 
@@ -109,6 +112,14 @@ def _say(text: str) -> None:
         _log.info("%s", text)
     else:
         _print(text)
+
+
+def _say_last(text: str) -> None:
+    """Why this pod fails: one line, never JSON. It also goes where Kubernetes and Argo get a container's message from,
+    and the dispatcher from them. Without it they would take the end of its log, which has other lines too."""
+    _print(text)
+    with suppress(OSError), TERMINATION_LOG.open("r+b") as message:  # only a container has it
+        message.write(text.encode()[:MOST_TERMINATION_BYTES])
 
 
 def _print(text: str) -> None:

@@ -109,15 +109,17 @@ def export_samples(
         200: {"content": {"application/x-tar": {}}, "description": "the backup, whole if it ends with its manifest"},
         401: {"model": Problem, "description": "No valid token"},
         403: {"model": Problem, "description": "The token may not do this"},
-        409: {"model": Problem, "description": "Another backup is being made"},
+        409: {"model": Problem, "description": "Another backup is being made, or none is"},
     },
 )
 def back_up(request: Request, caller: TheCaller) -> StreamingResponse:
     """A backup of the store, and of what else this service would lose with its home. Only for its owner."""
     admit(caller, "dispatcher")
+    if not (backup := request.app.state.backup):
+        raise ProblemError(HTTPStatus.CONFLICT, "this service makes no backups", "run kexbench serve")
     with ExitStack() as source:
         source.enter_context(_only_backup())
-        pieces: Generator[bytes, None, None] = request.app.state.backup()
+        pieces: Generator[bytes, None, None] = backup()
         source.callback(pieces.close)
         begun = chain((next(pieces),), pieces)
         return _Download(begun, source.pop_all(), media_type="application/x-tar")
