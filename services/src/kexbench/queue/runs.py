@@ -15,7 +15,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
 from kexbench.queue.progress import Done, begun_at, expected_s
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.queue.traced import trace_states
+from kexbench.queue.traced import is_stored, trace_states
 from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
 DURATIONS = 50
@@ -174,9 +174,9 @@ def record(
 def keep_events(store: RunStore, events: Sequence[RunEvent]) -> None:
     """Store an event each of several runs. If it ends the run, the run's states become spans of its trace."""
     ends = [event for event in events if not event.state.is_open] if traces.are_on() else []
-    new = [event.run_id for event in ends if event not in store.events(event.run_id)]
+    ended = [event.run_id for event in ends if not is_stored(event, store.events(event.run_id))]
     store.add_events(events)
-    for run in store.runs_named(new) if new else ():
+    for run in store.runs_named(ended) if ended else ():
         trace_states(run, store.events(run.run_id))
 
 

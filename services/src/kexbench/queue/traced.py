@@ -7,6 +7,12 @@ from kexbench import traces
 from kexbench.domain.runs import Run, RunEvent, RunState
 
 
+def is_stored(event: RunEvent, stored: Sequence[RunEvent]) -> bool:
+    """Whether an event was delivered before. The store keeps milliseconds."""
+    at = event.at.replace(microsecond=event.at.microsecond // 1000 * 1000)
+    return (at, event.state) in {(each.at, each.state) for each in stored}
+
+
 def trace_states(run: Run, events: Sequence[RunEvent]) -> None:
     """Add a span of the whole run, and below it one of each state. `events`: all of the run in order, the last of which
     ended it. A resumed run adds a span for its new part, since the first one is sent already."""
