@@ -1,9 +1,10 @@
 """A test double of a ClickHouse server: its HTTP interface over chDB, the same engine.
 
 `python -m tests.store.clickhouse_double FOLDER GRANT…` listens on a loopback port and prints it. Queries come one at a
-time over one chDB connection; settings of a request are set before and reset after it. The engine's own access control gives
-its user the rights of the GRANTs, and refuses what they do not cover. It lets everybody read `system`, where a server
-asks for a grant (`select_from_system_db_requires_grant`, which an embedded engine does not read): that is checked here.
+time over one chDB connection; settings of a request are set before and reset after it. The engine's own access control
+gives its user the rights of the GRANTs, and refuses what they do not cover. It lets everybody read `system`, where a
+server asks for a grant (`select_from_system_db_requires_grant`, which an embedded engine does not read): that is
+checked here.
 """
 
 import gzip
@@ -48,7 +49,9 @@ class Engine:
 
     def __init__(self, folder: str, grants: list[str]) -> None:
         users, config = Path(f"{folder}.users.xml"), Path(f"{folder}.config.xml")
-        users.write_text(USERS.format("".join(f"<query>{escape(grant)}</query>" for grant in [*grants, *OF_THE_DOUBLE])))
+        users.write_text(
+            USERS.format("".join(f"<query>{escape(grant)}</query>" for grant in [*grants, *OF_THE_DOUBLE]))
+        )
         config.write_text(CONFIG.format(escape(str(users))))
         self._system = {table for grant in grants for table in re.findall(r"GRANT SELECT ON system\.(\w+)", grant)}
         self._connection = chdb.connect(f"{folder}?config-file={config}")
@@ -81,7 +84,9 @@ class Engine:
     def _check(self, sql: str) -> None:
         """The texts of parameters and rows come apart from the statement, so that names in it are names."""
         for table in set(READ_IN_SYSTEM.findall(sql)) - ALWAYS - self._system:
-            text = "Not enough privileges. To execute this query, it's necessary to have the grant SELECT for at least one"
+            text = (
+                "Not enough privileges. To execute this query, it's necessary to have the grant SELECT for at least one"
+            )
             text += f" column on system.{table}"
             raise AccessDenied(f"Code: 497. DB::Exception: kexbench: {text}. (ACCESS_DENIED)")
 
