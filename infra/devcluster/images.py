@@ -53,8 +53,8 @@ def kexbench_images() -> tuple[Image, ...]:
     """kexbench's images, made from the checkout as it is. Needs root, for owners of files."""
     runner = debian_root("runner", listed_packages("images/packages-runner.txt"))
     builder = debian_root("builder", _builder_packages())
-    packages = _python_packages("packages", runner)
-    local = _python_packages("packages-local", runner, "--extra", "local")
+    packages = _python_packages("packages", runner, "--extra", "traces")
+    local = _python_packages("packages-local", runner, "--extra", "local", "--extra", "traces")
     base = _layer("runner", runner)
     common = (base, _layer("packages", packages, prefix=_PACKAGES))
     compilers = (base, _layer("builder", builder, without=runner), common[1])

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from kexbench import traces
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitStore, Workshop, default_providers
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
+from tests.collector import Collector, collecting
 from tests.compiled_once import CompiledOnce
 from tests.stores import emptied
 
@@ -73,3 +75,14 @@ def warm_chdb(chdb_dsn: str) -> Iterator[str]:
 @pytest.fixture
 def empty_store(warm_chdb: str) -> Iterator[ClickHouseStore]:
     yield from emptied(warm_chdb)
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    """Traces are on, and sent there."""
+    with collecting() as (collector, address):
+        monkeypatch.setenv(traces.ENDPOINT, address)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        traces.begin("kexbench test", sends_at_end=True)
+        yield collector
+        traces.end()

@@ -98,6 +98,20 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 {{- concat $env $pods.env | default list | toJson -}}
 {{- end -}}
 
+{{/* Where traces are sent, as a JSON list of variables: for what adds to them, and not for builds. */}}
+{{- define "kexbench.tracesEnv" -}}
+{{- $env := list -}}
+{{- with .Values.traces -}}
+{{- if .endpoint -}}
+{{- $env = append $env (dict "name" "OTEL_EXPORTER_OTLP_ENDPOINT" "value" .endpoint) -}}
+{{- with .headersSecret -}}
+{{- if .name }}{{ $env = append $env (dict "name" "OTEL_EXPORTER_OTLP_HEADERS" "valueFrom" (dict "secretKeyRef" (dict "name" .name "key" .key))) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $env | toJson -}}
+{{- end -}}
+
 {{- define "kexbench.siteMounts" -}}
 {{- $ca := list -}}
 {{- if .Values.pods.caBundle.configMap }}{{ $ca = list (dict "name" "site-ca" "mountPath" "/etc/kexbench/ca" "readOnly" true) }}{{ end -}}
@@ -117,6 +131,7 @@ by each of its names. Kubernetes is asked without the proxy, whose address every
 apiVersion: kexbench.dev/v1
 kind: JobPods
 env: {{ include "kexbench.siteEnv" . }}
+jobEnv: {{ include "kexbench.tracesEnv" . }}
 volumes: {{ include "kexbench.siteVolumes" . }}
 volumeMounts: {{ include "kexbench.siteMounts" . }}
 priorityClassName: {{ .Values.jobs.priorityClassName | quote }}
@@ -285,6 +300,18 @@ kexbench.dev/config: {{ list (include "kexbench.jobPods" .) (toYaml .Values.pool
     {{- range .ports }}
     - { protocol: TCP, port: {{ . }} }
     {{- end }}
+{{- end -}}
+
+{{/* Out to the collector, if there is one. */}}
+{{- define "kexbench.egressCollector" -}}
+{{- if .Values.traces.endpoint -}}
+- to:
+    {{- toYaml .Values.networkPolicy.collector.peers | nindent 4 }}
+  ports:
+    {{- range .Values.networkPolicy.collector.ports }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/* Out to a component of this release: (list . "api" 8350). */}}

@@ -3,6 +3,9 @@
 import logging
 import os
 import sys
+from typing import Any
+
+from kexbench.traces import trace_id
 
 VARIABLE = "KEXBENCH_LOG"
 
@@ -15,11 +18,18 @@ def log_json(program: str) -> None:
     """Every record of this process becomes a JSON object on standard error. `program` is its name, such as `serve`."""
     from pythonjsonlogger.json import JsonFormatter  # noqa: PLC0415 (only where it is wanted)
 
+    class Formatter(JsonFormatter):
+        def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+            """A line about a run has the id of its trace, also where no traces are sent."""
+            if run_id := log_data.get("run_id"):
+                log_data["trace_id"] = trace_id(run_id)
+            return super().process_log_record(log_data)
+
     handler = logging.StreamHandler(sys.stderr)
     fields = {"levelname": "level", "name": "logger"}
     form = "{levelname}{name}{message}"
     handler.setFormatter(
-        JsonFormatter(form, style="{", rename_fields=fields, static_fields={"program": program}, timestamp="time")
+        Formatter(form, style="{", rename_fields=fields, static_fields={"program": program}, timestamp="time")
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     _without_requests()

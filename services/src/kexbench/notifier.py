@@ -2,11 +2,12 @@
 result. Works in a thread of `kexbench serve`, on a cluster in one of the dispatcher."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import Event, Thread
 from typing import Protocol
 
+from kexbench import traces
 from kexbench.api.alert_models import ToSend
 from kexbench.client import ApiError
 from kexbench.domain.notifications import SAID_MAX, Sending, SendingState
@@ -95,7 +96,10 @@ class Sender:
             channel = self._channels.get(sending.channel)
             if channel is None:
                 raise ChannelError("the sending process has no such channel: give both processes the same channels")
-            channel.send(letter_of(sending.message_id, started.notifications, self._pages_url))
+            with ExitStack() as spans:
+                for run_id in started.run_ids:
+                    spans.enter_context(traces.span("notify", run_id, channel=sending.channel))
+                channel.send(letter_of(sending.message_id, started.notifications, self._pages_url))
         except ChannelError as error:
             self._has_failed = True
             self._say(f"channel {sending.channel}: {error}")

@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Protocol
 
+from kexbench import traces
 from kexbench.answers.qualifications import Qualifications
 from kexbench.answers.resolving import resolved
 from kexbench.client import ApiClient, ApiError, Refused, deliver_run
@@ -201,8 +202,9 @@ def take_run(
             raise RunGone(f"the results of run {run_id} are no longer in {installation.run_folder(run_id).path}")
         if not queued:
             api.add_event(run_event(run_id, RunState.BUILDING, reason=RunReason.BY_COMMAND))
-    kits = provide_kits(installation, announced.plan, report.step)
-    provide_servers(installation, announced.plan, kits, report.step)
+    with traces.span("build kits", run_id):
+        kits = provide_kits(installation, announced.plan, report.step)
+        provide_servers(installation, announced.plan, kits, report.step)
     report.step("providing keys and certificates")
     material = installation.material()
     provided = {case.case_id: material.provide(case) for case in announced.plan.cases}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
+from kexbench import traces
 from kexbench.agent.build import build
 from kexbench.agent.environment import BuildContainer, BuilderPod, JobPod, LinePod, PodSettings, SchedulePod
 from kexbench.agent.fetch import fetch
@@ -43,8 +44,12 @@ def main(arguments: list[str]) -> int:
         return UNUSABLE
     if are_json():
         log_json(f"agent {arguments[0]}")
+    traces.begin(f"kexbench agent {arguments[0]}", sends_at_end=True)
     try:
-        return actions[arguments[0]]()
+        try:
+            return actions[arguments[0]]()
+        finally:
+            traces.end()
     except (NotIsolated, ApiError, KitError, DamagedKit, RunnerFailed) as error:
         _say_last("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)
@@ -66,7 +71,7 @@ def _status_of(error: Exception) -> int:
 
 def _fetch() -> int:
     pod = JobPod()
-    with _api(pod) as api:
+    with _api(pod) as api, traces.span("fetch inputs", pod.run_id, job_id=pod.job_id, node=pod.node_name):
         fetch(pod, api, _say)
     return DONE
 

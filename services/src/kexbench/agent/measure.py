@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import Self
 
+from kexbench import traces
 from kexbench.agent.environment import JobPod
 from kexbench.agent.isolation import Found, read_isolation
 from kexbench.api.models import StoredInvocation
@@ -15,6 +16,7 @@ from kexbench.client import ApiClient, Refused
 from kexbench.domain.numbers import counted
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt
+from kexbench.execution.traced import add_invocations
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
 from kexbench.runner.host import read_host_facts
@@ -24,6 +26,8 @@ from kexbench.runner.results import read_results
 _TAKEN = 409
 _ENDED = (CANCELLED, -signal.SIGTERM)
 """The runner's statuses after SIGTERM: the second one if it came before the runner handles it."""
+_ENDS = (0, OUT_OF_TIME, *_ENDED)
+"""The runner's statuses that are no failure."""
 REMEDY = (
     "enable the static CPU manager with full-pcpus-only on the nodes and request whole CPUs, "
     "or set isolation: best-effort in the spec"
@@ -52,9 +56,10 @@ def measure(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> bool:
     if known:
         say(f"{counted(len({(row.case_id, row.invocation) for row in known}), 'invocation')} measured before")
     with _Ending() as ending:
-        status = _run(pod, order, attempt, known, ending)
-        upload(pod, api, attempt, say)
-    if status not in (0, OUT_OF_TIME, *_ENDED):
+        status = _traced_run(pod, order, attempt, known, ending)
+        with traces.span("upload results", pod.run_id, job_id=pod.job_id):
+            upload(pod, api, attempt, say)
+    if status not in _ENDS:
         raise RunnerFailed(f"the runner failed with exit status {status}")
     return status in (0, OUT_OF_TIME)
 
@@ -123,6 +128,20 @@ class _Ending:
         self._requested = True
         if self._runner:
             self._runner.send_signal(signal.SIGTERM)
+
+
+def _traced_run(
+    pod: JobPod, order: JobOrder, attempt: JobAttempt, known: Sequence[StoredInvocation], ending: _Ending
+) -> int:
+    """As `_run`. The spans of what the runner measured are added when it has ended: it knows nothing of traces."""
+    began_at = datetime.now(UTC)
+    facts = {"job_id": pod.job_id, "pool": order.job.pool, "node": pod.node_name}
+    with traces.span("measure job", pod.run_id, **facts, attempt=attempt.attempt) as measuring:
+        status = _run(pod, order, attempt, known, ending)
+        if status not in _ENDS:
+            measuring.fail()
+        add_invocations(pod.run_id, pod.job_id, pod.work / "results.ndjson", began_at)
+    return status
 
 
 def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, known: Sequence[StoredInvocation], ending: _Ending) -> int:

@@ -7,11 +7,13 @@ last.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
 from threading import Lock
 
+from kexbench import traces
 from kexbench.alerts.confirming import Watched, has_come_on, screened_upgrade, settled
 from kexbench.alerts.events import add_event, add_finding, alerts_of, next_event
 from kexbench.alerts.explaining import advance_explanation, unexplained
@@ -78,25 +80,26 @@ class Analyst:
             return
         try:
             for ended in self._store.unjudged_runs():
-                self._attempt(ended.run_id, partial(self._screen, ended))
+                self._attempt(ended.run_id, partial(self._screen, ended), "screen run")
             waiting = self._store.waiting_screenings()
             run_ids = [run_id for screening in waiting for run_id in screening.confirmation_runs]
             progress = self._store.progress(run_ids) if run_ids else {}
             for screening in waiting:
                 if any(has_come_on(upgrade, progress) for upgrade in screening.upgrades):
-                    self._attempt(screening.run_id, partial(self._settle, screening, progress))
+                    self._attempt(screening.run_id, partial(self._settle, screening, progress), "confirm suspicions")
             self._explain_alerts()
             self._check_stale_specs()
         finally:
             _advancing.release()
 
-    def _attempt(self, run_id: str, step: Callable[[], None]) -> None:
+    def _attempt(self, run_id: str, step: Callable[[], None], name: str | None = None) -> None:
         """A bug that one run triggers blocks neither other runs nor the queue. It is logged once; the next process
-        tries again."""
+        tries again. `name` is that of the run's span, if it has one."""
         if run_id in self._broken:
             return
         try:
-            step()
+            with traces.span(name, run_id) if name else nullcontext():
+                step()
         except StoreError:
             raise
         except Exception:

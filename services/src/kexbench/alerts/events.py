@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
+from kexbench import traces
 from kexbench.domain.alerts import ANALYST, Alert, AlertAction, AlertEvent, Cause, Finding, alert_of
 from kexbench.domain.moments import Moment
 from kexbench.store.port import AlertStore, Store
@@ -44,6 +45,9 @@ def add_finding(store: Store, cause: Cause, finding: Finding) -> AlertEvent | No
             finding=finding,
         )
     add_event(store, event)
+    for run_id in finding.run_ids:
+        facts = {"alert_id": cause.alert_id, "action": str(event.action)}
+        traces.add("raise alert", run_id, (event.at, event.at), facts)
     return event
 
 

@@ -71,3 +71,4 @@ class ToSend(Frozen):
 
     sending: Sending
     notifications: list[Notification] = Field(description="oldest first; all are sent as one message")
+    run_ids: list[str] = Field([], description="the runs that its alerts come from")

@@ -21,7 +21,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import Alert, AlertEvent, alert_of
-from kexbench.domain.notifications import ChannelRule, Happening, Sending, SendingState
+from kexbench.domain.notifications import ChannelRule, Happening, Notification, Sending, SendingState
 from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.queue.runs import one_at_a_time
@@ -102,7 +102,16 @@ def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | No
             state=SendingState.BEGUN,
         )
         store.add_sending(sending)
-        return ToSend(sending=sending, notifications=list(message.notifications))
+        run_ids = _runs_of(store, message.notifications)
+        return ToSend(sending=sending, notifications=list(message.notifications), run_ids=run_ids)
+
+
+def _runs_of(store: Store, notifications: Collection[Notification]) -> list[str]:
+    """The runs of the findings that notifications report."""
+    reported = {(notification.alert_id, notification.number) for notification in notifications if notification.alert_id}
+    events = store.events_of_alerts({alert_id for alert_id, _ in reported}) if reported else []
+    findings = [event.finding for event in events if event.finding and (event.alert_id, event.number) in reported]
+    return sorted({run_id for finding in findings for run_id in finding.run_ids})
 
 
 def enqueue(store: NotificationStore, channels: Channels, alert: Alert, event: AlertEvent) -> None:

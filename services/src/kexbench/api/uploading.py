@@ -13,6 +13,7 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter
 
+from kexbench import traces
 from kexbench.answers.runs import known_run
 from kexbench.api.access import Caller, TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
@@ -26,7 +27,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.numbers import AttemptNumber
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
-from kexbench.queue.runs import record
+from kexbench.queue.runs import keep_events, record
 from kexbench.store.port import ResultStore, Store, StoreError
 
 _one_at_a_time = Lock()
@@ -78,7 +79,7 @@ def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEve
             raise ProblemError(HTTPStatus.FORBIDDEN, "a dispatcher may not queue a run", "resume it as a submitter")
         # By this clock, as for events of the API, to keep their order.
         event = event.model_copy(update={"at": datetime.now(UTC)})
-    store.add_event(event)
+    keep_events(store, [event])
 
 
 @router.put("/runs/{run_id}/jobs/{job_id}/attempts/{attempt}", operation_id="put_attempt", status_code=204)
@@ -174,8 +175,10 @@ def post_invocations(
 def _upload(
     store: Store, monitoring: Monitoring, caller: Caller, run_id: str, invocations: Sequence[Invocation]
 ) -> None:
+    job_ids = sorted({invocation.job_id for invocation in invocations})
     try:
-        _store_invocations(store, caller, run_id, invocations)
+        with traces.span("store invocations", run_id, job_ids=job_ids, invocations=len(invocations)):
+            _store_invocations(store, caller, run_id, invocations)
     except ProblemError:
         monitoring.uploaded("refused", len(invocations))
         raise

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from kexbench import __version__
+from kexbench import __version__, traces
 from kexbench.cli.console import WithoutOrders, err
 from kexbench.cli.statuses import status_sentence
 from kexbench.logs import are_json, log_json
@@ -62,6 +62,8 @@ VERBS = {
 """The module and the attribute of each verb. A command imports only its own, and their list imports none: importing all
 of them takes two seconds."""
 HIDDEN = ("schema",)
+LASTING = ("serve", "dispatch")
+"""Commands that send their traces while they run; others may measure, and send them at their end."""
 
 
 def app_with(verbs: Iterable[str]) -> typer.Typer:
@@ -150,12 +152,17 @@ def main() -> None:
     """Run a command. An expected error ends it and prints only its text."""
     _use_utf8()
     _open_streams()
+    verb = next(iter(sys.argv[1:]), "")
+    traces.begin(f"kexbench {verb}".strip(), sends_at_end=verb not in LASTING)
     if are_json():
-        log_json(next(iter(sys.argv[1:]), "kexbench"))
+        log_json(verb or "kexbench")
     elif logging.lastResort is not None:  # writes to standard error if logging is not set up
         logging.lastResort.setFormatter(WithoutOrders())
     try:
-        app_for(sys.argv[1:])()
+        try:
+            app_for(sys.argv[1:])()
+        finally:
+            traces.end()
     except KeyboardInterrupt:
         err.print("cancelled")
         sys.exit(130)

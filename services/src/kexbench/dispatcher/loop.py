@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
+from kexbench import traces
 from kexbench.client import ApiError
 from kexbench.dispatcher.control import Control, QueuePosition
 from kexbench.dispatcher.health import Health
@@ -151,8 +152,10 @@ class Dispatcher:
                     if not self._holds_lease():
                         return view
                     _log.info("run %s: %s", run_id, _summary(action), extra={"event": "action", "run_id": run_id})
-                    if event := self._act(view, seen, action):
-                        view = view.after(event)
+                    name, attributes = _traced(action)
+                    with traces.span(name, run_id, **attributes):
+                        event = self._act(view, seen, action)
+                    view = view.after(event) if event else view
                 if StartRun() not in actions:  # what was started has its jobs submitted in the same round
                     return view
         return None
@@ -288,6 +291,21 @@ def _parts(run_id: str) -> tuple[str, str, str]:
 def _place(queue: Sequence[QueuePosition], view: RunView) -> int:
     """A run that was queued after the request for the order comes last."""
     return next((place for place, position in enumerate(queue) if position.run_id == view.run_id), len(queue))
+
+
+def _traced(action: Action) -> tuple[str, dict[str, str | int]]:
+    """The name and the attributes of an action's span."""
+    match action:
+        case BuildKits(kits):
+            return "build kits", {"kits": len(kits)}
+        case StartRun():
+            return "start run", {}
+        case SubmitJobs(jobs):
+            return "submit jobs", {"jobs": len(jobs), "pools": ",".join(sorted({job.pool for job in jobs}))}
+        case Stop():
+            return "stop workflow", {}
+        case Record(state):
+            return "record state", {"state": str(state)}
 
 
 def _summary(action: Action) -> str:

@@ -3,6 +3,7 @@
 Start at `local.py`.
 
 - `local.py`: one job on this machine; `folder.py`: a run's folder.
+- `traced.py`: what was measured, as spans of the run's trace.
 - `measuring.py`: the lock by which one process measures at a time.
 - `restoring.py`: restores lost data of a store from the folders of runs.
 - `adding.py`: folders of runs that were measured elsewhere.

@@ -5,14 +5,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
+from kexbench import traces
 from kexbench.domain.dimensions import Server
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.execution.folder import ATTEMPT, RunFolder
 from kexbench.execution.measuring import Interrupts, MeasuringLock
+from kexbench.execution.traced import add_invocations
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED, OUT_OF_TIME
 from kexbench.runner.job_input import JobInput, JobOrder
@@ -49,6 +52,24 @@ def run_job(
     Ctrl-C reaches the runner too, which finishes the current invocation, or dies of it while it starts; a second one
     ends it at once.
     """
+    began_at = datetime.now(UTC)
+    with traces.span("measure job", run.run_id, job_id=job.job_id, pool=job.pool) as measuring:
+        end = _run_job(folder, run, job, places, on_progress, interrupts, lock)
+        if end is JobEnd.FAILED:
+            measuring.fail()
+        add_invocations(run.run_id, job.job_id, folder.results(job), began_at)
+    return end
+
+
+def _run_job(
+    folder: RunFolder,
+    run: Run,
+    job: Job,
+    places: Places,
+    on_progress: Callable[[str, int], None],
+    interrupts: Interrupts,
+    lock: MeasuringLock | None,
+) -> JobEnd:
     write_whole(folder.job_input(job), job_input_of(folder, run, job, places).model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(folder.job_input(job)), str(folder.log)]
     is_interrupted = False

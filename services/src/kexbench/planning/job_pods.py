@@ -19,6 +19,9 @@ class JobPods(Written):
     env: Annotated[_Kubernetes, Field(description="as in a container; also set for scripts that build sources")] = (
         Field(default_factory=list)
     )
+    job_env: Annotated[_Kubernetes, Field(description="as in a container; only in the pods of jobs")] = Field(
+        default_factory=list
+    )
     volumes: Annotated[_Kubernetes, Field(description="as in a pod")] = Field(default_factory=list)
     volume_mounts: Annotated[_Kubernetes, Field(description="as in a container")] = Field(default_factory=list)
     priority_class_name: Annotated[str, Field(max_length=253)] = ""

@@ -7,5 +7,6 @@ Start at `runs.py`.
 - `controls.py`, `progress.py`: the requests that a run allows in its state, and how far it is.
 - `streams.py`: the streams by which pages follow runs (docs/adr/0040).
 - `nodes.py`: people set nodes aside, to which no job is sent, and return them.
+- `traced.py`: the states of a run as spans of its trace.
 - `troubles.py`: faults of background loops.
 """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.queue.controls import cancel_refusal
-from kexbench.queue.runs import one_at_a_time, run_event, stirred, waiting_states
+from kexbench.queue.runs import keep_events, one_at_a_time, run_event, stirred, waiting_states
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import RunStore
 
@@ -54,7 +54,7 @@ def ask_for_end(
         for event in newest
         if event.state is not RunState.CANCELLING
     }
-    store.add_events(list(events.values()))
+    keep_events(store, list(events.values()))
     stirred.set()
     return events
 

@@ -1,10 +1,11 @@
 """Queued runs. On a cluster the dispatcher works on them, on a single machine the executor."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Lock
 
+from kexbench import traces
 from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -14,6 +15,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
 from kexbench.queue.progress import Done, begun_at, expected_s
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.queue.traced import is_stored, trace_states
 from kexbench.store.port import OpenRunRow, RunProgress, RunStore, Store
 
 DURATIONS = 50
@@ -165,8 +167,17 @@ def record(
     reason: RunReason | None = None,
     about: tuple[str, ...] = (),
 ) -> None:
-    store.add_event(run_event(run_id, state, detail, reason, about))
+    keep_events(store, [run_event(run_id, state, detail, reason, about)])
     stirred.set()
+
+
+def keep_events(store: RunStore, events: Sequence[RunEvent]) -> None:
+    """Store an event each of several runs. If it ends the run, the run's states become spans of its trace."""
+    ends = [event for event in events if not event.state.is_open] if traces.are_on() else []
+    ended = [event.run_id for event in ends if not is_stored(event, store.events(event.run_id))]
+    store.add_events(events)
+    for run in store.runs_named(ended) if ended else ():
+        trace_states(run, store.events(run.run_id))
 
 
 def run_event(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from kexbench import traces
 from kexbench.api.commit_models import FollowedSpec, FollowedView
 from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
@@ -141,7 +142,11 @@ class Follower:
             spec_text=spec.text,
             catalogue_text=spec.catalogue_text,
         )
+        began_at = self._clock()
         check = self._api.run_followed(request)
+        if check.run_id:
+            facts = {"repository": following.repository, "spec_path": following.path, "commit": commit}
+            traces.add("request run", check.run_id, (began_at, self._clock()), facts)
         requested = AskedCommit(commit=commit, base=base, run_id=check.run_id) if check.run_id else None
         self._note(
             FollowedCommit(

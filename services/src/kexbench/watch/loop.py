@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
+from kexbench import traces
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.client import ApiClient, ApiError
 from kexbench.domain.commits import GONE_REMEDY, NO_COMMIT, BranchHead, Check, Commit, HandledCommit, Presence, Reason
@@ -52,6 +53,8 @@ class Watcher:
         self._say = say
         self._proposals = Proposals(forges, clock)
         self._newest = EARLIEST
+        self._polled_at = EARLIEST
+        """When the poll of the current repository began."""
         self._rings: Mapping[str, int] = {}
         self._reported: dict[str, str] = {}
         """The last reported error of each repository, so that each is reported once."""
@@ -105,6 +108,7 @@ class Watcher:
 
     def _read(self, source: GitSource) -> bool:
         """True if all repositories that its specs follow answered as well."""
+        self._polled_at = self._clock()
         handled_heads = dict(self._api.heads(source.repository.name))
         heads = source.heads()
         for branch in source.repository.branches:
@@ -257,7 +261,13 @@ class Watcher:
                     catalogue_text=catalogue,
                     subjects=list(subjects),
                 )
+                seen_at = self._clock()
                 check = send(request)
+                if check.run_id:
+                    facts = {"repository": commit.repository, "commit": commit.commit, "branch": commit.branch}
+                    traces.add("poll repository", check.run_id, (self._polled_at, seen_at), facts)
+                    facts = {"spec_path": path, "reason": str(reason)}
+                    traces.add("request run", check.run_id, (seen_at, self._clock()), facts)
                 result = check.run_id or "; ".join(map(str, check.faults)) or "planned"
                 self._say(f"commit {commit.commit[:12]} of {commit.repository}, {path}: {result}")
                 return check

@@ -101,6 +101,20 @@ def test_what_a_site_wants_is_in_every_pod_and_changes_nothing_of_its_own() -> N
             assert {"name": "site-ca", "mountPath": "/etc/kexbench/ca", "readOnly": True} in container["volumeMounts"]
 
 
+def test_what_a_site_wants_of_jobs_alone_is_not_in_builds() -> None:
+    endpoint = {"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}
+    secret = {"name": "collector", "key": "headers"}
+    headers = {"name": "OTEL_EXPORTER_OTLP_HEADERS", "valueFrom": {"secretKeyRef": secret}}
+    settings = replace(SETTINGS, site=JobPods.model_validate({"jobEnv": [endpoint, headers]}))
+    for template in pod_templates(of_run(settings)):
+        for container in our_containers(template):
+            assert endpoint in container["env"]
+            assert headers in container["env"]
+    others = pod_templates((of_kits(settings), of_line(settings), of_schedule(settings)))
+    for container in (container for template in others for container in our_containers(template)):
+        assert not any(variable["name"].startswith("OTEL_") for variable in container["env"])
+
+
 def job_ids(manifests: tuple[Manifest, ...]) -> list[str]:
     return [
         task["arguments"]["parameters"][0]["value"]

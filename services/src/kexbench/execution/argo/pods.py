@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Any
 
 from hera.workflows import models as argo
 from hera.workflows.models.io.k8s.api.core import v1
@@ -82,14 +83,16 @@ def own_container(
     resources: v1.ResourceRequirements,
     settings: JobSettings,
     mounts: Sequence[v1.VolumeMount] = (*_WORKING, _TOKEN),
+    site_env: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, object]:
-    """The fields of a container with our agent, for main and init containers; by default with its token."""
+    """The fields of a container with our agent, for main and init containers; by default with its token. `site_env`:
+    variables of the site for this container alone."""
     return {
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
         "command": ["python3", "-m", "kexbench.agent", *arguments],
         # The site's variables come first, so that ours override them.
-        "env": [v1.EnvVar.model_validate(variable) for variable in settings.site.env]
+        "env": [v1.EnvVar.model_validate(variable) for variable in (*settings.site.env, *site_env)]
         + [v1.EnvVar(name=name, value=value) for name, value in environment.items()]
         + _pod_variables(),
         "resources": resources,

@@ -6,6 +6,7 @@ holds jobs of a single pool, so a waiting pool does not hold up another.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
@@ -182,8 +183,9 @@ def _workflow_of_jobs(
         "KEXBENCH_ATTEMPT": f"{{{{=sprig.int(retries) + {before + 1}}}}}",
     }
     cpus = pods.whole_cpus(pool)
-    main = pods.own_container(["measure"], settings.runner_image, environment, cpus, settings)
-    fetch = pods.own_container(["fetch"], settings.runner_image, environment, cpus, settings)
+    container = partial(pods.own_container, site_env=settings.site.job_env)
+    main = container(["measure"], settings.runner_image, environment, cpus, settings)
+    fetch = container(["fetch"], settings.runner_image, environment, cpus, settings)
     template = _pod_template(
         name="job",
         parameter="job",
