@@ -1,12 +1,14 @@
 #!/bin/sh
 # Makes the keys and certificates of the tests with the openssl command line tool, once per
 # folder. Throw-away keys; the DH parameters are public and checked in (their safe primes take
-# minutes to find). A file `complete` marks a whole folder.
+# minutes to find). A file `complete` marks a whole folder. Suites that run side by side share it.
 set -eu
 to=$1
 here=$(dirname "$0")
 mkdir -p "$to"
-cp "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
+exec 9>"$to/lock"
+flock 9
+cp -u "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
 [ -e "$to/complete-2" ] && exit 0 # 2: every certificate has a name
 OPENSSL_CONF=/dev/null
