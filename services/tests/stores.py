@@ -2,7 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import clickhouse_connect
 
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
@@ -19,6 +23,15 @@ _migrated: set[str] = set()
 
 def clauses_of(dsn: str) -> EngineClauses:
     return EngineClauses(ENGINE) if dsn == CLICKHOUSE else EngineClauses()
+
+
+def made(dsn: str, database: str) -> str:
+    """The name of a database, which on a real server with replicated tables somebody has to create first."""
+    if dsn == CLICKHOUSE and clauses_of(dsn).is_replicated:
+        path = f"/clickhouse/databases/{database}"
+        with closing(clickhouse_connect.get_client(dsn=dsn, interface=urlsplit(dsn).scheme)) as client:
+            client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Replicated('{path}', '1', '1')")
+    return database
 
 
 class Raw:
@@ -50,7 +63,7 @@ def emptied(dsn: str) -> Iterator[ClickHouseStore]:
     """The same store for every test that asks, without what others have left. A database for each would make all
     slower test by test: chDB loads every table whenever it is opened."""
     clauses = clauses_of(dsn)
-    database = f"emptied_{clauses.replacing}"
+    database = made(dsn, f"emptied_{clauses.replacing}")
     store = ClickHouseStore(dsn, database, clauses)
     if dsn not in _migrated:
         store.migrate()

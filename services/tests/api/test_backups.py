@@ -36,7 +36,7 @@ from tests.api.test_golden_answers import asked as asked  # noqa: PLC0414 (a fix
 from tests.builders import HOST, a_run, an_alert_event, an_event, an_invocation, newest_runs
 from tests.exported import exported_rows
 from tests.store.conftest import server_dsn as server_dsn  # noqa: PLC0414 (a fixture)
-from tests.stores import clauses_of, raw
+from tests.stores import clauses_of, made, raw
 
 _numbers = count()
 StoreAt = Callable[[str], ClickHouseStore]
@@ -49,7 +49,7 @@ def new_store() -> Iterator[StoreAt]:
     stores: list[ClickHouseStore] = []
 
     def new_store(dsn: str) -> ClickHouseStore:
-        stores.append(ClickHouseStore(dsn, f"restored_{next(_numbers)}", clauses_of(dsn)))
+        stores.append(ClickHouseStore(dsn, made(dsn, f"restored_{next(_numbers)}"), clauses_of(dsn)))
         return stores[-1]
 
     yield new_store

@@ -12,7 +12,7 @@ import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.rights import grants
-from tests.stores import CLICKHOUSE, emptied
+from tests.stores import CLICKHOUSE, emptied, made
 
 SERVICES = Path(__file__).parents[2]
 _SESSION, _DATABASES = token_hex(4), count()
@@ -55,9 +55,9 @@ def dsn(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def database() -> str:
-    """A name that no other test uses, nor an earlier one on a server that lasts."""
-    return f"contract_{_SESSION}_{next(_DATABASES)}"
+def database(dsn: str) -> str:
+    """One that no other test uses, nor an earlier one on a server that lasts."""
+    return made(dsn, f"contract_{_SESSION}_{next(_DATABASES)}")
 
 
 @pytest.fixture
