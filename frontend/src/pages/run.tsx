@@ -32,6 +32,7 @@ import { triggerText } from "@/components/queue-model";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
+import { SpreadSection } from "@/components/RunSpread";
 import { FirstLookMark, isOpen, RunNote, RunState } from "@/components/RunState";
 import { SampleLinks } from "@/components/SampleLinks";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
@@ -152,6 +153,7 @@ function Results({ run, progress, search }: ResultsProps) {
         <RunFacts run={run} />
       </section>
       <EnvironmentSection environment={run.environment} />
+      <SpreadSection spread={run.spread} />
       <HostSection hosts={run.hosts} />
       <KitSection run={run} />
       <SkippedSection skipped={run.skipped} />

@@ -13,6 +13,7 @@ from kexbench.answers.mixed_pools import MixedPool, mixed_pool
 from kexbench.answers.reference import ReferenceView, reference_view
 from kexbench.answers.runs import RunSummary, known_run, summary
 from kexbench.answers.shapes import CaseView
+from kexbench.answers.spread import NodeShare, spread
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, HostKind, kind_of
 from kexbench.domain.kits import KitManifest
@@ -60,6 +61,7 @@ class RunDetail(Frozen):
     spec_text: str
     measure: Measure
     hosts: list[HostView]
+    spread: list[NodeShare] = Field(description="over the nodes of a cluster; empty on a machine by itself")
     mixed_pools: list[MixedPool] = Field(description="the run's pools whose nodes are not comparable")
     host_kind: HostKind | None = Field(description="the host kind of the cells; null while nothing is stored")
     host_kinds: list[HostKind] = Field(description="the host kinds that the run has numbers of")
@@ -189,6 +191,7 @@ def run_detail(
         spec_text=stored.spec_text,
         measure=stored.plan.measure,
         hosts=_hosts(stored, attempts),
+        spread=spread(stored, attempts, store.stored_by_job(run_id)) if attempts else [],
         mixed_pools=_mixed_pools(stored, attempts),
         host_kind=kind,
         host_kinds=kinds,
