@@ -64,13 +64,13 @@ class Settings(BaseSettings):
 
     replica: str | None = Field(
         None,
-        description="name of this process among several dispatchers or APIs, such as its pod's; default: a random one",
+        description="name of this process among several dispatchers or APIs, such as its pod's; default: random",
     )
     replica_url: str | None = Field(None, description="where the other APIs of the same store reach this one")
     replica_lease: str | None = Field(
         None,
-        description="namespace:name of the Kubernetes Lease whose holder writes to the store, of several APIs; default: "
-        "this API is the only one",
+        description="namespace:name of the Kubernetes Lease whose holder writes to the store, of several APIs; "
+        "default: this API is the only one",
     )
 
     log: Literal["text", "json"] = Field("text", description="what every process logs: lines, or a JSON object a line")

@@ -3,12 +3,12 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from http import HTTPStatus
 from typing import Protocol
 
 import httpx2
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -122,8 +122,7 @@ class HandOn:
             except ProblemError as problem:
                 await _refuse(problem, scope, receive, send)
             except HTTPException as error:  # the body was too large or too slow
-                problem = ProblemError(HTTPStatus(error.status_code), str(error.detail))
-                await _refuse(problem, scope, receive, send, dict(error.headers or {}))
+                await _refuse(ProblemError(HTTPStatus(error.status_code), str(error.detail)), scope, receive, send)
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         url = self._writing.writer_url()
@@ -134,10 +133,8 @@ class HandOn:
     def _once_readable(self, send: Send) -> Send:
         async def send_later(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < HTTPStatus.BAD_REQUEST:
-                try:
+                with suppress(StoreError):  # it is stored; the next write or the next writer computes its summaries
                     await run_in_threadpool(self._store.content_version)
-                except StoreError:
-                    pass  # it is stored, and its summaries are computed with the next write or by the next writer
             await send(message)
 
         return send_later
@@ -156,12 +153,9 @@ async def _body(receive: Receive) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-async def _refuse(
-    problem: ProblemError, scope: Scope, receive: Receive, send: Send, headers: dict[str, str] | None = None
-) -> None:
+async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
     note_detail(scope, problem.detail)
-    response: Response = problem_response(problem)
-    response.headers.update(headers or {})
+    response = problem_response(problem)
     if problem.status is HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = str(RETRY_AFTER_S)
     response.headers["Connection"] = "close"  # the body may not have been read
