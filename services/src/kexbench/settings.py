@@ -66,7 +66,7 @@ class Settings(BaseSettings):
         None,
         description="name of this process among several dispatchers or APIs, such as its pod's; default: random",
     )
-    replica_url: str | None = Field(None, description="where the other APIs of the same store reach this one")
+    replica_host: str | None = Field(None, description="address at which the other APIs of the store reach this one")
     replica_lease: str | None = Field(
         None,
         description="namespace:name of the Kubernetes Lease whose holder writes to the store, of several APIs; "
@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _can_have_replicas(self) -> Self:
         if self.replica_lease:
-            needed = {"KEXBENCH_REPLICA_URL": self.replica_url, "KEXBENCH_STORE_URL": self.store_url}
+            needed = {"KEXBENCH_REPLICA_HOST": self.replica_host, "KEXBENCH_STORE_URL": self.store_url}
             if missing := [name for name, value in needed.items() if not value]:
                 raise ValueError(f"KEXBENCH_REPLICA_LEASE needs {' and '.join(missing)}: several APIs share a server")
             if self.access != "cluster":
@@ -151,7 +151,13 @@ class Settings(BaseSettings):
     @property
     def own_url(self) -> str:
         """Where `serve` listens."""
-        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+        return _url_of(self.host, self.port)
+
+    @property
+    def replica_url(self) -> str:
+        """Where other replicas reach this one, which has `replica_host`."""
+        assert self.replica_host
+        return _url_of(self.replica_host, self.port)
 
     @property
     def replica_name(self) -> str:
@@ -177,6 +183,10 @@ class Settings(BaseSettings):
     @property
     def store_is_embedded(self) -> bool:
         return not self.store_url
+
+
+def _url_of(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _listed(text: str) -> tuple[str, ...]:

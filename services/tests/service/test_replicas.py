@@ -1,9 +1,9 @@
 """Two APIs on one store on a server: both answer alike, whichever is asked to write, and one goes on when the other is
 killed."""
 
+import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -26,7 +26,9 @@ from bench.large_store import Extent, fill, run_of
 from bench.questions import Asked, questions
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation
+from kexbench.service.reach import LOCK
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.lock import StoreLock
 from kexbench.store.migrate import EngineClauses
 from kexbench.store.rights import grants
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi
@@ -34,12 +36,14 @@ from tests.builders import an_invocation
 from tests.service.replica import LEASE_S
 from tests.stores import raw
 
+pytestmark = pytest.mark.thorough
 SERVICES = Path(__file__).parents[2]
 TIMEOUT_S = 60.0
 LATER = (429, 502, 503, 504)
 EXTENT = Extent(runs=2, groups=1, versions=3, hosts=2, batches=4)
 OF_A_PROCESS = {"health", "store"}
 """What each says of itself, and sizes on the disk, which change by themselves."""
+UNORDERED = {"stored_invocations"}
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -77,19 +81,17 @@ class Scene:
     stack: ExitStack
 
     def api(self, name: str) -> Api:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        url = f"http://127.0.0.1:{port}"
         settings = {
             "HOME": self.folder / "home",
             "CACHE": self.folder / name,
             "STORE_URL": self.dsn,
             "STORE_DATABASE": self.database,
             "ACCESS": "cluster",
-            "PORT": port,
+            "PORT": 0,
+            "PUBLIC_URL": "https://kexbench.example.org",
             "PAGES": self.folder / "no-pages",
             "REPLICA": name,
-            "REPLICA_URL": url,
+            "REPLICA_HOST": "127.0.0.1",
             "REPLICA_LEASE": "kexbench:kexbench-api",
         }
         environment = os.environ | {f"KEXBENCH_{key}": str(value) for key, value in settings.items()}
@@ -99,11 +101,16 @@ class Scene:
         )
         self.stack.callback(process.wait)
         self.stack.callback(process.kill)
-        return Api(process, url)
+        lock = StoreLock(self.folder / name / LOCK)
+        until(lambda: lock.read() is not None)
+        address = lock.read()
+        assert address is not None
+        return Api(process, address.url)
 
     def both(self) -> tuple[Api, Api]:
         """The first one writes."""
-        apis = self.api("one"), self.api("other")
+        with ThreadPoolExecutor() as starting:
+            apis = tuple(starting.map(self.api, ("one", "other")))
         until(lambda: any(api.writes() for api in apis) and all(api.answers() for api in apis))
         return apis if apis[0].writes() else (apis[1], apis[0])
 
@@ -131,11 +138,16 @@ class AnyOf(httpx2.BaseTransport):
     answer is that it should."""
 
     def __init__(self, *apis: Api) -> None:
-        self._turns = cycle([httpx2.HTTPTransport() for _ in apis])
+        self._transports = [httpx2.HTTPTransport() for _ in apis]
+        self._turns = cycle(self._transports)
         self._urls = cycle([httpx2.URL(api.url) for api in apis])
         self._lock = Lock()
         self.repeated: Counter[int] = Counter()
         """By status; 0 if there was no answer."""
+
+    def close(self) -> None:
+        for transport in self._transports:
+            transport.close()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         deadline = time.monotonic() + TIMEOUT_S
@@ -188,7 +200,8 @@ def answers_of(api: Api, asked: Asked) -> dict[str, Any]:
             url = f"{api.url}{question.path}"
             answer = httpx2.get(url, params=question.parameters, headers=headers, timeout=60, trust_env=False)
             assert answer.is_success, answer.text
-            answers[question.name] = answer.text
+            unordered = question.name in UNORDERED
+            answers[question.name] = sorted(answer.json(), key=json.dumps) if unordered else answer.text
     return answers
 
 

@@ -70,8 +70,8 @@ def dispatch(
             signal.signal(name, lambda *_: ending.set())
         with (
             _served(health, settings.dispatcher_port),
-            watching(installation, api, _log.info, health.troubles),
-            notifier.notifying(installation, api, _log.info, health.troubles),
+            watching(installation, api, _log.info, health.troubles, health.acts),
+            notifier.notifying(installation, api, _log.info, health.troubles, health.acts),
         ):
             dispatcher.run(ending)
 

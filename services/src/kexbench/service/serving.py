@@ -166,7 +166,8 @@ class Service:
 
     def _replica(self, installation: Installation) -> Replica | None:
         """None if no other process serves the store, which is not open yet otherwise."""
-        leases, settings = installation.leases(), installation.settings
+        settings = installation.settings.model_copy(update={"port": self._socket.getsockname()[1]})
+        leases = installation.leases()
         if leases is None:
             return None
         assert settings.replica_lease
