@@ -41,7 +41,7 @@ SERVICES = Path(__file__).parents[2]
 TIMEOUT_S = 120.0
 CLIENTS, UPLOADS = 20, 3
 """Of each client, so many uploads."""
-LATER = (429, 502, 503, 504)
+LATER = (429, 503)
 EXTENT = Extent(runs=2, groups=1, versions=3, hosts=2, batches=4)
 OF_A_PROCESS = {"health", "store"}
 """What each says of itself, and sizes on the disk, which change by themselves."""

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.problems import RETRY_AFTER_S, ProblemError, problem_response
 from kexbench.api.refusals import note_detail
-from kexbench.store.port import StoreError, Upkeep
+from kexbench.store.port import TRY_AGAIN, StoreError, Upkeep
 
 _MARK = b"x-kexbench-handed-on"
 """A request that has it goes no further: two processes that each take the other for the writer would never answer."""
@@ -55,6 +55,13 @@ class Writing(Protocol):
         ...
 
 
+class NothingDone(ProblemError):
+    """The request did not reach a process that writes."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(HTTPStatus.SERVICE_UNAVAILABLE, detail, TRY_AGAIN)
+
+
 class Courier:
     """Sends requests to the writer, each once."""
 
@@ -75,12 +82,12 @@ class Courier:
         try:
             answer = await self._client().send(request, stream=True)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
-            raise ProblemError(
-                HTTPStatus.SERVICE_UNAVAILABLE, "the process that writes to the store does not answer", _AGAIN
-            ) from None
+            raise NothingDone("the process that writes to the store does not answer") from None
         except httpx2.HTTPError:
             detail = "the process that writes to the store broke off: it may have done what was requested"
-            raise ProblemError(HTTPStatus.BAD_GATEWAY, detail, "look whether it was done, or repeat it") from None
+            raise ProblemError(
+                HTTPStatus.SERVICE_UNAVAILABLE, detail, "look whether it was done, or repeat it"
+            ) from None
         response = StreamingResponse(answer.aiter_raw(), answer.status_code)
         response.raw_headers = [
             (name.lower(), value) for name, value in answer.headers.raw if name.lower() not in _OF_ONE_CONNECTION
@@ -127,7 +134,7 @@ class HandOn:
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         url = self._writing.writer_url()
         if url is None or any(name == _MARK for name, _ in scope["headers"]):
-            raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "no process writes to the store at the moment", _AGAIN)
+            raise NothingDone("no process writes to the store at the moment")
         await self._courier.hand_on(url, scope, receive, send)
 
     def _once_readable(self, send: Send) -> Send:
@@ -138,9 +145,6 @@ class HandOn:
             await send(message)
 
         return send_later
-
-
-_AGAIN = "try again; nothing was lost"
 
 
 async def _body(receive: Receive) -> AsyncIterator[bytes]:
@@ -156,7 +160,7 @@ async def _body(receive: Receive) -> AsyncIterator[bytes]:
 async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
     note_detail(scope, problem.detail)
     response = problem_response(problem)
-    if problem.status is HTTPStatus.SERVICE_UNAVAILABLE:
+    if isinstance(problem, NothingDone):
         response.headers["Retry-After"] = str(RETRY_AFTER_S)
     response.headers["Connection"] = "close"  # the body may not have been read
     await response(scope, receive, send)
