@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import secrets
+import signal
 import socket
 import sys
 import threading
@@ -196,6 +197,9 @@ class Service:
         if self.address.lasting and (self.replica or not self.store.open_runs()):
             threading.Thread(target=ask_first, args=(self.address.url,), name="first answers", daemon=True).start()
         if self.replica:
+            # The server raises the signal again at its end. By default it would end the process before the lease is
+            # released.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit())
             self.replica.start()
         with ExitStack() as stack:
             if self._pruner:
