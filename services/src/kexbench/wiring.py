@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kexbench.planning.spec import Catalogue
     from kexbench.queue.supplies import LocalSupplies, Supplies
     from kexbench.runner.probe import WorkerProber
-    from kexbench.store.clickhouse import ClickHouseStore
 
 STORE_PATIENCE_S = 300.0
 

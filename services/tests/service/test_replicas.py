@@ -125,7 +125,7 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
-    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path / "server"), *grants("*")]
+    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path / "server"), *grants("replicas_*")]
     (tmp_path / "home").mkdir()
     with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server, ExitStack() as stack:
         assert server.stdout is not None
