@@ -1,7 +1,6 @@
 """Two APIs on one store on a server: both answer alike, whichever is asked to write, and one goes on when the other is
 killed."""
 
-import json
 import os
 import signal
 import subprocess
@@ -32,6 +31,7 @@ from kexbench.store.lock import StoreLock
 from kexbench.store.migrate import EngineClauses
 from kexbench.store.rights import grants
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi
+from tests.api.test_golden_answers import _text
 from tests.builders import an_invocation
 from tests.service.replica import LEASE_S
 from tests.stores import raw
@@ -45,7 +45,6 @@ LATER = (429, 503)
 EXTENT = Extent(runs=2, groups=1, versions=3, hosts=2, batches=4)
 OF_A_PROCESS = {"health", "store"}
 """What each says of itself, and sizes on the disk, which change by themselves."""
-UNORDERED = {"stored_invocations"}
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -194,16 +193,14 @@ def upload(api: ClusterApi, run: Run, invocation: Invocation, uid: str = "uid-1"
     return api.ask(who, "POST", f"/runs/{run.run_id}/invocations", invocation.model_dump(mode="json"))
 
 
-def answers_of(api: Api, asked: Asked) -> dict[str, Any]:
+def answers_of(api: Api, asked: Asked) -> dict[str, str]:
     headers = {"Authorization": "Bearer dispatcher"}
     answers = {}
     for question in questions(asked):
         if question.name not in OF_A_PROCESS:
             url = f"{api.url}{question.path}"
             answer = httpx2.get(url, params=question.parameters, headers=headers, timeout=60, trust_env=False)
-            assert answer.is_success, answer.text
-            unordered = question.name in UNORDERED
-            answers[question.name] = sorted(answer.json(), key=json.dumps) if unordered else answer.text
+            answers[question.name] = _text(question.name, answer)  # without what is about the time of the question
     return answers
 
 
@@ -218,7 +215,7 @@ def test_both_give_the_same_answers_before_and_after_what_either_was_asked_to_wr
         assert answers_of(first, asked) == answers_of(second, asked)
         run = other.started()
         assert other.announce(run).status_code == 204
-        for number, invocation in enumerate(uploads_of(run)):
+        for number, invocation in enumerate(uploads_of(run)[:4]):
             assert upload((one, other)[number % 2], run, invocation).status_code == 204
             matrices = [api.get("/api/v1/matrix", run_id=run.run_id).text for api in (second, first)]
             assert matrices[0] == matrices[1]
