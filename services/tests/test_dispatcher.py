@@ -153,6 +153,24 @@ def test_only_who_holds_the_lease_acts_and_another_goes_on_when_it_is_gone() -> 
     assert set(stage.submissions().values()) == {1}
 
 
+def test_one_that_stands_by_says_so_and_its_rounds_do_not_hide_those_of_the_other() -> None:
+    stage = Stage()
+    one, other = stage.healths["one"], stage.healths["other"]
+    stage.tick()
+    other.end_round(answered=stage.other.once())
+    one.end_round(answered=True)
+    assert (one.acts(), other.acts()) == (True, False)
+    assert [health.answer("/healthz")[2] for health in (one, other)] == [b"OK: acts", b"OK: stands by"]
+    texts = [health.answer("/metrics")[2].decode() for health in (one, other)]
+    assert ["kexbench_dispatcher_acts 1.0" in text for text in texts] == [True, False]
+    assert 'kexbench_dispatcher_rounds_total{result="answered"} 1.0' in texts[0]
+    assert 'kexbench_dispatcher_rounds_total{result="answered"} 0.0' in texts[1]
+    stage.pass_s(31)
+    assert not one.acts(), "it has not renewed its lease"
+    assert stage.other.once()
+    assert other.acts()
+
+
 def test_a_dispatcher_that_lost_its_lease_while_it_looked_does_nothing_any_more() -> None:
     stage = Stage()
     ask = stage.control.known_kits

@@ -113,3 +113,28 @@ def test_an_empty_variable_is_an_unset_one(name: str, monkeypatch: pytest.Monkey
     unset = getattr(Settings(), name)
     monkeypatch.setenv(f"KEXBENCH_{name.upper()}", "")
     assert getattr(Settings(), name) == unset
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "needs KEXBENCH_REPLICA_HOST and KEXBENCH_STORE_URL: several APIs share a server"),
+        ({"replica_host": "192.0.2.1"}, "needs KEXBENCH_STORE_URL"),
+        ({"replica_host": "192.0.2.1", "store_url": "https://store:8443"}, "needs KEXBENCH_ACCESS=cluster"),
+    ],
+)
+def test_several_apis_need_a_server_a_cluster_and_addresses(given: dict[str, str], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        Settings.model_validate({"replica_lease": "kexbench:kexbench-api", **given})
+
+
+@pytest.mark.parametrize(
+    ("host", "url"), [("192.0.2.1", "http://192.0.2.1:8350"), ("fd00::1", "http://[fd00::1]:8350")]
+)
+def test_another_api_is_reached_at_its_address(host: str, url: str) -> None:
+    assert Settings(replica_host=host).replica_url == url
+
+
+def test_a_process_without_a_name_gets_one_that_no_other_has() -> None:
+    assert Settings(replica="kexbench-api-1").replica_name == "kexbench-api-1"
+    assert Settings().replica_name != Settings().replica_name

@@ -73,6 +73,19 @@ affinity:
 {{- end }}
 {{- end -}}
 
+{{/* Of several replicas each on a node of its own, where there are enough: (list . "api" replicas). */}}
+{{- define "kexbench.spread" -}}
+{{- if gt (int (index . 2)) 1 -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "kexbench.selector" . | nindent 8 }}
+{{- end -}}
+{{- end -}}
+
 {{/*
 What the site wants of every container, as JSON lists: env, mounts, volumes. What tools read certificates from is named
 by each of its names. Kubernetes is asked without the proxy, whose address every pod knows.

@@ -13,7 +13,7 @@ from kexbench.client import ApiError
 from kexbench.domain.notifications import SAID_MAX, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
-from kexbench.queue.troubles import Troubles
+from kexbench.queue.troubles import Troubles, always
 from kexbench.wiring import Installation
 
 AT_A_TIME = 100
@@ -56,10 +56,11 @@ class Sender:
         self._reported = ""
         """The last reported error of the outbox, so that each is reported once."""
 
-    def run(self, ending: Event, interval_s: float) -> None:
+    def run(self, ending: Event, interval_s: float, acts: Callable[[], bool] = always) -> None:
         self._troubles.begin_rounds("notifier")
         while not ending.is_set():
-            self._troubles.guard_round("notifier", "notifications", partial(self._round, ending))
+            if acts():
+                self._troubles.guard_round("notifier", "notifications", partial(self._round, ending))
             ending.wait(interval_s)
 
     def _round(self, ending: Event) -> bool:
@@ -109,15 +110,19 @@ class Sender:
 
 @contextmanager
 def notifying(
-    installation: Installation, outbox: Outbox, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation,
+    outbox: Outbox,
+    say: Callable[[str], None],
+    troubles: Troubles | None = None,
+    acts: Callable[[], bool] = always,
 ) -> Iterator[None]:
-    """Run a sender in a thread for as long as the context lasts; none if there is no channel. Raises DocumentError for
-    faulty channels."""
+    """Run a sender in a thread for as long as the context lasts; none if there is no channel. It sends while this
+    process `acts`. Raises DocumentError for faulty channels."""
     sender, ending = sender_of(installation, outbox, say, troubles), Event()
     if sender is None:
         yield
         return
-    thread = Thread(target=sender.run, args=(ending, PACE_S), name="notifier")
+    thread = Thread(target=sender.run, args=(ending, PACE_S, acts), name="notifier")
     thread.start()
     try:
         yield

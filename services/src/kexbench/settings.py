@@ -1,12 +1,14 @@
 """Settings, read once from the environment (`KEXBENCH_…`) into a frozen object."""
 
 import re
+import socket
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 from urllib.parse import quote, urlencode, urlsplit
+from uuid import uuid4
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kexbench.shipped import ROOT
@@ -60,6 +62,17 @@ class Settings(BaseSettings):
     workers: Path = Field(ROOT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(ROOT / "bench-specs" / "libraries.yaml")
 
+    replica: str | None = Field(
+        None,
+        description="name of this process among several dispatchers or APIs, such as its pod's; default: random",
+    )
+    replica_host: str | None = Field(None, description="address at which the other APIs of the store reach this one")
+    replica_lease: str | None = Field(
+        None,
+        description="namespace:name of the Kubernetes Lease whose holder writes to the store, of several APIs; "
+        "default: this API is the only one",
+    )
+
     log: Literal["text", "json"] = Field("text", description="what every process logs: lines, or a JSON object a line")
     access: Literal["local", "cluster"] = Field(
         "local", description="who may write: this machine, or a cluster's accounts"
@@ -96,6 +109,16 @@ class Settings(BaseSettings):
                 raise ValueError(f"{value!r} is not a URL. Write it like https://kexbench.example.org")
         return value
 
+    @model_validator(mode="after")
+    def _can_have_replicas(self) -> Self:
+        if self.replica_lease:
+            needed = {"KEXBENCH_REPLICA_HOST": self.replica_host, "KEXBENCH_STORE_URL": self.store_url}
+            if missing := [name for name, value in needed.items() if not value]:
+                raise ValueError(f"KEXBENCH_REPLICA_LEASE needs {' and '.join(missing)}: several APIs share a server")
+            if self.access != "cluster":
+                raise ValueError("KEXBENCH_REPLICA_LEASE needs KEXBENCH_ACCESS=cluster, where the Lease is")
+        return self
+
     @field_validator("embed_origins")
     @classmethod
     def _has_origins(cls, value: str) -> str:
@@ -128,7 +151,18 @@ class Settings(BaseSettings):
     @property
     def own_url(self) -> str:
         """Where `serve` listens."""
-        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+        return _url_of(self.host, self.port)
+
+    @property
+    def replica_url(self) -> str:
+        """Where other replicas reach this one, which has `replica_host`."""
+        assert self.replica_host
+        return _url_of(self.replica_host, self.port)
+
+    @property
+    def replica_name(self) -> str:
+        """Unique among the processes that run at the same time."""
+        return self.replica or f"{socket.gethostname()}-{uuid4()}"
 
     @property
     def store_dsn(self) -> str:
@@ -149,6 +183,10 @@ class Settings(BaseSettings):
     @property
     def store_is_embedded(self) -> bool:
         return not self.store_url
+
+
+def _url_of(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from kexbench.store.port import BackupStore, Store, StoreAway
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.doorbell import Doorbell
+    from kexbench.execution.leases import Leases
     from kexbench.kits import KitStore, Workshop
     from kexbench.kits.servers import ServerStore
     from kexbench.material.store import MaterialStore
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kexbench.planning.spec import Catalogue
     from kexbench.queue.supplies import LocalSupplies, Supplies
     from kexbench.runner.probe import WorkerProber
-    from kexbench.store.clickhouse import ClickHouseStore
 
 STORE_PATIENCE_S = 300.0
 
@@ -165,7 +165,9 @@ class Installation:
             )
         self.pools()  # reports faults of the pools when the service starts
         shared_store = SharedKitStore(
-            self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256()
+            self.settings.home.absolute() / "kits",
+            WorkerSource(self.settings.workers).sha256(),
+            shared=self.settings.replica_lease is not None,
         )
         return Supplies(
             shared_store,
@@ -213,10 +215,31 @@ class Installation:
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}
 
+    def leases(self) -> Leases | None:
+        """By which several APIs agree on the one that writes; None if there is one. Raises ClusterError."""
+        if self.settings.replica_lease is None:
+            return None
+        from kexbench.execution.lightkube_leases import LightkubeLeases
+
+        return LightkubeLeases.connect(self.settings.replica_lease.partition(":")[0])
+
+    def unopened_store(self) -> Store:
+        """The store, as it is. Raises StoreError."""
+        from kexbench.store.clickhouse import ClickHouseStore
+        from kexbench.store.migrate import EngineClauses
+        from kexbench.store.port import StoreError
+
+        try:
+            address = self.settings.store_dsn
+        except OSError as error:
+            remedy = "name a file that can be read in KEXBENCH_STORE_PASSWORD_FILE and KEXBENCH_STORE_CA_FILE"
+            raise StoreError(f"{error.filename}: {error.strerror}", remedy) from None
+        return ClickHouseStore(address, self.settings.store_database, EngineClauses(self.settings.store_engine))
+
     def open_store(self, on_wait: Callable[[str], None] | None = None) -> Store:
         """The store, opened and migrated. With `on_wait` this waits for a server that does not answer yet, and reports
         each wait to `on_wait`. Raises StoreError."""
-        store = self._closed_store()
+        store = self.unopened_store()
         if on_wait is None:
             store.migrate()
             return store
@@ -233,19 +256,7 @@ class Installation:
 
     def store_to_restore(self) -> BackupStore:
         """The store, as it is. Raises StoreError."""
-        return self._closed_store()
-
-    def _closed_store(self) -> ClickHouseStore:
-        from kexbench.store.clickhouse import ClickHouseStore
-        from kexbench.store.migrate import EngineClauses
-        from kexbench.store.port import StoreError
-
-        try:
-            address = self.settings.store_dsn
-        except OSError as error:
-            remedy = "name a file that can be read in KEXBENCH_STORE_PASSWORD_FILE and KEXBENCH_STORE_CA_FILE"
-            raise StoreError(f"{error.filename}: {error.strerror}", remedy) from None
-        return ClickHouseStore(address, self.settings.store_database, EngineClauses(self.settings.store_engine))
+        return self.unopened_store()
 
     def backup(self, store: BackupStore) -> Iterator[bytes]:
         """The pieces of a backup. Raises StoreError and OSError."""

@@ -26,7 +26,7 @@ EXAMPLES = sorted((CHART / "ci").glob("*.yaml"))
 NAMESPACE, JOBS = "kexbench", "kexbench-jobs"
 RIGHTS = {
     ("ClusterRole", None): {"tokenreviews: create", "nodes: get list"},
-    ("Role", NAMESPACE): {"leases: create get update", "serviceaccounts: get"},
+    ("Role", NAMESPACE): {"leases: create", "leases: get update", "serviceaccounts: get"},
     ("Role", JOBS): {
         "pods: get",
         "workflows: create get list watch patch delete",

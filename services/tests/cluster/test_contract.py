@@ -20,8 +20,10 @@ from kexbench.execution.argo.cluster import ClusterError
 from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
 from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import run_workflows
+from kexbench.execution.lightkube_leases import LightkubeLeases
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.contract import LABELS, ClusterContract
+from tests.execution.leases import LeasesContract
 
 pytestmark = pytest.mark.cluster
 
@@ -55,6 +57,24 @@ class TestLightkubeCluster(ClusterContract):
     def bed(self, cluster_config: Path, namespace: str) -> Iterator[RealBed]:
         bed = RealBed(cluster_config, namespace)
         with closing(bed.cluster):
+            yield bed
+
+
+class RealLeaseBed:
+    def __init__(self, config: Path, namespace: str) -> None:
+        self.client = Client(config=KubeConfig.from_file(config), namespace=namespace)
+        self._now = datetime.now(UTC)
+        self.leases = LightkubeLeases(self.client, namespace, lambda: self._now)
+
+    def pass_s(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+class TestLightkubeLeases(LeasesContract):
+    @pytest.fixture
+    def lease_bed(self, cluster_config: Path, namespace: str) -> Iterator[RealLeaseBed]:
+        bed = RealLeaseBed(cluster_config, namespace)
+        with closing(bed.client):
             yield bed
 
 

@@ -4,7 +4,8 @@ Start at `app.py`.
 
 - `app.py`, `document.py`: the application, and its OpenAPI document.
 - `gate.py`, `access.py`, `cluster_access.py`: which requests are let in, and whose; `problems.py`: errors;
-  `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need.
+  `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need;
+  `handing_on.py`: what another process answers (docs/adr/0050).
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
   `upgrades.py` (`/upgrades`, `/capacity`, badges), `fleet.py` (`/fleet`),

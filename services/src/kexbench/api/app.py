@@ -45,6 +45,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
 from kexbench.api.doorbell import Doorbell
 from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
+from kexbench.api.handing_on import Courier, HandOn, Writing
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.refusals import Refusals
@@ -156,6 +157,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     yield
     await app.state.answers.end()
     await app.state.streams.finish()
+    await app.state.courier.end()
 
 
 def _no_catalogue() -> Catalogue:
@@ -178,6 +180,7 @@ def create_app(
     views: Sequence[View] = (),
     repositories: Sequence[Repository] = (),
     backup: Callable[[], Iterator[bytes]] | None = None,
+    writing: Writing | None = None,
 ) -> Api:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
@@ -185,7 +188,7 @@ def create_app(
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
     pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched. `backup` returns
-    the pieces of a backup."""
+    the pieces of a backup. `writing` is None if no other process serves the store."""
     app = Api(
         title="kexbench",
         version=__version__,
@@ -198,13 +201,13 @@ def create_app(
     )
     install_problem_handlers(app)
     app.state.troubles = troubles or Troubles()
-    app.state.monitoring = Monitoring(store, app.state.troubles)
+    app.state.monitoring = Monitoring(store, app.state.troubles, writes=writing.leads if writing else lambda: True)
     app.state.store_check = StoreCheck(store, app.state.troubles, repositories)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.backup = backup
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
-    app.state.streams = Streams(store)
+    app.state.streams, app.state.courier = Streams(store), Courier()
     app.state.upload_turns = asyncio.Semaphore(UPLOADS_AT_ONCE)
     app.state.engine = monitoring.engine_of(store)
     app.state.answers = Answers(app)
@@ -214,6 +217,8 @@ def create_app(
     app.state.reading = Reading()
     app.add_middleware(ReadingTurns, reading=app.state.reading)
     app.add_middleware(AnswersAtHand)
+    if writing:
+        app.add_middleware(HandOn, writing=writing, store=store, courier=app.state.courier)
     app.add_middleware(Gate, hosts=hosts)
     app.add_middleware(Refusals, count=app.state.monitoring.refused)
 

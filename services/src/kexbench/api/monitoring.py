@@ -64,8 +64,13 @@ class Monitoring:
     """The metrics of one application."""
 
     def __init__(
-        self, store: Store, troubles: Troubles, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        store: Store,
+        troubles: Troubles,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        writes: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`writes` returns whether this process writes to the store."""
         self._troubles = troubles
         self._clock = clock
         self._failed_at = EARLIEST
@@ -84,6 +89,8 @@ class Monitoring:
             self._refusals.labels(written, reason)
         words = "Parts of the service that currently fail."
         Gauge("kexbench_service_troubles", words, registry=self._registry).set_function(lambda: len(troubles.now()))
+        words = "1 in the process that writes to the store, 0 in others."
+        Gauge("kexbench_service_writes", words, registry=self._registry).set_function(lambda: float(writes()))
         words = "1 while the store takes no writes because its disk is full."
         Gauge("kexbench_store_full", words, registry=self._registry).set_function(lambda: float(troubles.lacks_room()))
 
@@ -123,6 +130,12 @@ def metrics(request: Request) -> Response:
     """For Prometheus."""
     monitoring: Monitoring = request.app.state.monitoring
     return Response(monitoring.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@at_root.get("/healthz", include_in_schema=False)
+async def healthz() -> Response:
+    """For the kubelet: this process answers, whatever the store does. A restart would not help the store."""
+    return Response("OK", media_type="text/plain; charset=utf-8")
 
 
 class StoreCheck:

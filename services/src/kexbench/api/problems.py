@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kexbench.api.models import Problem
 from kexbench.api.refusals import note_detail
 from kexbench.domain.refusals import Candidate, Refusal, RefusalReason
-from kexbench.store.port import StoreError, StoreFull
+from kexbench.store.port import NotTheWriter, StoreError, StoreFull
 
 _STATUS = {
     RefusalReason.MISSING: HTTPStatus.NOT_FOUND,
@@ -23,6 +23,8 @@ _STATUS = {
     RefusalReason.UNUSABLE: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_S = 2
+"""While no process writes to the store."""
 _MOST_ERRORS = 5
 """Faults of a request that the answer lists. A large body can have a million."""
 _MOST_CHARACTERS = 200
@@ -58,7 +60,8 @@ def install_problem_handlers(app: FastAPI) -> None:
     def _store(request: Request, error: StoreError) -> JSONResponse:
         if isinstance(error, StoreFull):
             request.app.state.monitoring.has_no_room(error)
-        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), error.remedy)
+        headers = {"Retry-After": str(RETRY_AFTER_S)} if isinstance(error, NotTheWriter) else None
+        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), error.remedy, headers=headers)
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -2,12 +2,10 @@
 
 import logging
 import signal
-import socket
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
-from uuid import uuid4
 
 import typer
 
@@ -56,11 +54,10 @@ def dispatch(
         raise typer.Exit(2)
     assert settings.api_url
     assert settings.token_file
-    identity = f"{socket.gethostname()}-{uuid4()}"
     installation = Installation(settings)
     with (
         closing(ApiClient(settings.api_url, token_in(settings.token_file), patience_s=_PATIENCE_S)) as api,
-        dispatcher_of(settings, api, identity, lambda: datetime.now(UTC)) as (dispatcher, health),
+        dispatcher_of(settings, api, settings.replica_name, lambda: datetime.now(UTC)) as (dispatcher, health),
     ):
         if once:
             with watcher_of(installation, api, _log.info) as watcher:
@@ -73,8 +70,8 @@ def dispatch(
             signal.signal(name, lambda *_: ending.set())
         with (
             _served(health, settings.dispatcher_port),
-            watching(installation, api, _log.info, health.troubles),
-            notifier.notifying(installation, api, _log.info, health.troubles),
+            watching(installation, api, _log.info, health.troubles, health.acts),
+            notifier.notifying(installation, api, _log.info, health.troubles, health.acts),
         ):
             dispatcher.run(ending)
 

@@ -1,6 +1,7 @@
 """The dispatcher's endpoints for the kubelet and Prometheus. Liveness does not depend on the API and Kubernetes: if one
 of them is away, a restart of this process does not help."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeVar, cast, get_args
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from kexbench.api.metrics import LoopMetrics
+from kexbench.execution.leases import LEASE_S
 from kexbench.queue.troubles import Troubles
 
 STALE_S = 900.0
@@ -45,6 +47,8 @@ class Health:
         self.troubles = troubles
         self._clock = clock
         self._round_ended_at = clock()
+        self._held_at = -math.inf
+        self._stands_by = False
         self._registry = CollectorRegistry()
         words = "Rounds over all open runs, by whether the API and Kubernetes answered every request."
         self._rounds = Counter("kexbench_dispatcher_rounds", words, ["result"], registry=self._registry)
@@ -58,6 +62,8 @@ class Health:
         for to in get_args(Asked):
             self._requests.labels(to)
         self._registry.register(LoopMetrics(troubles))
+        words = "1 in the dispatcher that acts, 0 in one that stands by."
+        Gauge("kexbench_dispatcher_acts", words, registry=self._registry).set_function(lambda: float(self.acts()))
         words = "Parts of the dispatcher that currently fail."
         Gauge("kexbench_dispatcher_troubles", words, registry=self._registry).set_function(
             lambda: len(self.troubles.now())
@@ -74,9 +80,19 @@ class Health:
         return cast(Port, _Counted(port, self._requests.labels(to).inc))
 
     def end_round(self, *, answered: bool) -> None:
-        """Record the end of a round."""
+        """Record the end of a round. One that stands by has none, since it asks nobody."""
         self._round_ended_at = self._clock()
+        if self._stands_by:
+            return
         self._rounds.labels("answered" if answered else "failed").inc()
+
+    def note_lease(self, *, is_ours: bool) -> None:
+        self._stands_by = not is_ours
+        self._held_at = self._clock() if is_ours else -math.inf
+
+    def acts(self) -> bool:
+        """Whether this dispatcher holds the lease, as far as it knows."""
+        return self._clock() - self._held_at < LEASE_S
 
     @property
     def lives(self) -> bool:
@@ -88,7 +104,8 @@ class Health:
             return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(self._registry)
         if path == "/healthz":
             status = HTTPStatus.OK if self.lives else HTTPStatus.SERVICE_UNAVAILABLE
-            return status, "text/plain; charset=utf-8", status.phrase.encode()
+            words = f"{status.phrase}: {'acts' if self.acts() else 'stands by'}"
+            return status, "text/plain; charset=utf-8", words.encode()
         return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"use /healthz or /metrics"
 
     @contextmanager

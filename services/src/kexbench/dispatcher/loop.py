@@ -206,7 +206,9 @@ class Dispatcher:
         return False
 
     def _holds_lease(self) -> bool:
-        return self._cluster.hold_lease(LEASE, self._identity)
+        is_ours = self._cluster.hold_lease(LEASE, self._identity)
+        self._health.note_lease(is_ours=is_ours)
+        return is_ours
 
     def _see(self, view: RunView, ready: Mapping[str, tuple[str, ...]], pods: Sequence[PodView]) -> Seen:
         """Reads workflows first, and what is left out last: see Seen."""

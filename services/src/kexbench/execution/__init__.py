@@ -8,5 +8,7 @@ Start at `local.py`.
 - `restoring.py`: restores lost data of a store from the folders of runs.
 - `adding.py`: folders of runs that were measured elsewhere.
 - `backing_up.py`, `from_backup.py`: a backup of the store and the home, and back.
+- `leases.py`, `lightkube_leases.py`: one of several processes holds a lease of Kubernetes; `lightkube_errors.py`: what
+  its client says.
 - `argo/`: jobs as pods of a cluster.
 """

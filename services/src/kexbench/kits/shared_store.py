@@ -75,12 +75,19 @@ class Arrival:
 
 class SharedKitStore:
     """A kit store in the folder `root` that serves pods. Only kits with the harness `worker_sha256` count.
-    One process uses it at a time. Opening it deletes uploads that a killed process left."""
+    One process writes to it at a time. Opening it deletes uploads that a killed process left, unless it is `shared`
+    with processes that may be receiving some: then the one that begins to write deletes them."""
 
-    def __init__(self, root: Path, worker_sha256: str) -> None:
+    def __init__(self, root: Path, worker_sha256: str, *, shared: bool = False) -> None:
         self.kit_store = KitStore(root)
         self._worker_sha256 = worker_sha256
         self._packing = Lock()
+        if not shared:
+            self.begin()
+
+    def begin(self) -> None:
+        """Prepare it for writing."""
+        root = self.kit_store.root
         shutil.rmtree(root / ".incoming", ignore_errors=True)
         for name in (".incoming", ".packed", "refs"):
             (root / name).mkdir(parents=True, exist_ok=True)

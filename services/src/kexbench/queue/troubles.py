@@ -18,6 +18,11 @@ ROOM = "room"
 """The part of a store whose disk is full, whichever parts cannot write."""
 
 
+def always() -> bool:
+    """For a process that no other one stands by for."""
+    return True
+
+
 @dataclass(frozen=True)
 class Rounds:
     """Of one loop since its process began. `succeeded_at` is its last success, None before the first."""

@@ -2,6 +2,7 @@
 
 - `serving.py`: the process that holds the store and serves the API. Start here.
 - `reach.py`: finds that process, or becomes it.
+- `replicas.py`: one of several such processes writes (docs/adr/0050).
 - `connections.py`: limits of connections; `pruning.py`: removes old batches.
 """
 

@@ -23,9 +23,12 @@ class Pruner:
         troubles: Troubles,
         *,
         measures_here: bool,
+        may_write: Callable[[], bool] = lambda: True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`measures_here`: this machine measures too, and must not be disturbed."""
+        """`measures_here`: this machine measures too, and must not be disturbed. `may_write`: no other process does it
+        now."""
+        self._may_write = may_write
         self._store = store
         self._keep = keep
         self._troubles = troubles
@@ -35,6 +38,8 @@ class Pruner:
     def once(self) -> float:
         """One step. Returns the seconds until the next one."""
         with self._troubles.guard("pruning"):
+            if not self._may_write():
+                return _BUSY_S
             if self._measures_here and is_measuring(self._store):
                 return _BUSY_S
             now = self._clock()

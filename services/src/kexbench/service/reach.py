@@ -11,6 +11,7 @@ from kexbench.settings import Settings
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
 
+LOCK = "store.lock"
 START_TIMEOUT_S = 60.0
 _POLL_S = 0.05
 
@@ -20,7 +21,8 @@ class ServiceUnavailable(Exception):
 
 
 def store_lock(settings: Settings) -> StoreLock:
-    return StoreLock(settings.home / "store.lock")
+    """Of several processes that share a store and its home, each has a lock of its own machine."""
+    return StoreLock((settings.cache if settings.replica_lease else settings.home) / LOCK)
 
 
 def own_store(settings: Settings) -> StoreLock:

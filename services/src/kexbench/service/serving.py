@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import secrets
+import signal
 import socket
 import sys
 import threading
@@ -22,10 +23,12 @@ from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
 from kexbench.api.gate import Reading
 from kexbench.execution.restoring import restore
 from kexbench.queue.streams import Streams
+from kexbench.queue.supplies import Supplies
 from kexbench.queue.troubles import Troubles
 from kexbench.service.connections import config_of
 from kexbench.service.pruning import Pruner
-from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
+from kexbench.service.reach import LOCK, ServiceUnavailable, wait_until_healthy
+from kexbench.service.replicas import Replica
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
 
@@ -122,27 +125,30 @@ class Service:
             raise ServiceUnavailable(
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
             ) from None
-        self.store = installation.open_store(_log.warning if lasting else None)
         self.troubles = Troubles()
-        for loss in restore(self.store, installation.run_folders()):
-            _log.warning("%s", loss)
-            self.troubles.add("store", f"{loss}.")
+        self.replica = self._replica(installation) if lasting else None
+        if self.replica is None:
+            self.store = installation.open_store(_log.warning if lasting else None)
+            for loss in restore(self.store, installation.run_folders()):
+                _log.warning("%s", loss)
+                self.troubles.add("store", f"{loss}.")
         if lasting and settings.keep_batches_days:
             keep, here = timedelta(days=settings.keep_batches_days), settings.access == "local"
-            self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here)
+            may_write = self.replica.leads if self.replica else lambda: True
+            self._pruner = Pruner(self.store, keep, self.troubles, measures_here=here, may_write=may_write)
         bound_port = self._socket.getsockname()[1]
         self.installation = Installation(settings.model_copy(update={"host": host, "port": bound_port}))
         own_url = self.installation.settings.own_url
         self.address = ServiceAddress(pid=os.getpid(), url=own_url, secret=secrets.token_hex(32), lasting=lasting)
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
+        gatekeeper, self._supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
         app = create_app(
             self.store,
             gatekeeper,
             pages,
-            supplies,
+            self._supplies,
             self.doorbell,
             catalogue=installation.catalogue,
             scorecard_file=settings.scorecard,
@@ -154,14 +160,47 @@ class Service:
             views=installation.views(),
             repositories=installation.repositories(),
             backup=partial(installation.backup, self.store),
+            writing=self.replica,
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)
 
+    def _replica(self, installation: Installation) -> Replica | None:
+        """None if no other process serves the store, which is not open yet otherwise."""
+        settings = installation.settings.model_copy(update={"port": self._socket.getsockname()[1]})
+        leases = installation.leases()
+        if leases is None:
+            return None
+        assert settings.replica_lease
+        self.store = installation.unopened_store()
+        replica = Replica(
+            leases,
+            settings.replica_lease.rpartition(":")[2],
+            f"{settings.replica_name} {settings.replica_url}",
+            self.store,
+            self._begin_to_write,
+            StoreLock(settings.home / LOCK),
+            self.troubles,
+        )
+        self.store.share(replica.may_write)
+        return replica
+
+    def _begin_to_write(self) -> None:
+        """Raises StoreError."""
+        self.store.migrate()
+        if isinstance(self._supplies, Supplies):
+            self._supplies.shared_store.begin()
+
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal, and until the background work `beside` has ended. The work gets the signal first."""
-        if self.address.lasting and not self.store.open_runs():  # reading would disturb a run that goes on now
+        # Reading would disturb a run that goes on now on this machine.
+        if self.address.lasting and (self.replica or not self.store.open_runs()):
             threading.Thread(target=ask_first, args=(self.address.url,), name="first answers", daemon=True).start()
+        if self.replica:
+            # The server raises the signal again at its end. By default it would end the process before the lease is
+            # released.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+            self.replica.start()
         with ExitStack() as stack:
             if self._pruner:
                 stack.enter_context(self._pruner.working())
@@ -179,6 +218,8 @@ class Service:
 
     def __exit__(self, *raised: object) -> None:
         self.store.close()
+        if self.replica:
+            self.replica.end()
         self._lock.release()
 
     @contextmanager

@@ -43,6 +43,7 @@ class BackupTables(Connection):
         """Nobody else writes meanwhile. The thread must not write either."""
         with self._turns.still():
             yield
+            self._check_may_write()  # otherwise another process may have written meanwhile
 
     @contextmanager
     def table_rows(self, table: str) -> Iterator[pa.RecordBatchReader]:

@@ -18,7 +18,7 @@ from kexbench.store.exports import ExportTables
 from kexbench.store.fleet import FleetTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
-from kexbench.store.port import StoreError
+from kexbench.store.port import Schema, StoreAway, StoreError
 from kexbench.store.profiles import ProfileTables
 from kexbench.store.pruning import PruningTables
 from kexbench.store.rights import SYSTEM_TABLES
@@ -57,6 +57,19 @@ class ClickHouseStore(
             remedy = "repeat kexbench restore with the same backup, which completes it"
             raise StoreError("a restore into this store has not finished", remedy)
         self._migrate()
+
+    def schema(self) -> Schema:
+        try:
+            applied = self.applied_migrations()
+            marked = self._marked_restore()
+        except StoreAway:
+            raise
+        except StoreError:  # there is no database or table of migrations
+            return "older"
+        known = {migration.version: migration.sha256 for migration in migrate.load_migrations()}
+        if applied.items() <= known.items():
+            return "same" if applied == known and marked is None else "older"
+        return "newer"
 
     def begin_restore(self, backup: str, migrations: Mapping[int, str]) -> bool:
         """Prepare an empty store, or one that `backup` was being restored into, for the rows of a schema that has these

@@ -8,7 +8,7 @@ import ssl
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -30,7 +30,7 @@ from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
 from kexbench.store.causes import DOES_NOT_OPEN, engines_words, is_full, needed_bytes, store_error
 from kexbench.store.columns import as_arrow
-from kexbench.store.port import DiskRoom, StoreAway, StoreError, StoreFull
+from kexbench.store.port import DiskRoom, NotTheWriter, StoreAway, StoreError, StoreFull
 from kexbench.store.rights import grants
 from kexbench.store.turns import WriteTurns
 
@@ -122,6 +122,8 @@ class Connection:
         self._database = database
         self._local = threading.local()
         self._turns = WriteTurns()
+        self._may_write: Callable[[], bool] | None = None
+        """None if no other process uses the store."""
         self._numbering = threading.Lock()
         self._replacing = threading.Lock()
         """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
@@ -130,6 +132,15 @@ class Connection:
         """Ids of the hosts that this object has stored."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
         """By table and its written columns, so that the types are requested only once."""
+
+    def share(self, may_write: Callable[[], bool]) -> None:
+        assert not self._embedded, "no other process can open an embedded store"
+        self._may_write = may_write
+
+    def _check_may_write(self) -> None:
+        """Raises NotTheWriter."""
+        if self._may_write is not None and not self._may_write():
+            raise NotTheWriter
 
     def close(self) -> None:
         """Close the clients of all threads; a thread that continues gets a new one."""
@@ -250,6 +261,7 @@ class Connection:
     def _writing(self) -> Iterator[None]:
         """Counts a write after it: whoever reads the number before has at most read too much."""
         with self._turns.writing():
+            self._check_may_write()
             try:
                 yield
             finally:

@@ -22,6 +22,11 @@ from kexbench.store.summaries import COUNTS, IS_SHOWN, KEYS_FIRST, SUBJECT, Summ
 
 MOST_BYTES = 64 << 20
 """Of kept values, pickled. In memory they take some three times as much."""
+_DELIVERED = {
+    **dict.fromkeys(("samples", "outcomes", "profiles", "withdrawn", "invocations"), "run_id, case_id"),
+    "aside_attempts": "run_id",
+}
+"""Tables that results are read from beside the summaries, and the columns that say of which."""
 _UNKNOWN_BYTES = 1 << 20
 """Of a value that cannot be pickled."""
 
@@ -65,6 +70,8 @@ class KeptTables(SummaryTables):
         self._refreshing = threading.Lock()
         self._keeping = threading.Lock()
         self._deliveries: Counter[RunCase] = Counter()
+        self._newest_parts: dict[tuple[str, str], int] = {}
+        """The newest block of each table and partition of `_DELIVERED`, if other processes deliver too."""
         self._kept: OrderedDict[Hashable, tuple[Token, Any, int]] = OrderedDict()
         """By key, the token and the value with its bytes."""
         self._bytes = 0
@@ -73,6 +80,8 @@ class KeptTables(SummaryTables):
         with self._refreshing:
             version = self.content_version()
             if version != self._read_at:
+                if self._may_write is not None:
+                    self._note_deliveries_of_others()
                 self._evidence, self._read_at = self._newer(self._evidence), version
             return self._evidence
 
@@ -86,6 +95,43 @@ class KeptTables(SummaryTables):
             self._deliveries.update(places)
         with self._writing():
             pass
+
+    def _note_deliveries_of_others(self) -> None:
+        """Repeated ones too, which leave the checksums as they are. A part that was merged names what it had before as
+        well: then more is computed anew than needs be."""
+        newest = {
+            (row["table"], row["partition_id"]): int(row["newest"])
+            for row in self._query(
+                "SELECT `table`, partition_id, max(max_block_number) AS newest FROM system.parts"
+                " WHERE database = {database:String} AND `table` IN {tables:Array(String)} AND active"
+                " GROUP BY `table`, partition_id",
+                {"database": self._database, "tables": list(_DELIVERED)},
+            )
+        }
+        before, self._newest_parts = self._newest_parts, newest
+        if not self._evidence.basis:
+            return  # nothing is kept yet
+        changed = {key: before.get(key, -1) for key, block in newest.items() if before.get(key, -1) != block}
+        places: set[RunCase] = set()
+        try:
+            for (table, partition), block in changed.items():
+                places |= self._delivered_since(table, partition, block)
+        except BaseException:
+            self._newest_parts = before
+            raise
+        with self._keeping:
+            self._deliveries.update(places)
+
+    def _delivered_since(self, table: str, partition: str, block: int) -> set[RunCase]:
+        selected = self._query(
+            f"SELECT DISTINCT {_DELIVERED[table]} FROM {table} WHERE _partition_id = {{partition:String}}"
+            " AND toInt64(splitByChar('_', _part)[3]) > {block:Int64}",
+            {"partition": partition, "block": block},
+        )
+        if "case_id" in _DELIVERED[table]:
+            return {RunCase(row["run_id"], row["case_id"]) for row in selected}
+        run_ids = {row["run_id"] for row in selected}
+        return {place for place in self._evidence.digests if place.run_id in run_ids}
 
     def kept(
         self,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.batches import Values
@@ -47,6 +47,13 @@ class StoreError(Exception):
 
 class StoreAway(StoreError):
     """The store does not answer. It may be starting."""
+
+
+class NotTheWriter(StoreError):
+    """Another process may write to the store, and this one may not."""
+
+    def __init__(self) -> None:
+        super().__init__("another process writes to the store now")
 
 
 class StoreFull(StoreError):
@@ -415,10 +422,23 @@ could give other answers than the batches: then they stay. Otherwise the mean an
 (RoundRatio) in steps, by the first subject, then the second."""
 
 
+Schema = Literal["older", "same", "newer"]
+
+
 class Upkeep(Protocol):
     """The store itself."""
 
     def migrate(self) -> None: ...
+    def schema(self) -> Schema:
+        """The schema of the store compared with this release's. One that is not there yet, or whose restore has not
+        finished, is older. Raises StoreError."""
+        ...
+
+    def share(self, may_write: Callable[[], bool]) -> None:
+        """Other processes use the store too, and this one writes only while it may: otherwise each write raises
+        NotTheWriter. Only for a server."""
+        ...
+
     def engine(self) -> str: ...
     def check_readable(self) -> None:
         """Reads nothing of every table that answers are read from. Raises StoreError if one can't be read."""

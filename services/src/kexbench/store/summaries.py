@@ -107,6 +107,9 @@ class SummaryTables(Connection):
     def _summarise_stored(self) -> None:
         """Compute the summaries of what was stored since the last time."""
         with self._summarising:
+            if self._may_write is not None and not self._may_write():
+                self._unsummarised.clear()  # left to the process that writes now: it computes what is missing
+                return
             while stored := self._unsummarised.copy():
                 run_id = next(iter(stored))[0]
                 of_run = {each for each in stored if each[0] == run_id}

@@ -11,7 +11,7 @@ from kexbench.client import ApiError
 from kexbench.domain.commits import BranchHead, branch_of
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges import CommitStatus, Forge, ForgeError
-from kexbench.queue.troubles import Troubles
+from kexbench.queue.troubles import Troubles, always
 from kexbench.watch.telling import Verdicts, comment_of, status_of
 
 _FOR_GOOD = (400, 404, 422)
@@ -62,10 +62,11 @@ class Announcer:
         self._errors: dict[str, list[str]] = {}
         """The last reported errors of each repository, so that each is reported once."""
 
-    def run(self, ending: Event, interval_s: float) -> None:
+    def run(self, ending: Event, interval_s: float, acts: Callable[[], bool] = always) -> None:
         self._troubles.begin_rounds("announcer")
         while not ending.is_set():
-            self._troubles.guard_round("announcer", "forges", self.once)
+            if acts():
+                self._troubles.guard_round("announcer", "forges", self.once)
             ending.wait(interval_s)
 
     def once(self) -> bool:

@@ -17,7 +17,7 @@ from kexbench.domain.commits import GONE_REMEDY, NO_COMMIT, BranchHead, Check, C
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
-from kexbench.queue.troubles import Troubles, reason_of
+from kexbench.queue.troubles import Troubles, always, reason_of
 from kexbench.watch.errors import SourceError
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
@@ -59,12 +59,15 @@ class Watcher:
         self._reported: dict[str, str] = {}
         """The last reported error of each repository, so that each is reported once."""
 
-    def run(self, ending: Event, interval_s: float) -> None:
-        """Poll until the event is set. Between two polls, read only repositories whose webhook arrived."""
+    def run(self, ending: Event, interval_s: float, acts: Callable[[], bool] = always) -> None:
+        """Poll while this process `acts`, until the event is set. Between two polls, read only repositories whose
+        webhook arrived."""
         next_poll = -math.inf
         self._troubles.begin_rounds("watcher")
         while not ending.is_set():
-            if time.monotonic() >= next_poll:
+            if not acts():
+                pass
+            elif time.monotonic() >= next_poll:
                 next_poll = time.monotonic() + interval_s
                 self._troubles.guard_round("watcher", _PART, self.once)
             else:

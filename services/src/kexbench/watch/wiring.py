@@ -9,7 +9,7 @@ from threading import Event, Thread
 from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
 from kexbench.forges import Forge, forge_of
-from kexbench.queue.troubles import Troubles
+from kexbench.queue.troubles import Troubles, always
 from kexbench.watch.announcing import Announcer
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
@@ -19,13 +19,17 @@ from kexbench.wiring import Installation
 
 @contextmanager
 def watching(
-    installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation,
+    api: ApiClient,
+    say: Callable[[str], None],
+    troubles: Troubles | None = None,
+    acts: Callable[[], bool] = always,
 ) -> Iterator[Watcher]:
-    """A watcher and an announcer that run in threads while the context lasts. A slow repository or forge holds up
-    nothing else. Raises DocumentError for a wrong configuration of repositories, and SourceError if a copy can't be
-    opened."""
+    """A watcher and an announcer that run in threads while the context lasts, and work while this process `acts`. A
+    slow repository or forge holds up nothing else. Raises DocumentError for a wrong configuration of repositories, and
+    SourceError if a copy can't be opened."""
     ending = Event()
-    pace = (ending, installation.settings.watch_interval_s)
+    pace = (ending, installation.settings.watch_interval_s, acts)
     with watcher_of(installation, api, say, troubles) as watcher:
         announcer = announcer_of(installation, api, say, troubles)
         threads = [

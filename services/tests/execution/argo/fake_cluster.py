@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kexbench.execution.argo import names
-from kexbench.execution.argo.cluster import LEASE_S, ClusterError, Phase, PodView, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView, WorkflowView
+from kexbench.execution.leases import LEASE_S
 from tests.builders import NOON
 
 Lease = tuple[str, datetime]

@@ -114,7 +114,3 @@ class Cluster(Protocol):
     def release_lease(self, name: str, identity: str) -> None:
         """Let another holder take it at once. Does nothing if it is not ours."""
         ...
-
-
-LEASE_S = 30
-"""A holder that does not renew its lease within this time loses it."""
