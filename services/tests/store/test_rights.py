@@ -27,7 +27,7 @@ def test_the_rights_cover_all_statements_of_the_store_and_no_others() -> None:
 def test_the_chart_gives_its_server_these_rights_and_the_documentation_names_them() -> None:
     chart = (ROOT / "charts/kexbench/templates/_helpers.tpl").read_text()
     assert re.findall(r"<query>(GRANT [^<]+)</query>", chart) == grants("{{ .Values.store.database }}")
-    document = (ROOT / "docs/operate/storage-and-backup.md").read_text()
+    document = (ROOT / "docs/operate/clickhouse.md").read_text()
     for grant in grants("kexbench"):
         assert f"{grant} TO kexbench;" in document
 
