@@ -9,6 +9,7 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from kexbench.domain.people import PersonRole
 from kexbench.shipped import ROOT
 
 MOST_PORT = 65535
@@ -86,6 +87,8 @@ class Settings(BaseSettings):
     builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may request runs on a cluster: namespace:name, separated by commas")
+    triagers: str = Field("", description="who may also handle alerts and set nodes aside there")
+    admins: str = Field("", description="who may do everything there")
 
     @field_validator("public_url")
     @classmethod
@@ -119,6 +122,16 @@ class Settings(BaseSettings):
         """Host names that the service answers to, besides localhost and addresses."""
         urls = filter(None, (urlsplit(url).hostname for url in (self.public_url, self.api_url) if url))
         return frozenset({self.host, *urls, *_listed(self.allowed_hosts)})
+
+    @property
+    def accounts_of_people(self) -> dict[str, PersonRole]:
+        """The role of each account of a cluster that has one. An account that is listed twice has the higher role."""
+        listed: tuple[tuple[PersonRole, str], ...] = (
+            ("submitter", self.submitters),
+            ("triager", self.triagers),
+            ("admin", self.admins),
+        )
+        return {account: role for role, accounts in listed for account in _listed(accounts)}
 
     @property
     def pages_url(self) -> str:

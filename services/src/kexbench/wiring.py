@@ -23,7 +23,7 @@ from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.planning.documents import DocumentError, read_text
 from kexbench.settings import Settings
-from kexbench.store.port import BackupStore, Store, StoreAway
+from kexbench.store.port import BackupStore, Store, StoreAway, TokenStore
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
@@ -134,8 +134,14 @@ class Installation:
         files = {repository.name: repository.webhook_secret_file for repository in self.repositories()}
         return Doorbell({name: Path(file) for name, file in files.items() if file is not None})
 
-    def gatekeeper(self, secret: str) -> Gatekeeper:
-        """Decides who may write: holders of a token signed with the secret, or accounts of the cluster."""
+    def gatekeeper(self, secret: str, store: TokenStore) -> Gatekeeper:
+        """Decides who may write: holders of stored tokens, and of tokens signed with the secret or accounts of the
+        cluster."""
+        from kexbench.api.stored_tokens import TokenGatekeeper
+
+        return TokenGatekeeper(store, self._gatekeeper_of_site(secret))
+
+    def _gatekeeper_of_site(self, secret: str) -> Gatekeeper:
         from kexbench.api.access import LocalGatekeeper
 
         settings = self.settings
@@ -147,7 +153,7 @@ class Installation:
             job=f"{settings.cluster_namespace}:{settings.job_service_account}",
             builder=f"{settings.cluster_namespace}:{settings.builder_service_account}",
             dispatcher=settings.dispatcher_service_account,
-            submitters=frozenset(filter(None, map(str.strip, settings.submitters.split(",")))),
+            people=settings.accounts_of_people,
         )
         return ClusterGatekeeper(in_cluster(), accounts)
 

@@ -29,6 +29,7 @@ from kexbench.api import (
     monitoring,
     notifications,
     overview,
+    people,
     reading,
     reference,
     scheduling,
@@ -40,6 +41,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.audit import Audit
 from kexbench.api.caching import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
@@ -80,6 +82,7 @@ _ROUTERS = (
             webhooks,
             alerts,
             notifications,
+            people,
         )
     ),
     *(module.at_root for module in (monitoring, upgrades, alerts)),
@@ -214,6 +217,7 @@ def create_app(
     app.state.reading = Reading()
     app.add_middleware(ReadingTurns, reading=app.state.reading)
     app.add_middleware(AnswersAtHand)
+    app.add_middleware(Audit, store=store)
     app.add_middleware(Gate, hosts=hosts)
     app.add_middleware(Refusals, count=app.state.monitoring.refused)
 

@@ -135,7 +135,8 @@ class Service:
         own_url = self.installation.settings.own_url
         self.address = ServiceAddress(pid=os.getpid(), url=own_url, secret=secrets.token_hex(32), lasting=lasting)
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
+        gatekeeper = installation.gatekeeper(self.address.secret, self.store)
+        supplies = installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
         app = create_app(
