@@ -28,6 +28,7 @@ from kexbench.store.port import BackupStore, Store, StoreAway, TokenStore
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.doorbell import Doorbell
+    from kexbench.api.login import Login
     from kexbench.kits import KitStore, Workshop
     from kexbench.kits.servers import ServerStore
     from kexbench.material.store import MaterialStore
@@ -156,6 +157,23 @@ class Installation:
             people=settings.accounts_of_people,
         )
         return ClusterGatekeeper(in_cluster(), accounts)
+
+    def login(self, pages_url: str) -> Login | None:
+        """How people log in to the pages at `pages_url`; None if they cannot. Raises OSError."""
+        settings = self.settings
+        if not settings.oidc_issuer or not settings.oidc_client_secret_file:
+            return None
+        from kexbench.api.login import Login, session_secret
+        from kexbench.api.oidc import OidcProvider
+        from kexbench.api.sessions import Sessions
+
+        secret = settings.oidc_client_secret_file.read_text(encoding="utf-8").strip()
+        return Login(
+            OidcProvider(settings.oidc_issuer, settings.oidc_client_id, secret),
+            Sessions(session_secret(secret), pages_url),
+            settings.roles_of_groups,
+            settings.oidc_groups_claim,
+        )
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What queued runs are supplied with. Raises DocumentError for faulty pools."""

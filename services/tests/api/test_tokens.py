@@ -123,5 +123,6 @@ def test_an_unknown_token_cannot_be_revoked(client: httpx2.Client) -> None:
 
 
 def test_whoever_says_nothing_is_nobody(client: httpx2.Client) -> None:
-    assert client.get("/me").json() == {"name": None, "role": None, "proof": "", "operations": []}
+    open_to_all = {"login": None, "may_read": True}
+    assert client.get("/me").json() == {"name": None, "role": None, "proof": "", "operations": [], **open_to_all}
     assert client.get("/me", headers=asks("alice", "triager")).json()["proof"] == "signed"

@@ -4,7 +4,8 @@ Start at `app.py`.
 
 - `app.py`, `document.py`: the application, and its OpenAPI document.
 - `gate.py`, `access.py`, `cluster_access.py`, `stored_tokens.py`: which requests are let in, and whose; `rights.py`:
-  what each role may do; `audit.py`: what was done, and `people.py`: who reads it; `problems.py`: errors;
+  what each role may do; `audit.py`: what was done, and `people.py`: who reads it;
+  `login.py`, `oidc.py`, `sessions.py`, `readers.py`: people who log in; `problems.py`: errors;
   `dependencies.py`: what routes are given; `caching.py`: kept answers; `calling.py`: what clients need.
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),

@@ -6,6 +6,7 @@ from typing import Annotated, Protocol, cast
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.calling import TokenError, bearer_of
@@ -49,6 +50,18 @@ class TokenEnded(TokenError):
         self.caller = caller
 
 
+class Sessions(Protocol):
+    """Logins of browsers."""
+
+    def caller(self, request: Request) -> Caller | None:
+        """Who is logged in, None if nobody is. Raises TokenError if the login has expired."""
+        ...
+
+    def check_origin(self, request: Request) -> None:
+        """Raises a 403 problem if a writing request does not come from the own pages."""
+        ...
+
+
 class Gatekeeper(Protocol):
     def identify(self, token: str) -> Caller:
         """Raises TokenError if the token is not valid, and AccessUnknown."""
@@ -72,40 +85,62 @@ class LocalGatekeeper:
         return Caller(local_role, name, proof="signed" if local_role in PERSON else "")
 
 
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+_Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+"""For the document alone: middleware identifies callers too, and has only a request."""
 
 
-def caller_of(request: Request, credentials: Credentials) -> Caller:
+def caller_of(request: Request, _: _Shown) -> Caller:
     """Who sends a request. Raises a 401 problem if nobody does, and a 403 problem if they may not use the route."""
-    caller = _identified(request, credentials)
+    caller = identified(request)
     allowed = RIGHTS[request.scope["route"].operation_id]
     if caller.role not in allowed:
         least = next((role for role in PERSON_ROLES if role in allowed), None)
         remedy = f"ask for the role {least}" if least and caller.role in PERSON else None
         detail = f"{caller.name} is {'an' if caller.role == 'admin' else 'a'} {caller.role}, which may not do this"
         raise ProblemError(HTTPStatus.FORBIDDEN, detail, remedy)
+    if caller.proof == "login":
+        cast(Sessions, request.app.state.sessions).check_origin(request)
     return caller
 
 
-def maybe_caller_of(request: Request, credentials: Credentials) -> Caller | None:
-    """None if a request says nothing about who sends it. Raises a 401 problem for a token that is not valid."""
-    return _identified(request, credentials) if credentials else None
+def maybe_caller_of(request: Request, _: _Shown) -> Caller | None:
+    """None if a request says nothing about who sends it, or its login has expired. Raises a 401 problem for a token
+    that is not valid."""
+    if _token_of(request) is not None:
+        return identified(request)
+    try:
+        return _logged_in(request)
+    except TokenError:
+        return None
 
 
-def _identified(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
+def identified(request: Request) -> Caller:
+    """Raises a 401 problem, a 503 problem, and StoreError."""
     caller: Caller | None = getattr(request.state, "caller", None)
     if caller is not None:
         return caller
-    gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
+    gatekeeper, token = cast(Gatekeeper, request.app.state.gatekeeper), _token_of(request)
     try:
-        request.state.caller = caller = gatekeeper.identify(credentials.credentials if credentials else "")
+        logged_in = _logged_in(request) if token is None else None
+        request.state.caller = caller = logged_in or gatekeeper.identify(token or "")
     except TokenError as error:
         if isinstance(error, TokenEnded):
             request.state.ended_caller = error.caller
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send a valid token for this service") from None
+        remedy = "log in again" if token is None else "send a valid token for this service"
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), remedy) from None
     except AccessUnknown as error:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
     return caller
+
+
+def _token_of(request: Request) -> str | None:
+    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+    return token if scheme.lower() == "bearer" else None
+
+
+def _logged_in(request: Request) -> Caller | None:
+    sessions = cast(Sessions | None, request.app.state.sessions)
+    return sessions.caller(request) if sessions else None
 
 
 TheCaller = Annotated[Caller, Depends(caller_of)]
@@ -116,7 +151,7 @@ ADMITTED = (Depends(caller_of),)
 
 async def identify_caller(request: Request) -> None:
     """Identify the caller before the body is read. `caller_of` then reuses the result. Raises the same errors."""
-    request.state.caller = await run_in_threadpool(caller_of, request, await _bearer(request))
+    request.state.caller = await run_in_threadpool(caller_of, request, None)
 
 
 def check_bounds(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
 from kexbench.api.access import ADMITTED, MaybeCaller, TheCaller
 from kexbench.api.dependencies import TheAuditStore, TheTokenStore
@@ -21,11 +21,16 @@ router = api_router(route_class=CountedRoute, tags=["people"], responses=uploads
 
 
 @router.get("/me", operation_id="me")
-def me(caller: MaybeCaller) -> Me:
+def me(request: Request, caller: MaybeCaller) -> Me:
     """Who sends this request, and what they may do."""
-    if caller is None:
-        return Me(name=None, role=None, proof="", operations=[])
-    return Me(name=caller.name, role=caller.role, proof=caller.proof, operations=operations_of(caller.role))
+    return Me(
+        name=caller.name if caller else None,
+        role=caller.role if caller else None,
+        proof=caller.proof if caller else "",
+        operations=operations_of(caller.role) if caller else [],
+        login=request.url_for("begin_login").path if request.app.state.login else None,
+        may_read=caller is not None or request.app.state.anyone_reads,
+    )
 
 
 @router.post("/tokens", operation_id="create_token", status_code=201)

@@ -16,6 +16,8 @@ class Me(Frozen):
     role: Role | None
     proof: Proof
     operations: list[str] = Field(description="the operations of this API that the role may use, by operation id")
+    login: str | None = Field(description="where to log in; null where this service has no login")
+    may_read: bool
 
 
 class TokenWanted(Frozen):

@@ -76,6 +76,7 @@ RIGHTS: Mapping[str, frozenset[Role]] = {
 """By operation id."""
 OPEN: Mapping[str, str] = {
     "capacity": "a question whose mix is its body; it stores nothing",
+    "logout": "it removes a cookie of whoever sends it",
     "receive_webhook": "the forge signs it with the repository's secret",
 }
 """Routes with a writing method that take no caller, and why."""

@@ -155,6 +155,8 @@ class Service:
             views=installation.views(),
             repositories=installation.repositories(),
             backup=partial(installation.backup, self.store),
+            login_by=installation.login(self.installation.settings.pages_url),
+            anyone_reads=settings.readers == "anyone",
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)
