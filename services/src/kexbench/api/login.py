@@ -122,6 +122,19 @@ def begin_login(login: TheLogin, next: Annotated[str, Query(max_length=2000)] = 
 @router.get("/login/callback", operation_id="login_callback", status_code=302, response_class=RedirectResponse)
 def finish_login(request: Request, login: TheLogin, state: str = "", code: str = "", error: str = "") -> Response:
     """Where the provider sends the browser back to."""
+    begun = _begun_here(request, login, state)
+    try:
+        name, role = _who_came_back(login, begun, code, error)
+    except (LoginRefused, ProviderAway) as refusal:
+        raise _problem(refusal) from None
+    response = RedirectResponse(begun["next"], HTTPStatus.FOUND)
+    login.sessions.remove(response, "login")
+    login.sessions.begin(response, name, role)
+    return response
+
+
+def _begun_here(request: Request, login: Login, state: str) -> dict[str, Any]:
+    """What this browser kept of the login. Raises a 403 problem if it has begun none with this state."""
     try:
         begun = login.sessions.read(request, "login")
     except TokenError:
@@ -129,18 +142,16 @@ def finish_login(request: Request, login: TheLogin, state: str = "", code: str =
     if begun is None or not hmac.compare_digest(begun["state"].encode(), state.encode()):
         detail = "this browser did not begin this login, or finished it already, or took too long"
         raise ProblemError(HTTPStatus.FORBIDDEN, detail, _AGAIN)
-    try:
-        if error or not code:
-            raise LoginRefused(f"the provider refused the login: {error or 'it sent no code'}")
-        own = BegunLogin(begun["state"], begun["nonce"], begun["verifier"])
-        claims = login.provider.finish(login.redirect_uri, own, code, login.groups_claim)
-        role = login.role_of(claims)
-    except (LoginRefused, ProviderAway) as refusal:
-        raise _problem(refusal) from None
-    response = RedirectResponse(begun["next"], HTTPStatus.FOUND)
-    login.sessions.remove(response, "login")
-    login.sessions.begin(response, name_of(claims), role)
-    return response
+    return begun
+
+
+def _who_came_back(login: Login, begun: Mapping[str, Any], code: str, error: str) -> tuple[str, PersonRole]:
+    """The name and role. Raises LoginRefused and ProviderAway."""
+    if error or not code:
+        raise LoginRefused(f"the provider refused the login: {error or 'it sent no code'}")
+    own = BegunLogin(begun["state"], begun["nonce"], begun["verifier"])
+    claims = login.provider.finish(login.redirect_uri, own, code, login.groups_claim)
+    return name_of(claims), login.role_of(claims)
 
 
 @router.post("/logout", operation_id="logout", status_code=204)
