@@ -262,7 +262,7 @@ packages-cluster:
 python: packages-run
 	@[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
 	@uv=$$($(BOOTSTRAP)/uv.sh) && cd services && \
-		UV_PYTHON_DOWNLOADS=never "$$uv" sync --system-certs --quiet --locked --extra local --extra traces --python "$$(python3 -c 'import sys; print(sys.executable)')"
+		UV_PYTHON_DOWNLOADS=never "$$uv" sync --system-certs --quiet --locked --extra local --extra traces --extra login --python "$$(python3 -c 'import sys; print(sys.executable)')"
 
 frontend: frontend/dist/index.html
 

@@ -11,7 +11,7 @@ const target = join(frontend, "src/api/generated");
 
 await createClient({
   input,
-  // The pages read; all they write is what becomes of runs, bisections, alerts and nodes, and that a bisection is begun.
+  // The pages read; all they write is what becomes of runs, bisections, alerts and nodes, that a bisection is begun, and who is logged in.
   parser: {
     filters: {
       operations: {
@@ -22,6 +22,7 @@ await createClient({
           "/^POST \\/api\\/v1\\/bisections\\/{bisection_id}\\/(cancel|resume)$/",
           "/^POST \\/api\\/v1\\/alerts\\/{alert_id}\\/events$/",
           "/^POST \\/api\\/v1\\/capacity$/",
+          "/^POST \\/api\\/v1\\/logout$/",
           "/^POST \\/api\\/v1\\/fleet\\/set-asides$/",
           "/^DELETE \\/api\\/v1\\/fleet\\/set-asides\\/{pool}\\/{node}$/",
         ],

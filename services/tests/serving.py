@@ -10,9 +10,9 @@ from fastapi import FastAPI
 
 
 @contextmanager
-def serving(app: FastAPI) -> Iterator[str]:
+def serving(app: FastAPI, listening: socket.socket | None = None) -> Iterator[str]:
     """Its address. It listens before the server runs, so whoever asks too early waits in the queue."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = listening or socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5))
     thread = Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

@@ -204,6 +204,29 @@ KEXBENCH_PUBLIC_URL. */}}
 {{- concat $names .Values.api.allowedHosts | uniq | join "," -}}
 {{- end -}}
 
+{{/* How people log in. They come back to KEXBENCH_PUBLIC_URL, which an Ingress has. */}}
+{{- define "kexbench.loginSettings" -}}
+{{- if not .Values.ingress.enabled -}}
+{{- fail "oidc.issuer: a login needs ingress.enabled, since the provider sends people back to that address" -}}
+{{- end -}}
+{{- $pairs := list -}}
+{{- range $role, $groups := .Values.oidc.roles -}}
+{{- range $groups -}}{{- $pairs = append $pairs (printf "%s=%s" $role .) -}}{{- end -}}
+{{- end -}}
+- name: KEXBENCH_OIDC_ISSUER
+  value: {{ .Values.oidc.issuer | quote }}
+- name: KEXBENCH_OIDC_CLIENT_ID
+  value: {{ .Values.oidc.clientId | quote }}
+- name: KEXBENCH_OIDC_CLIENT_SECRET_FILE
+  value: /etc/kexbench/oidc/{{ .Values.oidc.clientSecret.key }}
+- name: KEXBENCH_OIDC_GROUPS_CLAIM
+  value: {{ .Values.oidc.groupsClaim | quote }}
+- name: KEXBENCH_OIDC_ROLES
+  value: {{ required "oidc.roles: give a group a role" (join "," $pairs) | quote }}
+- name: KEXBENCH_READERS
+  value: {{ .Values.oidc.readers }}
+{{- end -}}
+
 {{/* Settings that api and dispatcher have in common. */}}
 {{- define "kexbench.clusterSettings" -}}
 - name: KEXBENCH_ACCESS

@@ -14,6 +14,7 @@ export function AlertControls({ detail: { alert, actions } }: { detail: AlertDet
   const allHostKinds = useQuery(filtersOptions()).data?.host_kinds ?? [];
   const hostKinds = alert.cells.length > 0 ? alert.cells : allHostKinds;
   const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
+    "change_alert",
     ({ action, form }: { action: Action; form?: FormData }) =>
       changeAlert({
         path: { alert_id },

@@ -11,14 +11,17 @@ type Control = BisectionDetail["controls"][number];
 const TITLES: Record<Control, string> = { cancel: "Cancel bisection", resume: "Resume bisection" };
 
 export function BisectionControls({ bisection: { summary, controls } }: { bisection: BisectionDetail }) {
-  const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest((control: Control) => {
-    const request = {
-      path: { bisection_id: summary.bisection_id },
-      auth: knownToken(),
-      throwOnError: true,
-    } as const;
-    return control === "cancel" ? cancelBisection(request) : resumeBisection(request);
-  });
+  const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
+    "resume_bisection",
+    (control: Control) => {
+      const request = {
+        path: { bisection_id: summary.bisection_id },
+        auth: knownToken(),
+        throwOnError: true,
+      } as const;
+      return control === "cancel" ? cancelBisection(request) : resumeBisection(request);
+    },
+  );
   return (
     <>
       {controls.length > 0 && (

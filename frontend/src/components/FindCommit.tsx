@@ -21,6 +21,7 @@ interface Props {
 export function FindCommit({ question, specText, pools }: Props) {
   const navigate = useNavigate();
   const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
+    "begin_bisection",
     async (body: BisectionWanted) =>
       (await beginBisection({ body, auth: knownToken(), throwOnError: true })).data,
     ({ bisection_id }) => void navigate(paths.bisection(bisection_id)),

@@ -3,14 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Children, type MouseEvent, type ReactNode, useId, useState } from "react";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { Account, LoginFirst } from "@/components/Account";
 import { navigation } from "@/components/navigation";
 import { Search } from "@/components/Search";
 import { troubleWords } from "@/components/trouble-words";
+import { useMe } from "@/components/use-me";
 import { dateTime } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
 
 export function Layout() {
+  const me = useMe();
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   const here = navigation
@@ -57,7 +60,7 @@ export function Layout() {
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
-        <Outlet />
+        {me?.login && !me.may_read ? <LoginFirst login={me.login} /> : <Outlet />}
       </main>
       <footer>
         {site ? (
@@ -65,7 +68,10 @@ export function Layout() {
             Published with kexbench {site.version}. Newest result: {dateTime(site.newest)}.
           </p>
         ) : (
-          <ServiceState />
+          <>
+            <Account />
+            <ServiceState />
+          </>
         )}
       </footer>
     </>

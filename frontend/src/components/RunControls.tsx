@@ -15,6 +15,7 @@ interface Props {
 
 export function RunControls({ run, heading }: Props) {
   const { shown, press, close, send, isBusy, isDone, refusal, trouble } = useTokenRequest(
+    "resume_run",
     (control: Control) => {
       const request = {
         path: { run_id: run.summary.run_id },

@@ -9,6 +9,7 @@ import { useTokenRequest } from "./use-token-request";
 export function SetAsideControl({ node: { pool, node, set_aside, sentinel } }: { node: PooledNode }) {
   const title = set_aside ? "Return node" : "Set aside";
   const { shown, press, close, send, isBusy, refusal, trouble } = useTokenRequest(
+    set_aside ? "return_node" : "set_aside",
     async (form: FormData) => {
       const caller = { auth: knownToken(), throwOnError: true } as const;
       if (set_aside) await returnNode({ path: { pool, node }, ...caller });

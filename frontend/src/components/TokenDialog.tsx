@@ -5,6 +5,7 @@ import { keepToken } from "@/api/token";
 import { Code } from "@/ui/Code";
 import { Dialog } from "@/ui/Dialog";
 import { Failed } from "@/ui/Notes";
+import { loginAddress, useMe } from "./use-me";
 
 const TOKEN = "token";
 
@@ -60,6 +61,7 @@ export function TokenDialog({
 function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }) {
   const field = useRef<HTMLInputElement>(null);
   const help = useId();
+  const me = useMe();
   useEffect(() => {
     if (refusal === null || !field.current) return;
     field.current.value = "";
@@ -67,6 +69,12 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
   }, [refusal]);
   return (
     <>
+      {me?.proof === "login" && (
+        <p>
+          You are logged in as {me.name}. The role {me.role} may not do this: ask an administrator, or use a
+          token that may.
+        </p>
+      )}
       <label className="field">
         <span>Access token</span>
         <input
@@ -101,6 +109,11 @@ function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }
               <span className="whole">--duration 1h</span>
             </Code>
           </>
+        )}
+        {me?.login && me.proof !== "login" && (
+          <p>
+            Or <a href={loginAddress(me.login)}>log in</a>.
+          </p>
         )}
         <p>The token stays in the memory of this page. Reloading or closing the page discards it.</p>
         {!window.isSecureContext && (

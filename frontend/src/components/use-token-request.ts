@@ -4,14 +4,18 @@ import { useState } from "react";
 import { wantNewest } from "@/api/outdated";
 import { isRefusedCaller } from "@/api/problem";
 import { forgetToken, knownToken } from "@/api/token";
+import { useMe } from "./use-me";
 
-/** `send` reads the token itself. `stays`: the dialog stays open after an error, so that its text is not lost. */
+/** `operation` is what the API calls the request; a login whose role may not do it needs a token of another.
+ * `send` reads the token itself. `stays`: the dialog stays open after an error, so that its text is not lost. */
 export function useTokenRequest<Input, Answer>(
+  operation: string,
   send: (request: Input) => Promise<Answer>,
   done: (answer: Answer) => void = () => {},
   stays = false,
 ) {
   const queries = useQueryClient();
+  const me = useMe();
   const [shown, show] = useState<{ request: Input; needsToken: boolean }>();
   const mutation = useMutation({
     mutationFn: send,
@@ -35,7 +39,8 @@ export function useTokenRequest<Input, Answer>(
   const isRefused = isRefusedCaller(mutation.error);
   /** Sends the request at once if there is a token and nothing to confirm. */
   const press = (request: Input, confirms: boolean) => {
-    const needsToken = knownToken() === undefined;
+    const suffices = me?.proof === "login" && me.operations.includes(operation);
+    const needsToken = knownToken() === undefined && !suffices;
     mutation.reset();
     if (needsToken || confirms) show({ request, needsToken });
     else mutation.mutate(request);

@@ -43,7 +43,7 @@ from kexbench.store.lock import ServiceAddress
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
-    from kexbench.api.access import Role
+    from kexbench.api.rights import Role
 
 Answer = TypeVar("Answer")
 Token = Callable[[], str]
@@ -131,7 +131,7 @@ class ApiClient:
         self._http = httpx2.Client(base_url=url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False, verify=_trusted(url))
 
     @classmethod
-    def here(cls, address: ServiceAddress, role: "Role" = "submitter") -> Self:
+    def here(cls, address: ServiceAddress, role: "Role" = "admin") -> Self:
         """For a service on this machine. It never retries: the next service has another address."""
         client = cls(address.url, token_for(address, role), patience_s=None)
         client.page = client.page if address.lasting else None

@@ -11,6 +11,7 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from kexbench.domain.people import PERSON_ROLES, PersonRole
 from kexbench.shipped import ROOT
 
 MOST_PORT = 65535
@@ -99,6 +100,20 @@ class Settings(BaseSettings):
     builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may request runs on a cluster: namespace:name, separated by commas")
+    triagers: str = Field("", description="who may also handle alerts and set nodes aside there")
+    admins: str = Field("", description="who may do everything there")
+
+    oidc_issuer: str | None = Field(None, description="URL of an OpenID Connect provider that people log in with")
+    oidc_client_id: str = Field("", description="this service, as the provider knows it")
+    oidc_client_secret_file: Path | None = Field(None, description="file with the secret that the provider gave it")
+    oidc_groups_claim: str = Field("groups", description="the claim that has a person's groups")
+    oidc_roles: str = Field(
+        "",
+        description="which groups have which role, such as viewer=*,submitter=devs,admin=leads; * is everyone",
+    )
+    readers: Literal["anyone", "viewers"] = Field(
+        "anyone", description="who may read: anyone who reaches the port, or only who logs in or sends a token"
+    )
 
     @field_validator("public_url")
     @classmethod
@@ -132,6 +147,46 @@ class Settings(BaseSettings):
                 )
         return value
 
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_safe(cls, value: str | None) -> str | None:
+        url = urlsplit(value or "https://unset")
+        is_local = url.hostname in ("127.0.0.1", "::1", "localhost")
+        if not url.hostname or (url.scheme != "https" and not (url.scheme == "http" and is_local)):
+            raise ValueError(f"{value!r} is not the https URL of a provider. Write it like https://login.example.org")
+        return value
+
+    @field_validator("oidc_roles")
+    @classmethod
+    def _has_roles(cls, value: str) -> str:
+        for pair in _listed(value):
+            role, _, group = pair.partition("=")
+            if role.strip() not in PERSON_ROLES or not group.strip():
+                raise ValueError(
+                    f"{pair!r} gives no group a role. Write ROLE=GROUP, with one of the roles {', '.join(PERSON_ROLES)}"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _login_is_whole(self) -> Self:
+        needed = {
+            "KEXBENCH_OIDC_CLIENT_ID": self.oidc_client_id,
+            "KEXBENCH_OIDC_CLIENT_SECRET_FILE": self.oidc_client_secret_file,
+            "KEXBENCH_OIDC_ROLES": self.oidc_roles,
+        }
+        missing = [name for name, value in needed.items() if not value]
+        if self.oidc_issuer and missing:
+            raise ValueError(f"KEXBENCH_OIDC_ISSUER needs {', '.join(missing)} too")
+        if self.readers == "viewers" and not self.oidc_issuer:
+            raise ValueError("KEXBENCH_READERS=viewers needs KEXBENCH_OIDC_ISSUER: without a login no page could read")
+        return self
+
+    @property
+    def roles_of_groups(self) -> dict[str, PersonRole]:
+        """By group. One with several roles has the highest."""
+        pairs = [pair.partition("=") for pair in _listed(self.oidc_roles)]
+        return {group.strip(): role for role in PERSON_ROLES for given, _, group in pairs if given.strip() == role}
+
     @property
     def embedding_origins(self) -> tuple[str, ...]:
         """Origins of websites that may show charts of this service."""
@@ -142,6 +197,16 @@ class Settings(BaseSettings):
         """Host names that the service answers to, besides localhost and addresses."""
         urls = filter(None, (urlsplit(url).hostname for url in (self.public_url, self.api_url) if url))
         return frozenset({self.host, *urls, *_listed(self.allowed_hosts)})
+
+    @property
+    def accounts_of_people(self) -> dict[str, PersonRole]:
+        """The role of each account of a cluster that has one. An account that is listed twice has the higher role."""
+        listed: tuple[tuple[PersonRole, str], ...] = (
+            ("submitter", self.submitters),
+            ("triager", self.triagers),
+            ("admin", self.admins),
+        )
+        return {account: role for role, accounts in listed for account in _listed(accounts)}
 
     @property
     def pages_url(self) -> str:

@@ -23,11 +23,12 @@ from kexbench.domain.views import View
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.planning.documents import DocumentError, read_text
 from kexbench.settings import Settings
-from kexbench.store.port import BackupStore, Store, StoreAway
+from kexbench.store.port import BackupStore, Store, StoreAway, TokenStore
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.doorbell import Doorbell
+    from kexbench.api.login import Login
     from kexbench.execution.leases import Leases
     from kexbench.kits import KitStore, Workshop
     from kexbench.kits.servers import ServerStore
@@ -134,8 +135,14 @@ class Installation:
         files = {repository.name: repository.webhook_secret_file for repository in self.repositories()}
         return Doorbell({name: Path(file) for name, file in files.items() if file is not None})
 
-    def gatekeeper(self, secret: str) -> Gatekeeper:
-        """Decides who may write: holders of a token signed with the secret, or accounts of the cluster."""
+    def gatekeeper(self, secret: str, store: TokenStore) -> Gatekeeper:
+        """Decides who may write: holders of stored tokens, and of tokens signed with the secret or accounts of the
+        cluster."""
+        from kexbench.api.stored_tokens import TokenGatekeeper
+
+        return TokenGatekeeper(store, self._gatekeeper_of_site(secret))
+
+    def _gatekeeper_of_site(self, secret: str) -> Gatekeeper:
         from kexbench.api.access import LocalGatekeeper
 
         settings = self.settings
@@ -147,9 +154,26 @@ class Installation:
             job=f"{settings.cluster_namespace}:{settings.job_service_account}",
             builder=f"{settings.cluster_namespace}:{settings.builder_service_account}",
             dispatcher=settings.dispatcher_service_account,
-            submitters=frozenset(filter(None, map(str.strip, settings.submitters.split(",")))),
+            people=settings.accounts_of_people,
         )
         return ClusterGatekeeper(in_cluster(), accounts)
+
+    def login(self, pages_url: str) -> Login | None:
+        """How people log in to the pages at `pages_url`; None if they cannot. Raises OSError."""
+        settings = self.settings
+        if not settings.oidc_issuer or not settings.oidc_client_secret_file:
+            return None
+        from kexbench.api.login import Login, session_secret
+        from kexbench.api.oidc import OidcProvider
+        from kexbench.api.sessions import Sessions
+
+        secret = settings.oidc_client_secret_file.read_text(encoding="utf-8").strip()
+        return Login(
+            OidcProvider(settings.oidc_issuer, settings.oidc_client_id, secret),
+            Sessions(session_secret(secret), pages_url),
+            settings.roles_of_groups,
+            settings.oidc_groups_claim,
+        )
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What queued runs are supplied with. Raises DocumentError for faulty pools."""

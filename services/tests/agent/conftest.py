@@ -4,15 +4,17 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 from kexbench.agent.environment import JobPod
 from kexbench.agent.fetch import fetch
-from kexbench.api.access import Caller, Role
+from kexbench.api.access import Caller
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, TokenError
+from kexbench.api.rights import Role
 from kexbench.client import ApiClient, token_in
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
@@ -73,7 +75,7 @@ class Service:
     fakes: KitStore
     clients: list[ApiClient] = field(default_factory=list)
 
-    def admit(self, name: str, role: Role, **bound: str) -> Path:
+    def admit(self, name: str, role: Role, **bound: Any) -> Path:
         """The token file of a caller who is let in from now on."""
         self.gatekeeper.callers[name] = Caller(role, name, **bound)
         file = self.folder / f"{name}.token"

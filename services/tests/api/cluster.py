@@ -34,7 +34,10 @@ LIBRARY_REPOSITORY = "https://example.org/fake.git"
 POOLS = {"pool-a": "x86_64", "pool-b": "x86_64", "arm": "aarch64"}
 CLUSTER_SPEC = SPEC.replace("matrix:", "pools: [pool-a, pool-b]\nmatrix:")
 CALLERS = {
+    "viewer": Caller("viewer", "eve"),
     "submitter": Caller("submitter", "ci:pipeline"),
+    "triager": Caller("triager", "ops:triage"),
+    "admin": Caller("admin", "ops:boss"),
     "dispatcher": Caller("dispatcher", "kexbench:dispatcher"),
 }
 
@@ -52,8 +55,9 @@ class Names:
             return Caller("job", f"pod {uid}", run_id, job_id, f"pod-{uid}", uid, "node-1")
         if words[:1] == ["builder"]:
             _, run_id, *reference = words
-            kit = {"reference": reference[0], "architecture": "x86_64"} if reference else {}
-            return Caller("builder", "a builder", run_id, **kit)
+            if not reference:
+                return Caller("builder", "a builder", run_id)
+            return Caller("builder", "a builder", run_id, reference=reference[0], architecture="x86_64")
         if words[:1] == ["schedule"]:
             return Caller("schedule", "a pod of a schedule", schedule=words[1])
         raise TokenError(f"nobody is called {token!r}")

@@ -22,7 +22,7 @@ STATUSES = {"acknowledged": 1, "confirmed": 1, "fixed": 1, "ignored": 1, "wrong"
 
 
 def as_person(name: str = "alice") -> dict[str, str]:
-    return {"Authorization": f"Bearer {sign_role_token(name, 'submitter', SECRET, now=datetime.now(UTC))}"}
+    return {"Authorization": f"Bearer {sign_role_token(name, 'triager', SECRET, now=datetime.now(UTC))}"}
 
 
 def change(

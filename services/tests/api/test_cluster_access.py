@@ -18,7 +18,12 @@ from kexbench.api.cluster_access import (
     Reviewed,
 )
 
-ACCOUNTS = Accounts("jobs:job", "jobs:builder", "kexbench:dispatcher", frozenset({"ci:pipeline"}))
+ACCOUNTS = Accounts(
+    "jobs:job",
+    "jobs:builder",
+    "kexbench:dispatcher",
+    {"ci:pipeline": "submitter", "ops:triage": "triager", "ops:boss": "admin"},
+)
 OF_A_JOB = {RUN_LABEL: "run-1", JOB_LABEL: "job-1"}
 
 
@@ -73,8 +78,16 @@ def test_a_builders_pod_with_a_schedules_label_is_nobody() -> None:
         identified("jobs:builder", {SCHEDULE_LABEL: "nightly"})
 
 
-@pytest.mark.parametrize(("account", "role"), [("kexbench:dispatcher", "dispatcher"), ("ci:pipeline", "submitter")])
-def test_dispatcher_and_submitters_are_known_by_their_accounts(account: str, role: str) -> None:
+@pytest.mark.parametrize(
+    ("account", "role"),
+    [
+        ("kexbench:dispatcher", "dispatcher"),
+        ("ci:pipeline", "submitter"),
+        ("ops:triage", "triager"),
+        ("ops:boss", "admin"),
+    ],
+)
+def test_dispatcher_and_people_are_known_by_their_accounts(account: str, role: str) -> None:
     found = identified(account)
     assert (found.role, found.name, found.run_id) == (role, account, None)
 

@@ -7,13 +7,14 @@ from typing import Any, NoReturn, cast
 import httpx2
 import pytest
 
+from kexbench.api.calling import sign_role_token
 from kexbench.domain.cases import Case
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.material.padding import MaterialError
 from kexbench.material.store import MaterialStore
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
-from tests.api.conftest import ClientOf, assert_problem, token
+from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import HOST, a_run, all_invocations, an_event, newest_runs
 
 
@@ -275,7 +276,9 @@ def test_nobody_may_do_anything(api: ClusterApi) -> None:
 
 
 def test_a_machine_by_itself_has_no_cluster(client: httpx2.Client) -> None:
-    answer = client.post("/runs", json={"spec_text": CLUSTER_SPEC}, headers=token("any"))
+    asking = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
+    headers = {"Authorization": f"Bearer {asking}"}
+    answer = client.post("/runs", json={"spec_text": CLUSTER_SPEC}, headers=headers)
     assert_problem(answer, 409, "no queue")
 
 

@@ -73,11 +73,11 @@ def nodes(api: ClusterApi) -> dict[str, dict[str, Any]]:
 
 def set_aside(api: ClusterApi, node: str = "node-b", reason: str = "its fan failed", **more: Any) -> Any:
     body = {"pool": POOL, "node": node, "reason": reason, **more}
-    return api.ask("submitter", "POST", "/fleet/set-asides", body)
+    return api.ask("triager", "POST", "/fleet/set-asides", body)
 
 
 def give_back(api: ClusterApi, node: str = "node-b") -> Any:
-    return api.ask("submitter", "DELETE", f"/fleet/set-asides/{POOL}/{node}")
+    return api.ask("triager", "DELETE", f"/fleet/set-asides/{POOL}/{node}")
 
 
 def answers(api: ClusterApi) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def test_what_a_node_measured_counts_nowhere_while_it_is_set_aside(api: ClusterA
     before = answers(api)
     counted = api.http.get("/runs/day-1").json()["cells"]
     changed = set_aside(api, since="2026-01-02T00:00:00Z")
-    assert (changed.status_code, changed.json()["number"], changed.json()["by"]) == (201, 1, "ci:pipeline")
+    assert (changed.status_code, changed.json()["number"], changed.json()["by"]) == (201, 1, "ops:triage")
     cells = api.http.get("/runs/day-1").json()["cells"]
     assert {cell["estimate"]["invocations"] for cell in counted} == {6}
     assert {cell["estimate"]["invocations"] for cell in cells} == {3}

@@ -16,11 +16,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench.api import gate
-from kexbench.api.access import LocalGatekeeper
+from kexbench.api.access import Caller, LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, sign_role_token
 from kexbench.api.gate import MAX_QUESTION_BYTES, MAX_UPLOAD_BYTES, Gate, Reading
 from kexbench.api.problems import ProblemError, problem_response
+from kexbench.api.rights import RIGHTS
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
 from tests.api.documented import document
@@ -28,6 +29,22 @@ from tests.api.documented import document
 
 def submitter() -> dict[str, str]:
     return {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
+
+
+class Roles:
+    """A gatekeeper that takes the name of a role for the token."""
+
+    def identify(self, token: str) -> Caller:
+        (role,) = {role for roles in RIGHTS.values() for role in roles if role == token}
+        return Caller(role, "alice")
+
+
+def client_for(method: str, path: str, store: ClickHouseStore, client_of: ClientOf) -> httpx2.Client:
+    """Whoever uses it may use this route."""
+    operation = document()["paths"][path][method]["operationId"]
+    client = client_of(create_app(store, Roles(), None))
+    client.headers["Authorization"] = f"Bearer {min(RIGHTS.get(operation, {'submitter'}))}"
+    return client
 
 
 def asked_as(client: httpx2.Client, host: str) -> httpx2.Response:
@@ -226,10 +243,10 @@ def test_nothing_is_read_of_a_body_from_nobody(
 def test_every_body_with_more_faults_than_anybody_reads_is_refused_by_their_number(
     method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
-    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    client = client_for(method, path, empty_store, client_of)
     faulty = {f"unknown{number}": 1 for number in range(30_000)}
     body = [faulty] if path.endswith("/invocation-batches") else faulty
-    answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), json=body, headers=submitter())
+    answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), json=body)
     assert_problem(answer, 422, "places")
     assert len(answer.content) < 1000
 
@@ -251,8 +268,8 @@ def test_half_a_character_is_refused_wherever_it_stands(
     method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
 ) -> None:
     """Neither a store nor an answer can write it."""
-    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
-    headers = {**submitter(), "Content-Type": "application/json"}
+    client = client_for(method, path, empty_store, client_of)
+    headers = {"Content-Type": "application/json"}
     for body in (b'{"cases": ["\\ud800"]}', b'[{"\\uDC00x": 1}]'):
         answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), content=body, headers=headers)
         assert_problem(answer, 422, "half a character")

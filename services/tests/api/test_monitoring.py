@@ -318,4 +318,4 @@ def test_on_a_cluster_only_the_setting_removes_batches(
     empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path
 ) -> None:
     cluster = cluster_api(empty_store, client_of, tmp_path)
-    assert_problem(cluster.ask("submitter", "POST", "/store/prune", OLD), 409, "by its setting")
+    assert_problem(cluster.ask("admin", "POST", "/store/prune", OLD), 409, "by its setting")

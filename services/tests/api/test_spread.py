@@ -12,7 +12,9 @@ from tests.api.conftest import ClientOf
 from tests.builders import HOST, a_run, an_invocation
 
 POOL = "pool-a"
-SPEC = CLUSTER_SPEC.replace("pools: [pool-a, pool-b]", "pools: [pool-a]").replace("invocations: 6", "invocations: 6, jobs: 3")
+SPEC = CLUSTER_SPEC.replace("pools: [pool-a, pool-b]", "pools: [pool-a]").replace(
+    "invocations: 6", "invocations: 6, jobs: 3"
+)
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ def a_detail(cells: list[Cell], subjects: list[Subject]) -> RunDetail:
         spec_text=SPEC,
         measure=RUN.plan.measure,
         hosts=[],
+        spread=[],
         host_kind=HostKind(pool="local", cpu_model="Example CPU 9000"),
         host_kinds=[],
         cases=CASES,

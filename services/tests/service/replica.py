@@ -5,7 +5,7 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.service import own_store, replicas
 from kexbench.service.serving import Service
 from kexbench.settings import Settings
-from kexbench.store.port import Store
+from kexbench.store.port import Store, TokenStore
 from kexbench.wiring import Installation
 from tests.api.cluster import LIBRARY_REPOSITORY, POOLS, WORKER, Names, planner
 from tests.execution.leases import FileLeases
@@ -20,7 +20,7 @@ class Double(Installation):
     def leases(self) -> FileLeases:
         return FileLeases(self.settings.home / LEASES)
 
-    def gatekeeper(self, secret: str) -> Names:
+    def gatekeeper(self, secret: str, store: TokenStore) -> Names:
         return Names()
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:

@@ -254,6 +254,9 @@ def test_what_only_the_writer_has_is_read_through_the_other(scene: Scene) -> Non
         assert archive.content == api.packed(run.plan.subjects[0].reference)[1].read_bytes()
         assert api.ask("dispatcher", "GET", "/rings").json() == {}
         assert api.ask("nobody", "POST", "/runs", {"spec_text": CLUSTER_SPEC}).status_code == 401
+        assert [(entry.name, entry.route, entry.status) for entry in store.audit(10)] == [
+            ("ci:pipeline", "/api/v1/runs", 201)
+        ], "the writer notes what was handed on, once"
 
 
 def test_twenty_clients_lose_and_double_nothing_when_the_writer_is_killed(scene: Scene) -> None:

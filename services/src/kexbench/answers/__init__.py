@@ -5,8 +5,8 @@ Start at `matrix.py`.
 
 - `matrix.py`, `cells.py`: the newest numbers of each case and version; the cells of a matrix and of a run.
 - `runs.py`, `run.py`, `run_verdict.py`: runs in brief, one run, and its verdict; `environment.py`, `host_moves.py`,
-  `mixed_pools.py`: what differed on its machines; `spread.py`: its nodes; `reference.py`, `connection.py`: published figures beside its own,
-  and what its connections cost; `articles.py`: the newest runs of the articles' specs.
+  `mixed_pools.py`: what differed on its machines; `spread.py`: its nodes; `reference.py`, `connection.py`: published
+  figures beside its own, and what its connections cost; `articles.py`: the newest runs of the articles' specs.
 - `fleet.py`: all machines side by side, and which one is off.
 - `comparison.py`, `ends.py`, `two_ends.py`, `two_cases.py`: any two ends, case by case; `history.py`: their small
   histories; `pair.py`: two subjects of a run. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes

@@ -20,7 +20,7 @@ from kexbench.alerts.replaying import replay
 from kexbench.answers.runs import known_run
 from kexbench.answers.subjects import neighbours
 from kexbench.answers.upgrade import stories_of
-from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.access import ADMITTED, TheCaller, caller_of
 from kexbench.api.alert_models import RuleDryRun, ScreeningPage
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import (
@@ -82,7 +82,6 @@ def post_change(
 ) -> AlertDetail:
     """Change an alert, and return its new state. If it has events that the caller has not seen, nothing changes, and a
     409 problem lists them."""
-    admit(caller, "submitter")
     events = change_alert(store, alert_id, caller.name, change)
     response.headers["Location"] = f"/api/v1/alerts/{alert_id}"
     return detail_of(events)
@@ -127,11 +126,10 @@ def screening(store: TheStore, run_id: str) -> Screening:
     return stored
 
 
-@router.post("/alerts/dry-run", operation_id="dry_run_alerts")
-def dry_run_alerts(store: TheStore, caller: TheCaller, rule: Submission) -> RuleDryRun:
+@router.post("/alerts/dry-run", operation_id="dry_run_alerts", dependencies=ADMITTED)
+def dry_run_alerts(store: TheStore, rule: Submission) -> RuleDryRun:
     """What the rule of a spec would suspect in its stored runs. A spec with faults, or without a rule, is a 422 problem
     that lists the faults with their places."""
-    admit(caller, "submitter")
     try:
         result = replay(store, rule.spec_text, rule.spec_file)
     except DocumentError as error:
@@ -151,10 +149,9 @@ def _analyst(request: Request) -> Analyst:
     status_code=204,
     dependencies=[Depends(caller_of), Depends(queueing_of)],
 )
-def advance_alerts(analyst: Annotated[Analyst, Depends(_analyst)], caller: TheCaller) -> None:
+def advance_alerts(analyst: Annotated[Analyst, Depends(_analyst)]) -> None:
     """Screen ended runs, queue confirmation runs, raise alerts, and mark fixed and stale ones. Does nothing while this
     is already running."""
-    admit(caller, "dispatcher")
     analyst.advance()
 
 

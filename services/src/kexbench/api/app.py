@@ -25,10 +25,12 @@ from kexbench.api import (
     dry_runs,
     exporting,
     fleet,
+    login,
     machine,
     monitoring,
     notifications,
     overview,
+    people,
     reading,
     reference,
     scheduling,
@@ -40,6 +42,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.audit import Audit
 from kexbench.api.caching import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
@@ -48,6 +51,7 @@ from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
 from kexbench.api.handing_on import Courier, HandOn, Writing
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
+from kexbench.api.readers import KnownReaders, renewing
 from kexbench.api.refusals import Refusals
 from kexbench.domain.repositories import Repository
 from kexbench.domain.views import View
@@ -81,6 +85,8 @@ _ROUTERS = (
             webhooks,
             alerts,
             notifications,
+            people,
+            login,
         )
     ),
     *(module.at_root for module in (monitoring, upgrades, alerts)),
@@ -181,6 +187,8 @@ def create_app(
     repositories: Sequence[Repository] = (),
     backup: Callable[[], Iterator[bytes]] | None = None,
     writing: Writing | None = None,
+    login_by: login.Login | None = None,
+    anyone_reads: bool = True,
 ) -> Api:
     """`gatekeeper` decides who may write. `pages` is the folder of the built frontend, or None for the API alone.
     `supplies` are what queued runs need, None if nothing is queued. `doorbell` records webhooks. `catalogue` returns
@@ -188,7 +196,8 @@ def create_app(
     `troubles` collects the faults of background loops. `hosts` are the host names of the service, besides localhost
     and addresses. `pages_url` is where people reach the pages. `embed_origins` are the websites that may show
     pages below /embed/ in a frame. `views` are offered on the first page. `repositories` are watched. `backup` returns
-    the pieces of a backup. `writing` is None if no other process serves the store."""
+    the pieces of a backup. `writing` is None if no other process serves the store. `login_by` lets people log in. If
+    not `anyone_reads`, reading needs a caller too."""
     app = Api(
         title="kexbench",
         version=__version__,
@@ -204,19 +213,23 @@ def create_app(
     app.state.monitoring = Monitoring(store, app.state.troubles, writes=writing.leads if writing else lambda: True)
     app.state.store_check = StoreCheck(store, app.state.troubles, repositories)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.backup = backup
+    app.state.backup, app.state.anyone_reads = backup, anyone_reads
+    app.state.login, app.state.sessions = login_by, login_by.sessions if login_by else None
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels, app.state.pages_url, app.state.views = channels, pages_url, tuple(views)
     app.state.streams, app.state.courier = Streams(store), Courier()
     app.state.upload_turns = asyncio.Semaphore(UPLOADS_AT_ONCE)
     app.state.engine = monitoring.engine_of(store)
-    app.state.answers = Answers(app)
+    app.state.answers = Answers(renewing(app))
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
     app.state.reading = Reading()
     app.add_middleware(ReadingTurns, reading=app.state.reading)
     app.add_middleware(AnswersAtHand)
+    if not anyone_reads:
+        app.add_middleware(KnownReaders)
+    app.add_middleware(Audit, store=store)
     if writing:
         app.add_middleware(HandOn, writing=writing, store=store, courier=app.state.courier)
     app.add_middleware(Gate, hosts=hosts)

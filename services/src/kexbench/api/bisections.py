@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.access import TheCaller, caller_of, check_bounds
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
@@ -72,7 +72,6 @@ def begin_bisection(
 ) -> BisectionSummary:
     """Search for the commit that changed the cost of handshakes. The same request returns the same bisection, unless
     `anew` is set. More builds than before continue from the known results."""
-    admit(caller, "submitter")
     bisection = _bisection_of(supplies, request, caller.name)
     with one_at_a_time:
         known = _begin(store, bisection, request)
@@ -84,7 +83,6 @@ def begin_bisection(
 @_writing.post("/bisections/{bisection_id}/cancel", operation_id="cancel_bisection", status_code=202)
 def cancel_bisection(store: TheStore, supplies: TheQueueing, caller: TheCaller, bisection_id: str) -> BisectionSummary:
     """Queue nothing more, and cancel the current run. Results so far are kept."""
-    admit(caller, "submitter")
     with one_at_a_time:
         known = _allowed(store, bisection_id, "cancel")
         add_event(store, known, BisectionEventKind.CANCELLED, f"cancelled by {caller.name}")
@@ -96,7 +94,6 @@ def cancel_bisection(store: TheStore, supplies: TheQueueing, caller: TheCaller, 
 @_writing.post("/bisections/{bisection_id}/resume", operation_id="resume_bisection", status_code=202)
 def resume_bisection(store: TheStore, caller: TheCaller, bisection_id: str) -> BisectionSummary:
     """Continue with the run that failed or was cancelled, or with the search for the commits."""
-    admit(caller, "submitter")
     with one_at_a_time:
         known = _allowed(store, bisection_id, "resume")
         add_event(store, known, BisectionEventKind.RESUMED, f"resumed by {caller.name}")
@@ -106,16 +103,15 @@ def resume_bisection(store: TheStore, caller: TheCaller, bisection_id: str) -> B
 
 
 @_writing.post("/bisections/advance", operation_id="advance_bisections")
-def advance_bisections(store: TheStore, supplies: TheQueueing, caller: TheCaller) -> list[WantedLine]:
+def advance_bisections(store: TheStore, supplies: TheQueueing) -> list[WantedLine]:
     """Queue the next run of every bisection that needs one. Returns those whose commits are still unknown."""
-    admit(caller, "dispatcher")
     return advance(store, supplies)
 
 
 @_writing.put("/bisections/{bisection_id}/line", operation_id="put_line", status_code=204)
 def put_line(store: TheStore, caller: TheCaller, bisection_id: str, line: Line) -> None:
     """Report the commits that a bisection searches, oldest first. Only the first report counts."""
-    admit(caller, "builder", run_id=bisection_id)
+    check_bounds(caller, run_id=bisection_id)
     _known(store, bisection_id)
     if line.bisection_id != bisection_id:
         raise ProblemError(_UNUSABLE, f"the commits are of bisection {line.bisection_id}, not {bisection_id}")
@@ -123,9 +119,8 @@ def put_line(store: TheStore, caller: TheCaller, bisection_id: str, line: Line) 
 
 
 @_writing.post("/bisections/{bisection_id}/line-trouble", operation_id="line_trouble", status_code=204)
-def line_trouble(store: TheStore, caller: TheCaller, bisection_id: str, trouble: LineTrouble) -> None:
+def line_trouble(store: TheStore, bisection_id: str, trouble: LineTrouble) -> None:
     """Report why the commits of a bisection were not found. It then waits until somebody resumes it."""
-    admit(caller, "dispatcher")
     give_up_line(store, _known(store, bisection_id).bisection, trouble.series, trouble.reason)
 
 

@@ -17,6 +17,7 @@ from lightkube.resources.core_v1 import Pod
 
 from kexbench.api.access import AccessUnknown, Caller
 from kexbench.api.calling import AUDIENCE, TokenError
+from kexbench.domain.people import PersonRole
 
 RUN_LABEL, JOB_LABEL, SCHEDULE_LABEL = (f"kexbench.dev/{name}" for name in ("run", "job", "schedule"))
 REFERENCE, ARCHITECTURE = (f"kexbench.dev/{name}" for name in ("reference", "architecture"))
@@ -52,7 +53,8 @@ class Accounts:
     job: str
     builder: str
     dispatcher: str
-    submitters: frozenset[str]
+    people: Mapping[str, PersonRole]
+    """The accounts of people and of programs that act for them."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class ClusterGatekeeper:
             return Caller("dispatcher", reviewed.account)
         if reviewed.account in (self.accounts.job, self.accounts.builder):
             return self._pod(reviewed)
-        if reviewed.account in self.accounts.submitters:
-            return Caller("submitter", reviewed.account)
+        if role := self.accounts.people.get(reviewed.account):
+            return Caller(role, reviewed.account, proof="account")
         raise TokenError(f"{reviewed.account} may not write here")
 
     def _pod(self, reviewed: Reviewed) -> Caller:

@@ -6,9 +6,10 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Request
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import ADMITTED
+from kexbench.api.audit import note_subject
 from kexbench.api.caching import KeptRoute
 from kexbench.api.commit_models import (
     CommitPage,
@@ -63,20 +64,16 @@ def newest_commits(store: Store, repository: str, limit: int, before: datetime |
     )
 
 
-@router.get("/repositories/{name}/heads", operation_id="repository_heads")
-def repository_heads(store: TheCommitStore, caller: TheCaller, name: Name) -> dict[str, BranchHead]:
+@router.get("/repositories/{name}/heads", operation_id="repository_heads", dependencies=ADMITTED)
+def repository_heads(store: TheCommitStore, name: Name) -> dict[str, BranchHead]:
     """How far each branch was processed."""
-    admit(caller, "dispatcher")
     return store.heads(name)
 
 
-@router.post("/repositories/{name}/runs", operation_id="run_committed")
-def run_committed(
-    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, spec: CommittedSpec
-) -> Check:
+@router.post("/repositories/{name}/runs", operation_id="run_committed", dependencies=ADMITTED)
+def run_committed(store: TheRunStore, supplies: TheQueueing, name: Name, spec: CommittedSpec) -> Check:
     """Queue the run of a commit's spec. Repeating it, or the same commit on another branch, returns the same run. Specs
     with faults get no run; the answer lists all the faults with their places."""
-    admit(caller, "dispatcher")
     _check_repository(name, spec.commit.repository)
     return begin_committed(store, supplies, spec)
 
@@ -101,10 +98,9 @@ def committed_run(commit: Commit, path: str) -> str:
     return f"once-{content_hash(['commit', commit.repository, commit.commit, path], length=20)}"
 
 
-@router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204)
-def handled_commit(store: TheCommitStore, caller: TheCaller, name: Name, handled: HandledCommit) -> None:
+@router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204, dependencies=ADMITTED)
+def handled_commit(store: TheCommitStore, name: Name, handled: HandledCommit) -> None:
     """Record that a commit was handled. Repeating it changes nothing."""
-    admit(caller, "dispatcher")
     _check_repository(name, handled.commit.repository)
     store.add_commit(handled)
 
@@ -122,10 +118,9 @@ def planned_or_faults(
         return (SpecFault(file=path, line=1, column=1, text=text),)
 
 
-@router.get("/repositories/{name}/followed", operation_id="followed")
-def followed(store: TheStore, caller: TheCaller, name: Name) -> list[FollowedView]:
+@router.get("/repositories/{name}/followed", operation_id="followed", dependencies=ADMITTED)
+def followed(store: TheStore, name: Name) -> list[FollowedView]:
     """The newest checked commit of each branch that a spec of the repository follows."""
-    admit(caller, "dispatcher")
     return followed_views(store, name)
 
 
@@ -148,11 +143,10 @@ def followed_views(store: Store, repository: str) -> list[FollowedView]:
     return views
 
 
-@router.post("/repositories/{name}/followed-runs", operation_id="run_followed")
-def run_followed(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, spec: FollowedSpec) -> Check:
+@router.post("/repositories/{name}/followed-runs", operation_id="run_followed", dependencies=ADMITTED)
+def run_followed(store: TheRunStore, supplies: TheQueueing, name: Name, spec: FollowedSpec) -> Check:
     """Queue the run of a library's commit for the spec that follows it. Repeating it returns the same run. A spec with
     faults gets no run; the answer lists all its faults with their places."""
-    admit(caller, "dispatcher")
     _check_repository(name, spec.following.repository)
     return begin_followed(store, supplies, spec)
 
@@ -174,21 +168,20 @@ def begin_followed(store: RunStore, supplies: Supplies | LocalSupplies, spec: Fo
     return check.model_copy(update={"run_id": run_id})
 
 
-@router.post("/repositories/{name}/followed", operation_id="note_followed", status_code=204)
-def note_followed(store: TheCommitStore, caller: TheCaller, name: Name, commit: FollowedCommit) -> None:
+@router.post("/repositories/{name}/followed", operation_id="note_followed", status_code=204, dependencies=ADMITTED)
+def note_followed(store: TheCommitStore, name: Name, commit: FollowedCommit) -> None:
     """Record the newest checked commit of a branch. Repeating it changes nothing."""
-    admit(caller, "dispatcher")
     _check_repository(name, commit.following.repository)
     store.add_followed(commit)
 
 
-@router.post("/backfills", operation_id="backfill")
-def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, pair: Neighbours) -> NeighboursView:
+@router.post("/backfills", operation_id="backfill", dependencies=ADMITTED)
+def backfill(store: TheRunStore, supplies: TheQueueing, pair: Neighbours, http: Request) -> NeighboursView:
     """Queue the run of two neighbouring commits of a backfill, once, or report its state. On a cluster the catalogue
     has to list the repository; on one machine any is allowed, since callers may build anything there."""
-    admit(caller, "submitter")
     branch, plan = _planned_pair(supplies, pair)
     run_id = f"once-{content_hash(['backfill', plan.plan_id], length=20)}"
+    note_subject(http, run_id)
     with one_at_a_time:
         run = store.run(run_id)
         if run is None and pair.queue:

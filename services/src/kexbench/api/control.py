@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Depends, Header, Response
+from fastapi import Depends, Header, Request, Response
 
 from kexbench.answers.runs import RunSummary, known_run, summary
-from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.access import TheCaller, caller_of, check_bounds
+from kexbench.api.audit import note_subject
 from kexbench.api.dependencies import TheQueueing, TheRunStore, TheStore, TheSupplies, queueing_of
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
@@ -56,7 +57,6 @@ def submit_run(
     idempotency_key: IdempotencyKey = None,
 ) -> RunSummary:
     """Plan a spec and queue its run. A spec with faults is a 422 problem that lists all faults with their places."""
-    admit(caller, "submitter")
     plan = planned(supplies, request.spec_text, request.spec_file)
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     if idempotency_key is not None:
@@ -74,19 +74,18 @@ def submit_run(
 
 @router.post("/runs/cancel", operation_id="cancel_runs", status_code=202)
 def cancel_several(
-    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, request: CancelWanted
+    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, request: CancelWanted, http: Request
 ) -> RunsCancelled:
     """Cancel some runs, or all that have not begun. Results so far are kept. One that cannot be cancelled does not stop
     the others. Repeating it changes nothing."""
-    admit(caller, "submitter")
     run_ids = None if request.queued else request.run_ids
+    note_subject(http, *(run_ids or ["queued"]))
     return RunsCancelled(runs=[_outcome(each) for each in cancel_runs(store, supplies, run_ids, caller.name)])
 
 
 @router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
 def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
     """Cancel a run. Results so far are kept. Repeating it changes nothing."""
-    admit(caller, "submitter")
     run = known_run(store, run_id)
     (cancelled,) = cancel_runs(store, supplies, [run_id], caller.name)
     if cancelled.refusal:
@@ -97,7 +96,6 @@ def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run
 @router.post("/runs/{run_id}/resume", operation_id="resume_run", status_code=202)
 def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Queue the missing part of an ended run again."""
-    admit(caller, "submitter")
     run = known_run(store, run_id)
     if problem := resume_refusal(run, store.progress([run_id])[run_id]):
         raise problem
@@ -106,9 +104,8 @@ def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary
 
 
 @router.get("/open-runs", operation_id="open_runs")
-def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
+def open_runs(store: TheStore) -> list[OpenRun]:
     """Runs of this cluster that have not ended, in the order in which they were last queued."""
-    admit(caller, "dispatcher")
     rows, _ = runs.open_runs(store)
     ours = [row for row in rows.values() if not row.has_host]
     events = store.events_by_run([row.run_id for row in ours])
@@ -126,14 +123,13 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
 @router.get("/open-runs/{run_id}", operation_id="open_run")
 def open_run(store: TheRunStore, caller: TheCaller, run_id: str) -> Run:
     """A run with its whole plan. A started run never changes."""
-    admit(caller, "dispatcher", "submitter", "run", run_id=run_id)
+    check_bounds(caller, run_id=run_id)
     return known_run(store, run_id)
 
 
 @router.get("/runs/{run_id}/kits", operation_id="known_kits")
-def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> KnownKits:
+def known_kits(store: TheRunStore, supplies: TheSupplies, run_id: str) -> KnownKits:
     """The kits of a run, and those that must be built first. For a started run, the kits that it started with."""
-    admit(caller, "dispatcher")
     run = known_run(store, run_id)
     architecture = one_architecture(supplies, run.plan)
     if run.is_started:
@@ -143,11 +139,10 @@ def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run
 
 
 @router.post("/runs/{run_id}/start", operation_id="start_run")
-def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> RunEvent:
+def start_run(store: TheRunStore, supplies: TheSupplies, run_id: str) -> RunEvent:
     """Give a run its kits and key material; its state becomes `running`, or `failed` if the material cannot be made.
     Repeating it changes nothing. Returns the run's newest event, which is another one if the run was cancelled
     meanwhile."""
-    admit(caller, "dispatcher")
     outcome = RunState.RUNNING, ""
     with one_at_a_time:
         run = known_run(store, run_id)

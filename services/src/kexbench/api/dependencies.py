@@ -11,6 +11,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import (
+    AuditStore,
     CommitStore,
     NotificationStore,
     RunStore,
@@ -18,6 +19,7 @@ from kexbench.store.port import (
     ScheduleStore,
     ScreeningStore,
     Store,
+    TokenStore,
 )
 
 
@@ -81,5 +83,7 @@ TheNotificationStore = Annotated[NotificationStore, Depends(store_of)]
 TheRunStore = Annotated[RunStore, Depends(store_of)]
 TheSampleStore = Annotated[SampleStore, Depends(store_of)]
 TheScheduleStore = Annotated[ScheduleStore, Depends(store_of)]
+TheAuditStore = Annotated[AuditStore, Depends(store_of)]
+TheTokenStore = Annotated[TokenStore, Depends(store_of)]
 TheStore = Annotated[Store, Depends(store_of)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]

@@ -8,7 +8,7 @@ from kexbench.answers.meaning import host_kind
 from kexbench.answers.mixed_pools import mixed_pool
 from kexbench.answers.qualifications import qualified
 from kexbench.answers.queued import QueueEntry, queue
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import ADMITTED
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.gate import CountedRoute, api_router
@@ -27,10 +27,9 @@ from kexbench.store.port import SampleStore, Store
 router = api_router(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
 
 
-@router.post("/dry-runs", operation_id="dry_run")
-def dry_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, request: DryRunRequest) -> DryRunView:
+@router.post("/dry-runs", operation_id="dry_run", dependencies=ADMITTED)
+def dry_run(store: TheStore, supplies: TheQueueing, request: DryRunRequest) -> DryRunView:
     """Plan a spec and describe its run. Nothing is stored, built or measured. The answer lists the faults of a spec."""
-    admit(caller, "submitter", "dispatcher")
     return dry_run_of(store, supplies, request)
 
 

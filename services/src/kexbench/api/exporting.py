@@ -19,7 +19,7 @@ from pyarrow import csv, parquet
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import ADMITTED
 from kexbench.api.dependencies import TheSampleStore
 from kexbench.api.gate import api_router
 from kexbench.api.models import Problem
@@ -111,10 +111,10 @@ def export_samples(
         403: {"model": Problem, "description": "The token may not do this"},
         409: {"model": Problem, "description": "Another backup is being made, or none is"},
     },
+    dependencies=ADMITTED,
 )
-def back_up(request: Request, caller: TheCaller) -> StreamingResponse:
+def back_up(request: Request) -> StreamingResponse:
     """A backup of the store, and of what else this service would lose with its home. Only for its owner."""
-    admit(caller, "dispatcher")
     if not (backup := request.app.state.backup):
         raise ProblemError(HTTPStatus.CONFLICT, "this service makes no backups", "run kexbench serve")
     with ExitStack() as source:

@@ -1,11 +1,12 @@
 """The machines, and which of them are set aside."""
 
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Response
 
 from kexbench.answers.fleet import Fleet, fleet
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import TheCaller
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheStore
 from kexbench.api.gate import CountedRoute, api_router
@@ -32,17 +33,17 @@ def set_asides(store: TheStore) -> list[SetAside]:
 
 
 @router.post("/fleet/set-asides", operation_id="set_aside", status_code=201)
-def post_set_aside(store: TheStore, caller: TheCaller, wanted: WantedSetAside) -> SetAside:
+def post_set_aside(store: TheStore, caller: TheCaller, wanted: WantedSetAside, response: Response) -> SetAside:
     """Set a node aside: its results since a time count in no comparison, history or alert until it is returned, and no
     job is sent there. Repeating it changes nothing."""
-    admit(caller, "submitter")
-    return set_aside_now(store, wanted, caller.name)
+    change = set_aside_now(store, wanted, caller.name)
+    response.headers["Location"] = f"/api/v1/fleet/set-asides/{quote(wanted.pool)}/{quote(wanted.node)}"
+    return change
 
 
 @router.delete("/fleet/set-asides/{pool}/{node}", operation_id="return_node", status_code=204)
 def delete_set_aside(store: TheStore, caller: TheCaller, pool: Pool, node: Node) -> None:
     """Return a node: all its results count again, and jobs are sent there. Repeating it changes nothing."""
-    admit(caller, "submitter")
     return_node(store, pool, node, caller.name)
 
 

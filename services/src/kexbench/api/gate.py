@@ -46,6 +46,7 @@ _CLOSE = {"Connection": "close"}
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "Malformed, or with two lengths"},
+    401: {"model": Problem, "description": "No valid token, or no login where reading needs one"},
     408: {"model": Problem, "description": "The body arrived too slowly"},
     411: {"model": Problem, "description": "No length given"},
     413: {"model": Problem, "description": "Too large"},

@@ -18,7 +18,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 
 from kexbench import __version__
 from kexbench.answers.pruning import is_measuring, prune_step
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import ADMITTED
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.metrics import DiskMetrics, LoopMetrics, RunMetrics, TableMetrics
 from kexbench.api.models import (
@@ -210,14 +210,12 @@ _RIGHTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/store/prunable", operation_id="prunable", tags=["control"], responses=_RIGHTS)
+@router.get("/store/prunable", operation_id="prunable", tags=["control"], responses=_RIGHTS, dependencies=ADMITTED)
 def prunable(
     request: Request,
-    caller: TheCaller,
     before: Annotated[Moment, Query(description="count the batch values of invocations before this time")],
 ) -> PrunableView:
     """What could be removed. Counting reads the whole store."""
-    admit(caller, "submitter", "dispatcher")
     store: Store = request.app.state.store
     runs = store.prunable(before)
     return PrunableView(
@@ -234,16 +232,15 @@ def prunable(
     tags=["control"],
     responses=_RIGHTS
     | {409: {"model": Problem, "description": "A cluster does this by its setting, or this machine measures"}},
+    dependencies=ADMITTED,
 )
-def prune(request: Request, caller: TheCaller, wanted: PruneWanted) -> PrunedView:
+def prune(request: Request, wanted: PruneWanted) -> PrunedView:
     """Remove batch values of old invocations for some seconds. What comparisons need of them is kept, so only
     exports and the distribution change. On a cluster only the setting `KEXBENCH_KEEP_BATCHES_DAYS` removes them, on one
-    machine only its owner by `kexbench prune`: a token for the pages may not."""
-    admit(caller, "submitter", "dispatcher")
+    machine its owner and administrators may, by `kexbench prune`."""
     if isinstance(request.app.state.supplies, Supplies):
         detail = "a cluster removes batch values only by its setting"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "set the chart's value store.keepBatchesDays")
-    admit(caller, "dispatcher")
     if is_measuring(request.app.state.store):
         detail = "a run is measured on this machine, which removing would disturb"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "try again when the run has ended")

@@ -12,7 +12,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Query, Request
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import ADMITTED
 from kexbench.api.alert_models import NotificationPage, NotificationView, ToSend
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheNotificationStore, TheStore
@@ -59,17 +59,15 @@ def notifications(
     )
 
 
-@router.post("/notifications/next", operation_id="next_notification")
-def next_notification(store: TheStore, channels: TheChannels, caller: TheCaller) -> ToSend | None:
+@router.post("/notifications/next", operation_id="next_notification", dependencies=ADMITTED)
+def next_notification(store: TheStore, channels: TheChannels) -> ToSend | None:
     """Start the next due message, which then counts as tried. Null if none is due."""
-    admit(caller, "dispatcher")
     return next_message(store, channels, datetime.now(UTC))
 
 
-@router.post("/notifications/sendings", operation_id="note_what_was_sent", status_code=204)
-def note_what_was_sent(store: TheNotificationStore, caller: TheCaller, sending: Sending) -> None:
+@router.post("/notifications/sendings", operation_id="note_what_was_sent", status_code=204, dependencies=ADMITTED)
+def note_what_was_sent(store: TheNotificationStore, sending: Sending) -> None:
     """Record the result of a started message. Repeating it changes nothing."""
-    admit(caller, "dispatcher")
     note_sending(store, sending)
 
 

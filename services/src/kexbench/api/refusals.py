@@ -31,7 +31,7 @@ REASONS = {
 OTHER = "other"
 _log = logging.getLogger(__name__)
 _MOST_CHARACTERS = 300
-_WRITING = ("POST", "PUT", "PATCH", "DELETE")
+WRITING = ("POST", "PUT", "PATCH", "DELETE")
 _UPLOAD = re.compile(rf"{API_PREFIX}/runs/[^/]+/(?:invocations|invocation-batches)")
 
 
@@ -44,7 +44,7 @@ class Refusals:
         self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] not in _WRITING:
+        if scope["type"] != "http" or scope["method"] not in WRITING:
             await self._app(scope, receive, send)
             return
 

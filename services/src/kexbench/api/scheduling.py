@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Header, Path, Response
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import TheCaller, check_bounds
 from kexbench.api.caching import KeptRoute
 from kexbench.api.dependencies import TheQueueing, TheScheduleStore, TheStore
 from kexbench.api.gate import api_router
@@ -34,11 +34,10 @@ def schedules(store: TheScheduleStore) -> list[ScheduleView]:
 
 @router.post("/schedules", operation_id="add_schedule", status_code=201)
 def add_schedule(
-    store: TheScheduleStore, supplies: TheQueueing, caller: TheCaller, submission: Submission
+    store: TheScheduleStore, supplies: TheQueueing, caller: TheCaller, submission: Submission, response: Response
 ) -> ScheduleView:
     """Measure a spec at the times of its `schedule:`. The schedule has the spec's name and replaces an earlier one.
     Repeating it changes nothing. A spec with faults is a 422 problem that lists them all."""
-    admit(caller, "submitter")
     plan, cron = planned(supplies, submission.spec_text, submission.spec_file), _cron(submission)
     with one_at_a_time:
         schedule = newest_schedule(store, plan.spec_name)
@@ -51,13 +50,13 @@ def add_schedule(
                 changed_by=caller.name,
             )
             store.add_schedule(schedule)
+    response.headers["Location"] = f"/api/v1/schedules/{schedule.name}"
     return ScheduleView.of(schedule)
 
 
 @router.delete("/schedules/{name}", operation_id="remove_schedule", status_code=204)
 def remove_schedule(store: TheScheduleStore, caller: TheCaller, name: Name) -> None:
     """Remove a schedule. Its current runs continue. Repeating it changes nothing."""
-    admit(caller, "submitter")
     with one_at_a_time:
         schedule = newest_schedule(store, name)
         if schedule is None:
@@ -78,7 +77,7 @@ def run_schedule(
 ) -> ScheduledRun:
     """Queue the run of a scheduled time. The same time returns the same run. If another run of the schedule is open,
     nothing is queued, and the status is 200."""
-    admit(caller, "schedule", schedule=name)
+    check_bounds(caller, schedule=name)
     scheduled = begin_run(store, supplies, name, time)
     if not scheduled.begun:
         response.status_code = HTTPStatus.OK

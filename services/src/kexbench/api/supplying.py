@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.answers.runs import known_run
-from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.access import TheCaller, caller_of, check_bounds
 from kexbench.api.dependencies import TheRunStore, TheSupplies
 from kexbench.api.gate import CountedRoute, api_router
 from kexbench.api.problems import ProblemError
@@ -32,7 +32,7 @@ router = api_router(
 @router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")
 def job_order(store: TheRunStore, caller: TheCaller, run_id: str, job_id: str) -> JobOrder:
     """Everything that a job's pod needs to know."""
-    admit(caller, "job", "dispatcher", run_id=run_id, job_id=job_id)
+    check_bounds(caller, run_id=run_id, job_id=job_id)
     run = known_run(store, run_id)
     job = run.job(job_id)
     if job is None:
@@ -45,7 +45,7 @@ def job_order(store: TheRunStore, caller: TheCaller, run_id: str, job_id: str) -
 @router.get("/runs/{run_id}/material/{file}", operation_id="material", response_class=FileResponse)
 def material(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str, file: str) -> FileResponse:
     """A key, certificate, OCSP response or DH parameters of a run's cases, by the file's SHA-256."""
-    admit(caller, "job", run_id=run_id, job_id=caller.job_id)
+    check_bounds(caller, run_id=run_id, job_id=caller.job_id)
     run = known_run(store, run_id)
     if not re.fullmatch(_MATERIAL, file) or file not in _files(run):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no material {file}")
@@ -53,9 +53,8 @@ def material(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_i
 
 
 @router.get("/kits/{kit_id}", operation_id="kit", response_class=FileResponse)
-def kit(supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> FileResponse:
+def kit(supplies: TheSupplies, kit_id: KitId) -> FileResponse:
     """A kit as a tar archive."""
-    admit(caller, "job", "builder", "dispatcher", run_id=caller.run_id, job_id=caller.job_id)
     try:
         return FileResponse(supplies.shared_store.archive(kit_id), media_type="application/x-tar")
     except KeyError as error:
@@ -68,7 +67,6 @@ async def put_kit(
 ) -> KitManifest:
     """Receive the kit that a pod was created to build: a tar archive whose manifest has this id. The pod's reference
     then means this kit. Repeating it changes nothing."""
-    admit(caller, "builder", run_id=caller.run_id)
     if caller.reference is None or caller.architecture is None:
         raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} was not created to build a kit")
     ordered = OrderedKit(SubjectRef.parse(caller.reference), caller.architecture, ingredients)

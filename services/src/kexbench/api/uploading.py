@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter
 
 from kexbench import traces
 from kexbench.answers.runs import known_run
-from kexbench.api.access import Caller, TheCaller, admit, caller_of
+from kexbench.api.access import Caller, TheCaller, caller_of, check_bounds
 from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
 from kexbench.api.gate import CountedRoute, api_router, validated
 from kexbench.api.models import Problem, StoredInvocation
@@ -52,7 +52,7 @@ def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> Non
     """Queue a run that a command of this machine planned, or start one. Repeating it changes nothing. A different run
     with the same id is a conflict, and so is one started with other facts. Unlike a spec, a plan may use any source:
     a run's token requires the secret of this machine's service."""
-    admit(caller, "run", run_id=run_id)
+    check_bounds(caller, run_id=run_id)
     if run.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run in the body has id {run.run_id}, not {run_id}")
     if fault := incoherent(run):
@@ -70,7 +70,7 @@ def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> Non
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
 def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
     """Record an event of a run. The dispatcher may not queue one: that starts another submission of its jobs."""
-    admit(caller, "run", "dispatcher", run_id=run_id)
+    check_bounds(caller, run_id=run_id)
     known_run(store, run_id)
     if event.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
@@ -88,7 +88,7 @@ def put_attempt(
 ) -> None:
     """Announce an attempt at a job, before anything is measured. Repeating it changes nothing. A number that another
     pod has is a conflict: use the next number."""
-    admit(caller, "job", run_id=run_id, job_id=job_id)
+    check_bounds(caller, run_id=run_id, job_id=job_id)
     _check_attempt(tried, (run_id, job_id, attempt), caller)
     job = known_run(store, run_id).job(job_id)
     if job is None:
@@ -191,7 +191,7 @@ def _upload(
 def _store_invocations(store: Store, caller: Caller, run_id: str, invocations: Sequence[Invocation]) -> None:
     """Everything is checked before anything is stored."""
     for job_id in sorted({invocation.job_id for invocation in invocations}):
-        admit(caller, "run", "job", run_id=run_id, job_id=job_id)
+        check_bounds(caller, run_id=run_id, job_id=job_id)
     run = known_run(store, run_id)
     hosts: dict[tuple[str, int, str], HostFacts] = {}
     by_host: dict[str, list[Invocation]] = {}

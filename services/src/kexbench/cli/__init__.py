@@ -20,6 +20,7 @@ Kits, the queue and the service
 - `kits.py`, `kit_checks.py`, `catalogue.py`: kits of this machine, and tracked versions.
 - `queue.py`, `schedules.py`, `cluster.py`, `fleet.py`: the queue, schedules, requests to a cluster or this machine, and
   its nodes.
+- `tokens.py`: tokens of people and programs, and the audit trail.
 - `serve.py`, `dispatch.py`, `notify.py`, `backup.py`, `prune.py`, `schema.py`.
 
 Shared by verbs

@@ -224,8 +224,8 @@ class _Progress:
 def token() -> None:
     """Print an access token for the pages of this machine's service, valid for an hour.
 
-    With it the pages can cancel and resume runs, handle alerts (acknowledge, ignore, assign, …), and start, cancel and
-    resume bisections.
+    With it the pages can do what the owner of the machine may: cancel and resume runs, handle alerts (acknowledge,
+    ignore, assign, …), start, cancel and resume bisections, and set nodes aside.
 
     Examples:
 
@@ -238,4 +238,4 @@ def token() -> None:
     address = lasting_service(settings)
     if address is None:
         raise ServiceUnavailable("no kexbench serve runs here: start it, then repeat this command")
-    out.print(token_for(address, "submitter")(), soft_wrap=True)
+    out.print(token_for(address, "admin")(), soft_wrap=True)

@@ -48,6 +48,8 @@ VERBS = {
     "notify": "notify:app",
     "dispatch": "dispatch:dispatch",
     "token": "cluster:token",
+    "tokens": "tokens:app",
+    "audit": "tokens:audit",
     "migrate": "cluster:migrate",
     "backup": "backup:backup",
     "restore": "backup:restore",

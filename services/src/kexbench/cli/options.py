@@ -1,11 +1,14 @@
 """Options and arguments that several commands have."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from typer.core import TyperGroup
 
+from kexbench.planning.written import Duration
 from kexbench.shipped import shipped_mixes, shipped_specs
 
 
@@ -25,6 +28,17 @@ def completed_spec(typed: str) -> list[str]:
 
 def completed_mix(typed: str) -> list[str]:
     return [name for name in shipped_mixes() if name.startswith(typed)]
+
+
+_DURATION: TypeAdapter[int] = TypeAdapter(Duration)
+
+
+def duration(text: str) -> timedelta:
+    """A duration of an option. Raises BadParameter."""
+    try:
+        return timedelta(seconds=_DURATION.validate_python(text))
+    except ValidationError as error:
+        raise typer.BadParameter(error.errors()[0]["msg"]) from None
 
 
 SPEC = "A file, or the name of a spec that comes with kexbench, such as quickstart."

@@ -6,31 +6,18 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from kexbench.api.models import PrunableView, PrunedView, PruneWanted, StoreView
 from kexbench.cli.console import out, print_json, say
-from kexbench.cli.options import AsJson
+from kexbench.cli.options import AsJson, duration
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.moments import moment_of
-from kexbench.planning.written import Duration
-
-_DURATION: TypeAdapter[int] = TypeAdapter(Duration)
-
-
-def _duration(text: str) -> timedelta:
-    try:
-        return timedelta(seconds=_DURATION.validate_python(text))
-    except ValidationError as error:
-        raise typer.BadParameter(error.errors()[0]["msg"]) from None
 
 
 def prune(
     older_than: Annotated[
         timedelta,
-        typer.Option(
-            parser=_duration, metavar="DURATION", help="Age of the results, such as 365d.", show_default=False
-        ),
+        typer.Option(parser=duration, metavar="DURATION", help="Age of the results, such as 365d.", show_default=False),
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be removed.")] = False,
     as_json: AsJson = False,

@@ -23,7 +23,7 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
-    from kexbench.api.access import Role
+    from kexbench.api.rights import Role
     from kexbench.executor import Executor
 
 Asked = TypeVar("Asked")
@@ -49,7 +49,7 @@ def cluster_url(settings: Settings) -> str | None:
 
 
 @contextmanager
-def reach_api(*, lasting: bool = False, role: "Role" = "submitter") -> Iterator[ApiClient]:
+def reach_api(*, lasting: bool = False, role: "Role" = "admin") -> Iterator[ApiClient]:
     """The API that the environment names, otherwise that of this machine, in a role there. `lasting`: only that of a
     `kexbench serve`. Ends the command if there is none."""
     settings = Settings()

@@ -30,6 +30,9 @@ What follows from results
 - `repositories.py`, `commits.py`, `following.py`, `forges.py`: watched repositories, followed branches, and forges.
 - `articles.py`, `scorecard.py`, `views.py`: repeated articles, how good detection is, and named views of the dashboard.
 
+People
+- `people.py`: their roles and tokens, and what they did.
+
 Below all
 - `frozen.py`, `canonical.py`: the base of formats, and the content hash of a value for ids.
 - `differences.py`: what differs between two things.

@@ -141,7 +141,8 @@ class Service:
         own_url = self.installation.settings.own_url
         self.address = ServiceAddress(pid=os.getpid(), url=own_url, secret=secrets.token_hex(32), lasting=lasting)
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        gatekeeper, self._supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
+        gatekeeper = installation.gatekeeper(self.address.secret, self.store)
+        self._supplies = installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
         app = create_app(
@@ -161,6 +162,8 @@ class Service:
             repositories=installation.repositories(),
             backup=partial(installation.backup, self.store),
             writing=self.replica,
+            login_by=installation.login(self.installation.settings.pages_url),
+            anyone_reads=settings.readers == "anyone",
         )
         self.reading: Reading = app.state.reading
         self._server = _Server(config_of(app), app.state.streams)

@@ -4,7 +4,8 @@ Start at `port.py`: the rest of kexbench uses only these interfaces.
 
 - `port.py`, `clickhouse.py`: the ports, one a subject, and the adapter for embedded chDB and a ClickHouse server.
 - `runs.py`, `hosts.py`, `fleet.py`, `triggers.py`, `measured.py`, `profiles.py`, `bisections.py`, `screenings.py`,
-  `alerts.py`, `notifications.py`: a file for the tables of each subject; `rows.py`: from values to rows and back.
+  `alerts.py`, `notifications.py`, `people.py`: a file for the tables of each subject; `rows.py`: from values to rows
+  and back.
 - `columns.py`, `exports.py`: samples enter and leave in columns (docs/adr/0037).
 - `summaries.py`, `appearances.py`, `levels.py`: what readers find results by (docs/adr/0035), and histories without
   batches.

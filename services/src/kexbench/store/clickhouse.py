@@ -18,6 +18,7 @@ from kexbench.store.exports import ExportTables
 from kexbench.store.fleet import FleetTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.notifications import NotificationTables
+from kexbench.store.people import PeopleTables
 from kexbench.store.port import Schema, StoreAway, StoreError
 from kexbench.store.profiles import ProfileTables
 from kexbench.store.pruning import PruningTables
@@ -35,6 +36,7 @@ class ClickHouseStore(
     AlertTables,
     ScreeningTables,
     NotificationTables,
+    PeopleTables,
     LevelTables,
     AppearanceTables,
     ExportTables,

@@ -17,6 +17,7 @@ from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, HostKind
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.numbers import bytes_words
+from kexbench.domain.people import AccessToken, AuditEntry
 from kexbench.domain.profiles import Profile
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Absence, Invocation, Metric, Negotiated, OutcomeKind, Timer
@@ -255,6 +256,14 @@ class NegotiatedRow:
     case_id: str
     reference: str
     negotiated: Negotiated
+
+
+@dataclass(frozen=True)
+class StoredToken:
+    """A token and the SHA-256 of its secret, in hexadecimal digits."""
+
+    token: AccessToken
+    secret_sha256: str
 
 
 @dataclass(frozen=True)
@@ -792,6 +801,31 @@ class NotificationStore(Protocol):
         ...
 
 
+class TokenStore(Protocol):
+    """Access tokens."""
+
+    def add_token(self, token: AccessToken, secret_sha256: str) -> None:
+        """A new token, or one that is revoked from now on, which nothing undoes."""
+        ...
+
+    def token(self, token_id: str) -> StoredToken | None:
+        """As it is now: another process may have revoked it."""
+        ...
+
+    def tokens(self) -> list[AccessToken]:
+        """All tokens, also revoked ones, newest first."""
+        ...
+
+
+class AuditStore(Protocol):
+    """The audit trail."""
+
+    def add_audit_entry(self, entry: AuditEntry) -> None: ...
+    def audit(self, limit: int, before: datetime | None = None) -> list[AuditEntry]:
+        """Newest first. More than `limit` if the last ones have the same time."""
+        ...
+
+
 class SampleStore(Protocol):
     """Samples and outcomes."""
 
@@ -929,6 +963,8 @@ class Store(
     AlertStore,
     ScreeningStore,
     NotificationStore,
+    TokenStore,
+    AuditStore,
     SampleStore,
     ProfileStore,
     Protocol,
