@@ -18,9 +18,10 @@ export function SpreadSection({ spread }: { spread: NodeShare[] }) {
       <h2>Nodes</h2>
       <p>
         {count(jobs, "job")} on {count(spread.length, "node")}:{" "}
-        {fewest === most ? count(most, "invocation") : `${amount(fewest)} to ${count(most, "invocation")}`} stored
-        {spread.length > 1 && " of each"}. <Link {...paths.fleet()}>Fleet</Link> names a node that differs from its
-        peers.
+        {fewest === most ? count(most, "invocation") : `${amount(fewest)} to ${count(most, "invocation")}`}{" "}
+        stored
+        {spread.length > 1 && " of each"}. <Link {...paths.fleet()}>Fleet</Link> names a node that differs
+        from its peers.
       </p>
       <details open={spread.length <= MOST_NODES_OPEN}>
         <summary>{count(spread.length, "node")}</summary>
