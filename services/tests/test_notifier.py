@@ -40,6 +40,7 @@ class Stage:
     channel: FakeChannel = field(default_factory=FakeChannel)
     other: FakeChannel = field(default_factory=FakeChannel)
     said: list[str] = field(default_factory=list)
+    troubles: Troubles = field(default_factory=Troubles)
 
     def next_message(self) -> ToSend | None:
         return next_message(self.store, self.rules, self.now)
@@ -49,7 +50,7 @@ class Stage:
 
     def sender(self, outbox: Outbox | None = None, **channels: Channel) -> Sender:
         known = channels or {"crypto-team": self.channel, "other": self.other}
-        return Sender(outbox or self, known, PAGES, self.said.append)
+        return Sender(outbox or self, known, PAGES, self.said.append, self.troubles)
 
     def happens(self, *numbers: int, channel: str = "crypto-team") -> None:
         self.store.add_notifications([a_notification(number, channel=channel, minutes=0) for number in numbers])
@@ -96,10 +97,14 @@ def test_a_channel_that_refuses_holds_up_no_other_and_is_tried_again_later(stage
     stage.channel.refusal = "no such room"
     sender = stage.sender()
     assert sender.once()
-    assert (stage.keys(), len(stage.other.letters), stage.said) == ([], 1, ["channel crypto-team: no such room"])
+    assert (stage.keys(), len(stage.other.letters)) == ([], 1)
+    assert [(trouble.part, trouble.reason) for trouble in stage.troubles.now()] == [
+        ("channel crypto-team", "no such room")
+    ]
     stage.channel.refusal = ""
     stage.now += timedelta(minutes=2)
     assert sender.once()
+    assert stage.troubles.now() == []
     assert stage.keys() == [a_notification(0).notification_id]
 
 

@@ -13,7 +13,7 @@ from kexbench.client import ApiError
 from kexbench.domain.notifications import SAID_MAX, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
-from kexbench.queue.troubles import Troubles, always
+from kexbench.queue.troubles import Troubles, always, line_of
 from kexbench.wiring import Installation
 
 AT_A_TIME = 100
@@ -93,6 +93,7 @@ class Sender:
     def _send(self, started: ToSend) -> Sending:
         """Send a started message. Returns the sending with its result."""
         sending = started.sending
+        part = f"channel {sending.channel}"
         try:
             channel = self._channels.get(sending.channel)
             if channel is None:
@@ -103,8 +104,9 @@ class Sender:
                 channel.send(letter_of(sending.message_id, started.notifications, self._pages_url))
         except ChannelError as error:
             self._has_failed = True
-            self._say(f"channel {sending.channel}: {error}")
+            self._troubles.set(part, line_of(error))
             return sending.model_copy(update={"state": SendingState.FAILED, "said": str(error)[:SAID_MAX]})
+        self._troubles.forget(part)
         return sending.model_copy(update={"state": SendingState.SENT})
 
 

@@ -269,9 +269,12 @@ def test_a_forge_that_refuses_holds_up_no_other_and_is_reported_once(stage: Stag
     for _ in range(2):
         assert not stage.announcer.once()
     assert stage.other.sent == [("b", "kexbench/a.yaml", "pending")]
-    assert stage.said == ["repository benchmarks: GitHub answered 403 at POST /statuses; give the token the right"]
+    (trouble,) = stage.troubles.now()
+    assert trouble.part == "forge of repository benchmarks"
+    assert trouble.reason == "GitHub answered 403 at POST /statuses; give the token the right"
     stage.forge.error = None
     assert stage.announcer.once()
+    assert stage.troubles.now() == []
     assert stage.forge.sent == [("a", "kexbench/a.yaml", "pending")]
 
 

@@ -15,6 +15,7 @@ from kexbench.api.doorbell import Doorbell
 from kexbench.client import Answer, ApiClient, Unreachable, token_in
 from kexbench.domain.commits import Check
 from kexbench.domain.runs import Run, Trigger
+from kexbench.queue.troubles import Troubles
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
@@ -239,20 +240,25 @@ def test_rewritten_history_has_new_commits_measured_and_old_ones_not_again(stage
 
 
 def test_a_repository_that_can_not_be_reached_holds_up_no_other_and_is_reported_once(
-    stage: Stage, tmp_path: Path
+    stage: Stage, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     away = stage.shared.watched(name="away").model_copy(update={"url": str(tmp_path / "away.git")})
     with closing(GitSource(away, tmp_path / "copy-of-away")) as gone:
-        said: list[str] = []
-        watcher = Watcher(stage.control, [gone, stage.source], lambda: datetime.now(UTC), said.append)
+        troubles = Troubles()
+        watcher = Watcher(
+            stage.control, [gone, stage.source], lambda: datetime.now(UTC), lambda _: None, troubles=troubles
+        )
         assert not watcher.once()
         commit = stage.shared.pushed({QUICK: CLUSTER_SPEC})
         assert not watcher.once()
         assert stage.measured() == [(commit, QUICK)]
-        assert len([line for line in said if "is not a git repository" in line]) == 1
+        (trouble,) = troubles.now()
+        assert trouble.part == "repository away"
+        assert "is not a git repository; remedy: correct its address" in trouble.reason
+        assert len([record for record in caplog.records if "is not a git repository" in record.message]) == 1
         (tmp_path / "away.git").symlink_to(stage.shared.bare)
         assert watcher.once()
-        assert "repository away can be read again" in said
+        assert troubles.now() == []
 
 
 def test_a_webhook_that_rings_has_its_repository_looked_at_once(stage: Stage) -> None:

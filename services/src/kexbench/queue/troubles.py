@@ -57,15 +57,16 @@ class Troubles:
         self._rounds: dict[Loop, Rounds] = {}
 
     @contextmanager
-    def guard(self, part: str) -> Iterator[None]:
-        """An error of the block becomes a trouble of `part`. It ends when the block succeeds."""
+    def guard(self, part: str, expected: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+        """An error of the block becomes a trouble of `part`. It ends when the block succeeds. `expected` are further
+        errors whose texts explain the fault."""
         try:
             yield
         except StoreFull as error:
             self.set_full(part, error)
         except Exception as error:
-            expected = isinstance(error, self._expected)
-            self.set(part, _line(error) if expected else reason_of(error), exc_info=not expected)
+            explains = isinstance(error, (*self._expected, *expected))
+            self.set(part, line_of(error) if explains else reason_of(error), exc_info=not explains)
         else:
             self.forget(part)
 
@@ -129,12 +130,12 @@ class Troubles:
 
 def reason_of(error: Exception) -> str:
     """The error in one line, with its type unless it is a StoreError."""
-    return _line(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {_line(error)}"
+    return line_of(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {line_of(error)}"
 
 
 def with_remedy(error: StoreError) -> str:
-    return f"{_line(error)}; {error.remedy}" if error.remedy else _line(error)
+    return f"{line_of(error)}; {error.remedy}" if error.remedy else line_of(error)
 
 
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def line_of(error: Exception) -> str:
+    return "; ".join(filter(None, map(str.strip, str(error).splitlines())))

@@ -78,11 +78,13 @@ class Announcer:
         """A forge that refuses does not hold up the others. It is tried again at the time that it states."""
         if self._retry_at.get(name, self._clock()) > self._clock():
             return False
-        with self._troubles.guard(f"forge of repository {name}"):
+        with self._troubles.guard(f"forge of repository {name}", (ForgeError, ApiError)):
             return self._send(name, forge)
         return False
 
     def _send(self, name: str, forge: Forge) -> bool:
+        """Returns whether everything was accepted; what is refused for good is reported once. Raises ForgeError and
+        ApiError."""
         errors: list[str] = []
         try:
             commits = self._api.commits(name)
@@ -91,10 +93,10 @@ class Announcer:
                 if self._is_recent(commit):
                     errors += self._set_statuses(forge, commit, verdicts)
             errors += self._put_comments(name, forge, commits, verdicts)
-        except (ForgeError, ApiError) as error:
-            if isinstance(error, ForgeError) and error.again_at is not None:
+        except ForgeError as error:
+            if error.again_at is not None:
                 self._retry_at[name] = error.again_at
-            errors.append(str(error))
+            raise
         reported = self._errors.get(name, [])
         for text in dict.fromkeys(errors):
             if text not in reported:

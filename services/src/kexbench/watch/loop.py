@@ -56,8 +56,6 @@ class Watcher:
         self._polled_at = EARLIEST
         """When the poll of the current repository began."""
         self._rings: Mapping[str, int] = {}
-        self._reported: dict[str, str] = {}
-        """The last reported error of each repository, so that each is reported once."""
 
     def run(self, ending: Event, interval_s: float, acts: Callable[[], bool] = always) -> None:
         """Poll while this process `acts`, until the event is set. Between two polls, read only repositories whose
@@ -95,18 +93,8 @@ class Watcher:
 
     def _poll(self, source: GitSource) -> bool:
         """False if the repository can't be read, which holds up no other."""
-        name = source.repository.name
-        with self._troubles.guard(f"repository {name}"):
-            try:
-                followed = self._read(source)
-            except (ApiError, SourceError, ForgeError) as error:
-                if self._reported.get(name) != str(error):
-                    self._say(str(error))
-                self._reported[name] = str(error)
-                return False
-            if self._reported.pop(name, None):
-                self._say(f"repository {name} can be read again")
-            return followed
+        with self._troubles.guard(f"repository {source.repository.name}", (ApiError, SourceError, ForgeError)):
+            return self._read(source)
         return False
 
     def _read(self, source: GitSource) -> bool:
