@@ -1,6 +1,5 @@
 """Logging in: who gets which role, which logins are refused, and what a session may do."""
 
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
