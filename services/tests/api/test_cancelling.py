@@ -141,7 +141,7 @@ def test_five_hundred_runs_take_as_many_statements_as_two_and_one_insert(
         wanted: dict[str, object] = {"run_ids": runs} if by == "run_ids" else {"queued": True}
         inserts.clear()
         said = statements.during(lambda: cancel(api, wanted))
-        assert inserts == [("run_events", number)]
+        assert inserts == [("run_events", number), ("audit", 1)]
         assert {run_id: states(api, run_id) for run_id in (runs[0], runs[-1])} == {
             run_id: [RunState.QUEUED, RunState.CANCELLING] for run_id in (runs[0], runs[-1])
         }

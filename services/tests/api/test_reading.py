@@ -281,7 +281,7 @@ def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseS
         assert found.status_code == 200
         assert found.json()["status"] == "impaired"
         assert found.json()["troubles"] == [
-            {"part": "queue", "since": "2026-01-01T12:00:00Z", "reason": "ZeroDivisionError: a run of nothing"}
+            {"part": "queue", "since": "2026-01-01T12:00:00Z", "reason": "ZeroDivisionError: a run; of nothing"}
         ]
         with troubles.guard("queue"):
             pass

@@ -6,10 +6,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from kexbench.api.calling import sign_role_token
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
-from tests.api.conftest import ClientOf, assert_problem, token
+from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import newest_runs
 
 NIGHTLY = CLUSTER_SPEC.replace("name: example", "name: nightly") + 'schedule: "0 3 * * *"\n'
@@ -169,5 +170,6 @@ def test_without_a_time_no_run_is_asked_for(api: ClusterApi) -> None:
 
 def test_a_machine_by_itself_has_no_schedules(client: httpx2.Client) -> None:
     assert client.get("/schedules").json() == []
-    answer = client.post("/schedules", json={"spec_text": NIGHTLY}, headers=token("any"))
+    asks = {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
+    answer = client.post("/schedules", json={"spec_text": NIGHTLY}, headers=asks)
     assert_problem(answer, 409, "no queue")
