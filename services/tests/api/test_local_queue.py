@@ -213,7 +213,9 @@ def test_what_only_a_cluster_has_is_not_there(
     client: httpx2.Client, empty_store: ClickHouseStore, method: str, path: str
 ) -> None:
     run = queued(client, empty_store)
-    assert_problem(client.request(method, path.format(run=run.run_id), headers=asks(role="dispatcher")), 409, "no cluster")
+    assert_problem(
+        client.request(method, path.format(run=run.run_id), headers=asks(role="dispatcher")), 409, "no cluster"
+    )
 
 
 def test_a_runs_token_asks_for_nothing_and_who_asks_writes_no_results(
