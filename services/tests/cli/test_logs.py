@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from kexbench.api.calling import API_PREFIX, sign_role_token
+from kexbench.api.calling import API_PREFIX, sign_role_token, sign_run_token
 from kexbench.service.reach import wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from tests.builders import a_run
@@ -49,11 +49,13 @@ def refuse_some(address: ServiceAddress) -> list[str]:
     run = a_run("20260101-120000-0000abcd")
     with httpx2.Client(base_url=f"{address.url}{API_PREFIX}", trust_env=False) as http:
         path, headers = f"/runs/{run.run_id}/invocations", {"Authorization": f"Bearer {token}"}
-        assert http.post(path, json={"run_id": BODY}, headers=headers).status_code == 422
+        of_run = sign_run_token(run.run_id, address.secret, now=datetime.now(UTC))
+        measures = {"Authorization": f"Bearer {of_run}"}
+        assert http.post(path, json={"run_id": BODY}, headers=measures).status_code == 422
         assert http.put(f"/runs/{run.run_id}", json=run.model_dump(mode="json"), headers=headers).status_code == 403
         assert http.post(f"{path}?token={token}", json={}, headers={"Authorization": "Bearer x.y.z"}).status_code == 401
         assert http.get("/runs/nothing").status_code == 404
-    return [token, address.secret, BODY, "x.y.z"]
+    return [token, of_run, address.secret, BODY, "x.y.z"]
 
 
 def test_json_has_one_line_for_each_refused_write_with_who_what_and_why(cli: Cli) -> None:
@@ -66,7 +68,7 @@ def test_json_has_one_line_for_each_refused_write_with_who_what_and_why(cli: Cli
     refusals = [record for record in records if record.get("event") == "refusal"]
     run_id = "20260101-120000-0000abcd"
     assert [(each["caller"], each["reason"], each["status"], each["run_id"]) for each in refusals] == [
-        ("alice", "invalid", 422, run_id),
+        (f"run {run_id}", "invalid", 422, run_id),
         ("alice", "forbidden", 403, run_id),
         ("", "unknown_caller", 401, run_id),
     ]
