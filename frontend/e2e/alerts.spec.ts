@@ -141,11 +141,11 @@ test("an alert is acknowledged only by somebody who has seen all its events", as
     alert.cells.length,
   );
   await page.getByRole("button", { name: LABELS.acknowledge }).click();
-  await dialog.getByLabel(LABELS.token).fill("submitter");
+  await dialog.getByLabel(LABELS.token).fill("triager");
   await dialog.getByLabel(LABELS.note).fill("I ask upstream");
   const meanwhile = await request.post(`${API}/alerts/${alert.alert_id}/events`, {
     data: { action: "noted", note: "seen before, in spring", saw: alert.version },
-    headers: { Authorization: "Bearer submitter" },
+    headers: { Authorization: "Bearer triager" },
   });
   expect(meanwhile.ok()).toBe(true);
   await dialog.getByRole("button", { name: LABELS.acknowledge }).click();
@@ -155,7 +155,7 @@ test("an alert is acknowledged only by somebody who has seen all its events", as
   await dialog.getByRole("button", { name: LABELS.acknowledge }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.getByRole("heading", { level: 1 })).toContainText("acknowledged");
-  await expect(page.getByRole("log")).toContainText(LABELS.acknowledgedBy("ci:pipeline"));
+  await expect(page.getByRole("log")).toContainText(LABELS.acknowledgedBy("ops:triage"));
   await expect(page.getByRole("log")).toContainText("I ask upstream");
   await page.goto("/alerts?status=open");
   await expect(page.getByText(LABELS.noMatchingAlerts)).toBeVisible();

@@ -601,7 +601,7 @@ def test_what_is_wrong_is_logged_when_it_begins_and_when_it_is_over(caplog: pyte
         assert stage.tick()
     warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert warnings == [
-        "polling: listing workflows: connection refused remedy: is the API server up?",
+        "polling: listing workflows: connection refused; remedy: is the API server up?",
         "polling: works again",
     ]
     assert not any(record.exc_info for record in caplog.records)
