@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,7 +14,8 @@ from kexbench.domain.samples import Timer
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
-from tests.api.conftest import put, token
+from tests.api.cluster import cluster_api
+from tests.api.conftest import ClientOf, put, token
 from tests.builders import a_run, an_invocation, newest_runs
 from tests.stores import raw
 
@@ -100,9 +102,12 @@ def test_a_number_that_no_column_holds_is_refused_wherever_it_stands_in_a_run(cl
 
 
 @pytest.mark.parametrize("number", ["0", "65536", "18446744073709551616", "-1", "1e999", "NaN"])
-def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(client: httpx2.Client, number: str) -> None:
-    run = a_run()
-    answer = client.put(f"/runs/{run.run_id}/jobs/job/attempts/{number}", json={}, headers=token(run.run_id))
+def test_an_attempts_number_beyond_its_column_is_refused_in_the_address(
+    empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path, number: str
+) -> None:
+    run_id = a_run().run_id
+    api = cluster_api(empty_store, client_of, tmp_path)
+    answer = api.ask(f"pod {run_id} job uid-1", "PUT", f"/runs/{run_id}/jobs/job/attempts/{number}", {})
     assert answer.status_code == 422
     assert "path.attempt" in answer.json()["detail"]
 

@@ -284,7 +284,9 @@ def test_without_a_forge_branches_are_planned_as_well(github: Stage) -> None:
     assert (check["dry_run"], place_of(check["faults"][0])) == (None, f"{QUICK}:6:17")
 
 
-def test_a_forge_that_is_away_holds_up_no_branch_and_is_reported_once(github: Stage) -> None:
+def test_a_forge_that_is_away_holds_up_no_branch_and_is_reported_once(
+    github: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
     github.propose(7, {QUICK: CLUSTER_SPEC})
     github.branch_off({QUICK: OTHER})
     github.shared.push()
@@ -294,7 +296,7 @@ def test_a_forge_that_is_away_holds_up_no_branch_and_is_reported_once(github: St
     assert watcher.once(), "it is asked again when it may be back"
     assert github.handled()[0]["commit"]["branch"] == "main"
     assert [run.trigger for run in newest_runs(github.store, 10)] == [Trigger.COMMIT]
-    assert len([line for line in github.said if "503" in line]) == 1
+    assert len([record for record in caplog.records if "503" in record.message]) == 1
     github.once()
     assert len(github.comments(7)) == 1
 
