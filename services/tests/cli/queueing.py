@@ -79,7 +79,7 @@ def serving(cli: Cli) -> Iterator[Serving]:
         until(lambda: lock.read() is not None)
         address = lock.read()
         assert address is not None
-        token = sign_role_token("alice", "submitter", address.secret, now=datetime.now(UTC))
+        token = sign_role_token("alice", "triager", address.secret, now=datetime.now(UTC))
         headers = {"Authorization": f"Bearer {token}"}
         with httpx2.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60, trust_env=False) as http:
             yield Serving(process, http, cli.folder / "home")
