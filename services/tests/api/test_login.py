@@ -246,3 +246,5 @@ def test_where_reading_needs_a_login_nobody_reads_results_without(
     client.cookies.clear()
     assert_problem(client.get("/runs"), 401)  # also where the answer is at hand
     assert client.get("/runs", headers=asks("ci", "viewer")).status_code == 200
+    assert_problem(client.post("/no-such-route", headers=asks("ci", "viewer")), 404)  # which the audit trail lists too
+    assert [(entry.name, entry.route, entry.status) for entry in empty_store.audit(1)] == [("ci", API_PREFIX, 404)]

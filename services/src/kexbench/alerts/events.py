@@ -7,7 +7,7 @@ from typing import Any
 
 from kexbench import traces
 from kexbench.domain.alerts import ANALYST, Alert, AlertAction, AlertEvent, Cause, Finding, alert_of
-from kexbench.domain.moments import Moment
+from kexbench.domain.moments import Moment, in_milliseconds
 from kexbench.store.port import AlertStore, Store
 
 _TICK = timedelta(milliseconds=1)
@@ -101,5 +101,5 @@ def moment_words(moment: datetime) -> str:
 
 
 def _after(events: Sequence[AlertEvent], now: datetime) -> Moment:
-    now = now.replace(microsecond=now.microsecond // 1000 * 1000)
+    now = in_milliseconds(now)
     return max([now, *(event.at + _TICK for event in events)])

@@ -20,6 +20,7 @@ from kexbench.api.access import Caller
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.refusals import WRITING
 from kexbench.api.rights import PERSON
+from kexbench.domain.moments import in_milliseconds
 from kexbench.domain.people import PERSON_ROLES, AuditEntry
 from kexbench.store.port import AuditStore, StoreError
 
@@ -58,13 +59,13 @@ class Audit:
             return
         entry = AuditEntry(
             entry_id=secrets.token_hex(8),
-            at=_in_milliseconds(self._clock()),
+            at=in_milliseconds(self._clock()),
             name=caller.name,
             role=next(role for role in PERSON_ROLES if role == caller.role),
             proof=caller.proof,
             token_id=caller.token_id,
             method=scope["method"],
-            route=API_PREFIX + scope["route"].path.removeprefix(API_PREFIX),
+            route=_route_of(scope),
             subject=_subject(scope, state.get("subject", ""), location)[:_MOST_CHARACTERS],
             status=status,
         )
@@ -73,6 +74,12 @@ class Audit:
         except StoreError as error:
             words, fields = entry.model_dump_json(), {"audit": entry.model_dump(mode="json")}
             _log.warning("not in the audit trail, since %s: %s", error, words, extra=fields)
+
+
+def _route_of(scope: Scope) -> str:
+    """Its template. Where reading needs a login, callers are known before it turns out that there is no route."""
+    route = scope.get("route")
+    return API_PREFIX + route.path.removeprefix(API_PREFIX) if route else API_PREFIX
 
 
 def note_subject(request: Request, *subjects: str) -> None:
@@ -84,8 +91,3 @@ def _subject(scope: Scope, noted: str, location: str) -> str:
     parameters = "/".join(map(str, scope.get("path_params", {}).values()))
     created = unquote("/".join(location.removeprefix(f"{API_PREFIX}/").split("/")[1:]))
     return noted or parameters or created
-
-
-def _in_milliseconds(moment: datetime) -> datetime:
-    """As the store keeps it."""
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -21,6 +21,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import Alert, AlertEvent, alert_of
+from kexbench.domain.moments import in_milliseconds
 from kexbench.domain.notifications import ChannelRule, Happening, Notification, Sending, SendingState
 from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
@@ -96,7 +97,7 @@ def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | No
             message_id=message.message_id,
             channel=message.channel,
             notification_ids=message.ids,
-            at=now.replace(microsecond=now.microsecond // 1000 * 1000),  # as the store keeps it
+            at=in_milliseconds(now),
             state=SendingState.BEGUN,
         )
         store.add_sending(sending)

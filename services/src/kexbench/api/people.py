@@ -15,6 +15,7 @@ from kexbench.api.reading import Before
 from kexbench.api.rights import operations_of
 from kexbench.api.stored_tokens import new_secret, new_token_id, sha256_of, text_of
 from kexbench.api.uploading import router as uploads
+from kexbench.domain.moments import in_milliseconds
 from kexbench.domain.people import AccessToken
 
 router = api_router(route_class=CountedRoute, tags=["people"], responses=uploads.responses)
@@ -72,6 +73,4 @@ def audit(store: TheAuditStore, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 
 
 def _now() -> datetime:
-    """As the store keeps it."""
-    now = datetime.now(UTC)
-    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+    return in_milliseconds(datetime.now(UTC))

@@ -32,6 +32,11 @@ def moment_of(seconds: int) -> datetime:
     return min(max(moment, EARLIEST), LATEST)
 
 
+def in_milliseconds(moment: datetime) -> datetime:
+    """As the store and results keep it: what is finer is cut off."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
 def date_and_time(value: Any) -> Any:
     is_text = isinstance(value, str) and re.match(r"\d{4}-\d{2}-", value)
     if not (is_text or isinstance(value, datetime)):

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kexbench import traces
+from kexbench.domain.moments import in_milliseconds
 from kexbench.runner.results import read_results
 
 MOST_BATCHES = 10
@@ -15,7 +16,7 @@ def add_invocations(run_id: str, job_id: str, results: Path, since: datetime) ->
     there are many. Does nothing if traces are off. Raises DamagedFile."""
     if not traces.are_on():
         return
-    since = since.replace(microsecond=since.microsecond // 1000 * 1000)  # as results say it
+    since = in_milliseconds(since)
     measured = [(datetime.fromisoformat(each.started_at), each.case_id) for each in read_results(results)]
     measured = sorted(each for each in measured if each[0] >= since)
     size = max(1, -(-len(measured) // MOST_BATCHES))

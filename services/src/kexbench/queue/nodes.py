@@ -6,7 +6,7 @@ from pydantic import Field
 
 from kexbench.domain.fleet import NodeName, Reason, SetAside
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.moments import Moment
+from kexbench.domain.moments import Moment, in_milliseconds
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.queue.runs import one_at_a_time
@@ -42,7 +42,7 @@ def set_aside_now(store: FleetStore, wanted: WantedSetAside, author: str) -> Set
             at=now,
             by=author,
             reason=wanted.reason,
-            since=_in_milliseconds(wanted.since or now),
+            since=in_milliseconds(wanted.since or now),
         )
         store.add_set_aside(change)
         return change
@@ -71,9 +71,4 @@ def _unknown(pool: str, node: str) -> Refusal:
 
 
 def _now() -> datetime:
-    return _in_milliseconds(datetime.now(UTC))
-
-
-def _in_milliseconds(moment: datetime) -> datetime:
-    """As the store keeps it."""
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    return in_milliseconds(datetime.now(UTC))

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from kexbench import traces
+from kexbench.domain.moments import in_milliseconds
 from kexbench.domain.runs import Run, RunEvent, RunState
 
 
 def is_stored(event: RunEvent, stored: Sequence[RunEvent]) -> bool:
     """Whether an event was delivered before. The store keeps milliseconds."""
-    at = event.at.replace(microsecond=event.at.microsecond // 1000 * 1000)
+    at = in_milliseconds(event.at)
     return (at, event.state) in {(each.at, each.state) for each in stored}
 
 
