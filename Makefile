@@ -165,7 +165,7 @@ devcluster: root packages-cluster python frontend
 	@exec env $(DEVCLUSTER) up
 
 test-cluster: root packages-cluster python frontend
-	@cd services && .venv/bin/pytest -rs -m cluster -n 0
+	@cd services && .venv/bin/pytest -rs -m cluster -n 0 tests/cluster
 
 CLICKHOUSE ?= http://kexbench:kexbench@127.0.0.1:8123
 CLICKHOUSE_ENGINES ?= ReplacingMergeTree ReplicatedReplacingMergeTree

@@ -87,6 +87,7 @@ def _inside(state: State, orders: Path) -> int:
             binaries=build_binaries(),
             store=Path(told["store"]),
             kwok=Path(told["kwok"]) if told["kwok"] else None,
+            pod_ms=told["pod_ms"],
             listener=told["listener"],
         )
     )

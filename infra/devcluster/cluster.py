@@ -72,6 +72,7 @@ def running_cluster(state: State, node_count: int = 2, static_cpus: bool = True)
         "static_cpus": static_cpus,
         "store": str(store),
         "kwok": None,
+        "pod_ms": 0,
     }
     with (
         _owned(state),
@@ -83,11 +84,18 @@ def running_cluster(state: State, node_count: int = 2, static_cpus: bool = True)
 
 
 @contextmanager
-def simulated_cluster(state: State) -> Iterator[Cluster]:
-    """A cluster without nodes: KWOK keeps all that somebody creates ready, and says of pods that they run and end.
-    Entirely gone afterwards. Raises DevclusterError; needs root."""
+def simulated_cluster(state: State, pod_ms: int = 0) -> Iterator[Cluster]:
+    """A cluster without nodes: KWOK keeps all that somebody creates ready, and says of pods that they run, for so long,
+    and end. Entirely gone afterwards. Raises DevclusterError; needs root."""
     require_root()
-    orders = {"name": "", "node_count": 0, "static_cpus": False, "store": "", "kwok": str(build_kwok())}
+    orders = {
+        "name": "",
+        "node_count": 0,
+        "static_cpus": False,
+        "store": "",
+        "kwok": str(build_kwok()),
+        "pod_ms": pod_ms,
+    }
     with _owned(state), _started(state, build_binaries(), orders) as cluster:
         yield cluster
 

@@ -174,14 +174,16 @@ class ControlPlane:
         corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
         self.processes.start("coredns", [self.binaries.programs / "coredns", "-conf", corefile])
 
-    def start_kwok(self, program: Path) -> None:
+    def start_kwok(self, program: Path, pod_ms: int) -> None:
         """What stands for nodes: every one that somebody creates is ready, and its pods do what stages.yaml says."""
+        stages = self.state.folder / "stages.yaml"
+        stages.write_text(_STAGES.read_text().replace("POD_MILLISECONDS", str(pod_ms)))
         self.processes.start(
             "kwok",
             [
                 program,
                 f"--kubeconfig={self.state.inner_kubeconfig}",
-                f"--config={_STAGES}",
+                f"--config={stages}",
                 "--manage-all-nodes",
                 f"--node-lease-duration-seconds={SILENT_SIMULATED_NODE_S // 3}",
                 "--v=WARN",

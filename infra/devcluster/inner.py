@@ -43,6 +43,8 @@ class Inside:
     """Of images, which every node gets a copy of."""
     kwok: Path | None
     """What simulates nodes; None where they are real."""
+    pod_ms: int
+    """How long simulated pods run."""
     listener: int
 
 
@@ -80,7 +82,7 @@ def _start(inside: Inside) -> Processes:
     if inside.kwok:
         say("Argo Workflows, and KWOK in the place of nodes")
         control_plane.start_addons("minimal")  # as Argo's releases install them
-        control_plane.start_kwok(inside.kwok)
+        control_plane.start_kwok(inside.kwok, inside.pod_ms)
         return control_plane.processes
     for node in every:
         say(f"{node.name}: containerd, kubelet and kube-proxy, pool {node.pool}")

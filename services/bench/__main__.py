@@ -45,6 +45,7 @@ from bench.peers import Peer, compare_with_plain_loop
 from bench.power import resampled_power
 from bench.questions import LEFT_OUT
 from bench.scale import Scaled, measure_scale
+from bench.sharding import Sharded, measure_sharding
 from bench.texts import (
     ANSWERS,
     BUILDS,
@@ -61,6 +62,7 @@ from bench.texts import (
     PAGES,
     PEERS,
     SCALE,
+    SHARDING,
     THREADS,
 )
 from bench.threads import TOLERANCE as THREADS_TOLERANCE
@@ -255,6 +257,12 @@ def _paged(machine: Machine, scale: Scale) -> PageFigures:
         return measure_pages(EXTENTS[scale.pages_millions], scale.page_rounds)
 
 
+def _sharded(machine: Machine, scale: Scale) -> Iterator[Sharded]:
+    for progress in measure_sharding(machine.installation.catalogue(), machine.cpus, scale):
+        _log(f"sharding: {progress.nodes:,} simulated nodes, {progress.ended_s:.0f} s")
+        yield progress
+
+
 def _scaled(machine: Machine, scale: Scale) -> Scaled:
     _log(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
     return measure_scale(machine.installation.catalogue(), machine.cpus, scale)
@@ -300,6 +308,7 @@ PARTS: dict[str, tuple[str, Callable[[Machine, Scale, Path], str]]] = {
         lambda machine, scale, _: pages_text(scale.pages_millions, _paged(machine, scale)),
     ),
     "scale": (SCALE, lambda machine, scale, _: report.scale_table(_scaled(machine, scale))),
+    "sharding": (SHARDING, lambda machine, scale, _: report.sharding_table(list(_sharded(machine, scale)))),
 }
 """The text above each part's figures, and the function that measures them."""
 

@@ -48,6 +48,8 @@ class Scale:
     cases: int
     """Cases of the plan that runs on a simulated cluster."""
     nodes: int
+    shard_nodes: tuple[int, ...]
+    """How many simulated nodes share the jobs of one pool."""
     pushes: int
     counts: int
     """Of each case that counts instructions."""
@@ -71,6 +73,7 @@ FULL = Scale(
     peer_rounds=8,
     cases=10_000,
     nodes=1000,
+    shard_nodes=(1, 4, 20),
     pushes=10,
     counts=20,
     mixes=10,
@@ -88,6 +91,7 @@ QUICK = Scale(
     peer_rounds=2,
     cases=1000,
     nodes=100,
+    shard_nodes=(1, 4),
     pushes=3,
     counts=3,
     mixes=4,

@@ -19,6 +19,7 @@ from bench.peers import Peer
 from bench.power import PowerCurve
 from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
+from bench.sharding import Sharded
 from bench.tables import markdown_table
 from bench.texts import CAUSES, NO_CAUSE
 from bench.threads import TOLERANCE as THREADS_TOLERANCE
@@ -29,7 +30,7 @@ from kexbench.analysis.resampling import Rejections
 from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.intervals import Estimate, Ratio
-from kexbench.domain.numbers import move_words, signed_words
+from kexbench.domain.numbers import counted, move_words, signed_words
 from kexbench.domain.samples import Metric
 from kexbench.domain.versions import version_key
 
@@ -354,7 +355,7 @@ def scale_table(scaled: Scaled) -> str:
 def _simulated_rows(simulated: Simulated) -> list[tuple[str, str]]:
     rounds_s = [look.seconds for look in simulated.looks]
     answers_s = [look.answers_s for look in simulated.looks]
-    counted = f"{len(rounds_s)} rounds, {sum(not look.was_answered for look in simulated.looks)} unanswered"
+    rounds = f"{len(rounds_s)} rounds, {sum(not look.was_answered for look in simulated.looks)} unanswered"
     return [
         ("nodes", f"{simulated.nodes:,}"),
         ("submission by the dispatcher", f"{simulated.workflows} workflows in {simulated.submitted_s:.1f} s"),
@@ -368,7 +369,7 @@ def _simulated_rows(simulated: Simulated) -> list[tuple[str, str]]:
         ("until all workflows had ended", f"{simulated.ended_s:.0f} s"),
         (
             "round of the dispatcher",
-            f"{statistics.median(rounds_s):.1f} s, at most {max(rounds_s):.1f} s ({counted})",
+            f"{statistics.median(rounds_s):.1f} s, at most {max(rounds_s):.1f} s ({rounds})",
         ),
         (
             "part of it to parse the API's answers",
@@ -376,6 +377,22 @@ def _simulated_rows(simulated: Simulated) -> list[tuple[str, str]]:
         ),
         *((f"peak memory of {name}", megabytes(peak)) for name, peak in simulated.peak_bytes.items()),
     ]
+
+
+def sharding_table(results: Sequence[Sharded]) -> str:
+    """The first result is what the others are compared with."""
+    alone = results[0]
+    rows = [
+        (
+            f"{each.nodes:,} in {counted(each.pools, 'pool')}",
+            f"{each.jobs:,} of {each.job_s} s",
+            f"{each.ended_s:,.0f} s",
+            f"{alone.ended_s / each.ended_s:.1f} times as fast" if each.jobs == alone.jobs else "",
+            f"{each.share_used:.0%}",
+        )
+        for each in results
+    ]
+    return markdown_table(("nodes", "jobs", "until all had ended", "against the first", "nodes' time used"), rows)
 
 
 def of_etcd(size: int) -> str:

@@ -1,20 +1,15 @@
 """Planning and running at scale on a simulated cluster. Planner, dispatcher, Kubernetes and Argo are real, and KWOK
 simulates the nodes."""
 
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import httpx2
-from lightkube.core.exceptions import ApiError
-
 from bench.machine import BenchError, Scale, all_cpus
-from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
+from bench.scale_cluster import FAILURES, Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
-from devcluster.errors import DevclusterError
 from kexbench.dispatcher.loop import INTERVAL_S
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo.workflows import run_workflows
@@ -22,7 +17,6 @@ from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
 DEADLINE_S = 900
-_FAILURES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
     try:
         with all_cpus(cpus), simulation() as running:
             return Scaled(planned, _simulate(running, planned, scale.nodes))
-    except _FAILURES as error:
+    except FAILURES as error:
         return Scaled(planned, str(error))
 
 
@@ -66,7 +60,7 @@ def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
     run = planned.run()
     dispatching = Dispatching(run, running.dispatchers, POOLS)
     began = datetime.now(UTC)
-    first, *looks = _dispatch(dispatching)
+    first, *looks = dispatch(dispatching)
     workflows, bound = running.workflows(), running.bound_at()
     return Simulated(
         nodes=nodes,
@@ -83,8 +77,8 @@ def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
     )
 
 
-def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
-    """Rounds of the dispatcher until the run has ended. The first one submits it."""
+def dispatch(dispatching: Dispatching) -> Iterator[Look]:
+    """Rounds of the dispatcher until the run has ended. The first one submits it. Raises BenchError."""
     deadline = time.monotonic() + DEADLINE_S
     while dispatching.newest.state.is_open:
         if time.monotonic() > deadline:

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
-from httpx2 import Timeout
+from httpx2 import HTTPError, Timeout
 from lightkube import Client, KubeConfig
+from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
@@ -22,9 +23,12 @@ from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
 from bench.machine import BenchError
 from bench.scale_dispatcher import SETTINGS
 from devcluster.cluster import Cluster, simulated_cluster
+from devcluster.errors import DevclusterError
 from devcluster.plan import State
 from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
 
+FAILURES = (BenchError, DevclusterError, ApiError, HTTPError, subprocess.CalledProcessError)
+"""What may end a simulation."""
 PROGRAMS = ("workflow-controller", "kube-apiserver", "etcd", "kube-scheduler")
 """Programs whose memory is reported."""
 MIB = 1 << 20
@@ -92,9 +96,9 @@ class Simulation:
 
 
 @contextmanager
-def simulation() -> Iterator[Simulation]:
-    """A simulated cluster that is stopped on exit. Raises DevclusterError."""
-    with TemporaryDirectory() as folder, simulated_cluster(State(Path(folder) / "state")) as cluster:
+def simulation(pod_ms: int = 0) -> Iterator[Simulation]:
+    """A simulated cluster whose pods run for so long. It is stopped on exit. Raises DevclusterError."""
+    with TemporaryDirectory() as folder, simulated_cluster(State(Path(folder) / "state"), pod_ms) as cluster:
         running = Simulation(cluster)
         try:
             yield running

@@ -62,18 +62,22 @@ class Planned:
     """Size of the plan as JSON."""
 
     def run(self) -> Run:
-        """The run, as it is submitted to a cluster."""
-        now = datetime.now(UTC)
-        return Run(
-            run_id=f"{now:%Y%m%d-%H%M%S}-00000000",
-            created_at=now,
-            trigger=Trigger.API,
-            spec_text=self.text,
-            plan=self.plan,
-            kits={},
-            host=None,
-            material={},
-        )
+        return made_run(self.text, self.plan)
+
+
+def made_run(text: str, plan: Plan) -> Run:
+    """The run, as it is submitted to a cluster."""
+    now = datetime.now(UTC)
+    return Run(
+        run_id=f"{now:%Y%m%d-%H%M%S}-00000000",
+        created_at=now,
+        trigger=Trigger.API,
+        spec_text=text,
+        plan=plan,
+        kits={},
+        host=None,
+        material={},
+    )
 
 
 def plan_at_scale(cases: int, catalogue: Catalogue) -> Planned:
@@ -94,9 +98,9 @@ def spec_text(cases: int) -> str:
     return _SPEC.format(pools=", ".join(pool.name for pool in POOLS), threads=", ".join(map(str, threads)))
 
 
-def nodes_of(count: int) -> list[Node]:
+def nodes_of(count: int, pools: tuple[Pool, ...] = POOLS) -> list[Node]:
     """Nodes as kubelets would register them, distributed evenly over the pools. Each accepts only its pool's jobs."""
-    return [_node(f"node-{number:04d}", POOLS[number % len(POOLS)]) for number in range(count)]
+    return [_node(f"node-{number:04d}", pools[number % len(pools)]) for number in range(count)]
 
 
 def _node(name: str, pool: Pool) -> Node:

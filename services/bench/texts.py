@@ -247,6 +247,16 @@ control plane. Argo compresses the status of a workflow above 1 MiB, which the d
 therefore has at most 200 jobs.
 
 """
+SHARDING = """\
+## Jobs shared by many simulated nodes
+
+`measure: {jobs: …}` deals the invocations of a small matrix to many jobs, and a node takes one job at a time. The
+cluster is the one above, but each simulated job lasts as long as the table says, on any node. *Nodes' time used* is the
+part of all nodes' time, from submission to the end of the last job, in which a job ran. What is missing is what the
+planner, the dispatcher, the scheduler and Argo take. That does not depend on the length of a job, so it is a small part
+where jobs last twenty minutes.
+
+"""
 COUNTS = """\
 ## Counted instructions beside a load
 

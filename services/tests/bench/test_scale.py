@@ -4,11 +4,12 @@ import pytest
 from lightkube.models.core_v1 import Taint
 
 from bench.machine import QUICK, BenchError
-from bench.report import scale_table
+from bench.report import scale_table, sharding_table
 from bench.scale import Scaled, Simulated, measure_scale
 from bench.scale_cluster import ended_at, is_free, peak_of, quantile, stored_bytes
 from bench.scale_dispatcher import Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale, spec_text
+from bench.sharding import Sharded
 from kexbench.execution.argo.cluster import Phase
 from kexbench.runner.cpus import Cpus
 from tests.builders import a_catalogue
@@ -130,3 +131,16 @@ def test_who_is_not_root_gets_the_plan_and_the_reason(monkeypatch: pytest.Monkey
     found = measure_scale(a_catalogue(), Cpus(None), QUICK)
     assert len(found.planned.plan.cases) == QUICK.cases
     assert "run it as root" in str(found.simulated)
+
+
+def test_nodes_that_share_jobs_are_compared_with_one_node_where_the_jobs_are_the_same() -> None:
+    results = [
+        Sharded(pools=1, nodes=1, jobs=40, job_s=10, ended_s=500.0),
+        Sharded(pools=1, nodes=20, jobs=40, job_s=10, ended_s=40.0),
+        Sharded(pools=20, nodes=1000, jobs=2000, job_s=60, ended_s=240.0),
+    ]
+    assert [line.split(" | ")[3:] for line in sharding_table(results).splitlines()[2:]] == [
+        ["1.0 times as fast", "80% |"],
+        ["12.5 times as fast", "50% |"],
+        ["", "50% |"],
+    ]
