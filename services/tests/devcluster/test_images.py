@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -120,6 +121,24 @@ def test_what_fails_midway_is_not_in_the_cache(tmp_path: Path, monkeypatch: pyte
         made_once("thing", ["part"], fail)
     assert [path.name for path in made_once("thing", ["part"], succeed).iterdir()] == ["whole"]
     assert made_once("thing", ["part"], fail) == made_once("thing", ["part"], succeed)
+
+
+def test_what_is_unused_for_a_week_is_removed_when_it_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEXBENCH_CACHE", str(tmp_path))
+
+    def make(folder: Path) -> None:
+        (folder / "whole").write_text("")
+
+    unused, used, alike = (
+        made_once(name, [part], make) for name, part in [("thing", "1"), ("thing", "2"), ("thing-more", "1")]
+    )
+    for folder in (unused, used, alike):
+        os.utime(folder, (0, 0))
+    assert made_once("thing", ["2"], make) == used
+    newest = made_once("thing", ["3"], make)
+    assert {path for path in used.parent.iterdir() if path.is_dir()} == {used, newest, alike}
 
 
 def test_the_dockerfile_reads_every_list_that_the_devcluster_reads() -> None:
