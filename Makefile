@@ -89,9 +89,7 @@ test-frontend:
 	@cd frontend && npm test --silent
 
 test-all: test packages-kits packages-cross
-	@$(MAKE) test-charts
-	@$(MAKE) test-infra
-	@$(MAKE) test-docs
+	@$(MAKE) $(SIDE_BY_SIDE) test-charts test-infra test-docs
 	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
@@ -117,7 +115,7 @@ test-docs: docs packages-test frontend
 test-faults: packages-run packages-faults python
 	$(SAY) "faults: nothing acknowledged is lost, doubled or false"
 	@cd services && .venv/bin/python -m tests.faults $(FAULTS)
-	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py; }
+	@[ -n "$(FAULTS)" ] || { cd services && KEXBENCH_TEST_SEEDS=10 .venv/bin/pytest --dist load -m thorough tests/api/test_same_answers.py tests/api/test_one_verdict.py; }
 
 outdated: python frontend/node_modules/.package-lock.json
 	@$(ABOUT_PARTS)

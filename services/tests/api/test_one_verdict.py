@@ -2,6 +2,7 @@
 page Compare, the command line, a commit's status, the comment at its pull request, and the screening for alerts."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,6 +37,8 @@ from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_inv
 from tests.serving import serving
 
 OTHER = HOST.model_copy(update={"cpu_model": "Other CPU"})
+SEEDS = int(os.environ.get("KEXBENCH_TEST_SEEDS", "1"))
+"""Each takes half a minute: `make test-faults` has more."""
 VERSIONS = ("1.0", "1.1", "1.2")
 Random = np.random.Generator
 Asked = tuple[str, str, str, str]
@@ -194,7 +197,9 @@ def only(found: Verdicts, like: Verdicts) -> Verdicts:
     return {asked: verdict for asked, verdict in found.items() if asked in like}
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 8))])
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 2 + SEEDS))]
+)
 @pytest.mark.usefixtures("commands")
 def test_all_who_are_asked_give_one_verdict(seed: int, client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     random = np.random.default_rng(seed)
