@@ -1,7 +1,7 @@
 // The state of each page in the URL: parsed at the edge, then trusted. A value that a page does not know, or that is its
 // default, counts as absent.
 import * as v from "valibot";
-import type { Metric, MixReport, SecurityModel, SecurityView } from "@/api/generated";
+import type { Metric, MixReport, NodeState, SecurityModel, SecurityView } from "@/api/generated";
 import { METRICS } from "@/api/generated/vocabulary.gen";
 import { VARIATIONS } from "@/variation";
 
@@ -24,6 +24,18 @@ export type Split = (typeof SPLITS)[number];
 
 export const VERDICT_FILTERS = ["changed", "more", "less", "same", "unresolved", "none"] as const;
 export type VerdictFilter = (typeof VERDICT_FILTERS)[number];
+
+/** In the order of urgency. */
+export const NODE_STATES = [
+  "differs",
+  "silent",
+  "jobs lost or failed",
+  "warning",
+  "set aside",
+  "fine",
+] as const satisfies readonly NodeState[];
+export const FLEET_SORTS = ["name", "cost", "seen", "jobs"] as const;
+export type FleetSort = (typeof FLEET_SORTS)[number];
 
 export const STATUSES = ["open", "acknowledged", "confirmed", "fixed", "ignored", "wrong"] as const;
 
@@ -213,10 +225,12 @@ export const machineSearch = v.object({
   invocations: orAbsent(v.pipe(possibleInvocations, v.notValue(DEFAULT_INVOCATIONS))),
 });
 
-/** `node`: a part of its name; `from`: the place of the first node on the page */
+/** `node`: a part of its name; `sort`: absent for the most urgent first; `from`: the place of the first node on the page */
 export const fleetSearch = v.object({
   pool: text,
+  state: oneOf(NODE_STATES),
   node: text,
+  sort: oneOf(FLEET_SORTS),
   from: orAbsent(v.pipe(number, v.integer(), v.minValue(1))),
 });
 

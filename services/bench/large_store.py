@@ -7,7 +7,7 @@ times faster.
 
 import argparse
 import resource
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.domain.kits import BuildProfile, KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import SENTINEL
+from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.domain.variants import split_variant
@@ -110,7 +111,7 @@ def fill(store: ClickHouseStore, extent: Extent) -> None:
     for start in range(0, len(invocations), _AT_ONCE):
         store.add_invocations(runs[0], invocations[start : start + _AT_ONCE])
     for run in runs[1:]:
-        _copy(store, runs[0], run)
+        copy_results(store, runs[0], run)
     store.summarise()
 
 
@@ -140,29 +141,40 @@ def values_of(store: ClickHouseStore) -> int:
     return int(next(store._query("SELECT sum(length(`values`)) AS total FROM samples"))["total"])
 
 
-def _copy(store: ClickHouseStore, run: Run, copied: Run) -> None:
-    """The same results for another run, on its host, at its time, with all costs of an invocation changed by up to one
-    percent."""
-    host = copied.host
-    assert host is not None
-    store._note_host(host)
+def copy_results(
+    store: ClickHouseStore,
+    run: Run,
+    copied: Run,
+    *,
+    slower: Mapping[str, float] | None = None,
+    without: Sequence[str] = (),
+) -> None:
+    """The same results and attempts for another run, on its host if it has one, at its time, with all costs of an
+    invocation changed by up to one percent. `slower`: factors of the costs of some jobs. `without`: jobs left out."""
     later_s = (copied.created_at - run.created_at) // timedelta(seconds=1)
     factor = f"(0.99 + cityHash64('{copied.run_id}', reference, metric, invocation) % 2001 / 100000)"
+    for job_id, times in (slower or {}).items():
+        factor += f" * if(job_id = '{job_id}', {times}, 1)"
     changed = f"arrayMap(value -> round(value * {factor}), `values`)"
     costs = [f"{column} * {factor} AS {column}" for column in ("level", "p05", "p95")]
     costs.append(f"arrayReduce('quantileExactInclusive(0.5)', {changed}) AS `median`")
     batches = f"{changed} AS `values`"
-    where = [
-        f"'{copied.run_id}' AS run_id",
-        f"'{host.host_id}' AS host_id",
-        f"addSeconds(measured_at, {later_s}) AS measured_at",
-    ]
+    where = [f"'{copied.run_id}' AS run_id", f"addSeconds(measured_at, {later_s}) AS measured_at"]
+    on_host: list[str] = []
+    if copied.host is not None:
+        store._note_host(copied.host)
+        where.append(f"'{copied.host.host_id}' AS host_id")
+        on_host.append(f"'{copied.host.cpu}' AS cpu_model")
     for table, replaced in (
-        ("samples", [*where, f"'{host.cpu}' AS cpu_model", *costs, batches]),
+        ("samples", [*where, *on_host, *costs, batches]),
+        ("attempts", [where[0], f"addSeconds(started_at, {later_s}) AS started_at"]),
         ("invocations", where),
     ):
-        source = f"(SELECT * FROM {table} WHERE run_id = '{run.run_id}')"  # noqa: S608 (this module's own ids)
-        store._command(f"INSERT INTO {table} SELECT * REPLACE ({', '.join(replaced)}) FROM {source}")  # noqa: S608
+        source = f"(SELECT * FROM {table} WHERE run_id = {{run_id:String}} AND job_id NOT IN {{without:Array(String)}})"  # noqa: S608 (names of tables)
+        store._command(
+            f"INSERT INTO {table} SELECT * REPLACE ({', '.join(replaced)}) FROM {source}",  # noqa: S608 (this module's own ids)
+            {"run_id": run.run_id, "without": list(without)},
+        )
 
 
 def run_of(extent: Extent, host: int, number: int) -> Run:
@@ -183,8 +195,8 @@ def sources_of(extent: Extent) -> list[str]:
     return [f"debian/v{version}" for version in range(extent.versions)]
 
 
-def run_of_spec(spec: str, extent: Extent, host: int, created_at: datetime) -> Run:
-    """A run of some versions of an extent."""
+def run_of_spec(spec: str, extent: Extent, host: int, created_at: datetime, pools: Collection[str] = (LOCAL,)) -> Run:
+    """A run of some versions of an extent. `pools`: those that exist."""
     sources = sources_of(extent)
     catalogue = Catalogue.model_validate(
         {
@@ -194,7 +206,7 @@ def run_of_spec(spec: str, extent: Extent, host: int, created_at: datetime) -> R
             "libraries": {"openssl": [{"source": source} for source in sources]},
         }
     )
-    plan = make_plan(spec, "large.yaml", catalogue)
+    plan = make_plan(spec, "large.yaml", catalogue, pools=pools)
     files = MaterialFiles(key=f"{'4' * 64}.pem", certificate=f"{'5' * 64}.pem", dh_parameters="-")
     kits = {subject.reference: _kit(subject.source) for subject in plan.subjects}
     return Run(

@@ -2,22 +2,40 @@
 import { Link } from "@tanstack/react-router";
 import { dateTime, share } from "@/format";
 import { paths } from "@/paths";
-import { Frame } from "@/ui/Frame";
-import { daysText, differsText, jobsText, marksOf, type PooledNode, sentinelText } from "./fleet-model";
+import type { FleetSort } from "@/search";
+import { Frame, SortHeader } from "@/ui/Frame";
+import {
+  daysText,
+  differsText,
+  marksOf,
+  type PooledNode,
+  sentinelText,
+  silentText,
+  troublesText,
+} from "./fleet-model";
 import { SetAsideControl } from "./SetAsideControl";
 
-export function FleetTable({ nodes }: { nodes: PooledNode[] }) {
+interface Props {
+  nodes: PooledNode[];
+  sort: FleetSort | undefined;
+  sortBy: (sort: FleetSort | undefined) => void;
+}
+
+export function FleetTable({ nodes, sort, sortBy }: Props) {
+  const header = (title: string, column?: FleetSort, order: "ascending" | "descending" = "ascending") => (
+    <SortHeader title={title} order={sort === column ? order : undefined} sort={() => sortBy(column)} />
+  );
   return (
     <Frame label="Nodes">
       <table className="numbers history fleet">
         <thead>
           <tr>
-            <th scope="col">Node</th>
-            <th scope="col">Findings</th>
-            <th scope="col">Sentinel</th>
+            {header("Node", "name")}
+            {header("Findings")}
+            {header("Sentinel", "cost", "descending")}
             <th scope="col">Detectable change</th>
-            <th scope="col">Invocations a day</th>
-            <th scope="col">Jobs in these days</th>
+            {header("Last seen", "seen")}
+            {header("Jobs", "jobs", "descending")}
           </tr>
         </thead>
         <tbody>
@@ -42,7 +60,6 @@ function Row({ node }: { node: PooledNode }) {
         <small className="below" title={host_kind}>
           {host.cpu_model}, {host.cpus} CPUs
         </small>
-        <small className="below">Last seen {dateTime(last_seen)}</small>
       </th>
       <td>
         <Findings node={node} />
@@ -53,19 +70,20 @@ function Row({ node }: { node: PooledNode }) {
       </td>
       <td>{node.smallest_detectable_change === null ? "unknown" : share(node.smallest_detectable_change)}</td>
       <td>
+        {dateTime(last_seen)}
         <DaysChart node={node} />
       </td>
-      <td>{jobsText(node)}</td>
+      <td>{node.jobs.toLocaleString("en-US")}</td>
     </tr>
   );
 }
 
 function Findings({ node }: { node: PooledNode }) {
   const { set_aside: aside, findings } = node;
-  const differs = differsText(node);
+  const [differs, silent, troubles] = [differsText(node), silentText(node), troublesText(node)];
   const warnings = findings.filter(({ verdict }) => verdict === "warning");
   const unknown = findings.filter(({ verdict }) => verdict === "unknown");
-  if (!differs && !aside && warnings.length === 0) {
+  if (!differs && !silent && !troubles && !aside && warnings.length === 0) {
     return <>None{unknown.length > 0 && <Unknown names={unknown.map(({ name }) => name)} />}</>;
   }
   return (
@@ -75,6 +93,12 @@ function Findings({ node }: { node: PooledNode }) {
           <b>{differs}</b>
         </li>
       )}
+      {silent && (
+        <li className="bad">
+          <b>{silent}</b>
+        </li>
+      )}
+      {troubles && <li>Jobs in these days: {troubles}</li>}
       {aside?.since && (
         <li>
           <b>Set aside</b> since {dateTime(aside.since)} by {aside.by}: {aside.reason}

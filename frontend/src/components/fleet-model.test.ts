@@ -1,21 +1,36 @@
 import { describe, expect, it } from "vitest";
 import type { Fleet, FleetNode } from "@/api/generated";
+import { type FleetSort, NODE_STATES } from "@/search";
 import { answerOf } from "@/testing/mock-api";
-import { daysText, differsText, jobsText, marksOf, nodesOf, sentinelText } from "./fleet-model";
+import {
+  daysText,
+  differsText,
+  type FleetChoice,
+  marksOf,
+  nodesOf,
+  sentinelText,
+  silentText,
+  stateCounts,
+  troublesText,
+} from "./fleet-model";
 
 const example = answerOf<Fleet>("fleet").pools[0]?.nodes[0] as FleetNode;
 const point = { run_id: "one", at: "2026-01-01T12:00:00Z", ratio: 1, low: null, high: null };
 const node: FleetNode = {
   ...example,
-  ...{ node: "a", differs: null, set_aside: null, findings: [], sentinel: [], days: [0, 4, 6] },
+  ...{
+    node: "a",
+    state: "fine",
+    silent_days: null,
+    differs: null,
+    set_aside: null,
+    findings: [],
+    sentinel: [],
+    days: [0, 4, 6],
+  },
   ...{ jobs: 1, lost_jobs: 0, failed_jobs: 0, failures: {} },
 };
 const differs = { ratio: 1.03, low: 1.02, high: 1.04, runs: 5, peers: 3 };
-const aside = {
-  ...{ pool: "p", node: "a", number: 1, by: "x", reason: "fan" },
-  at: point.at,
-  since: point.at,
-};
 
 describe("the nodes of a fleet", () => {
   const fleet = (...nodes: FleetNode[]): Fleet => ({
@@ -25,24 +40,40 @@ describe("the nodes of a fleet", () => {
       { pool: "x86", mixed_pool: null, nodes },
     ],
   });
-  it("come with those first that differ, are set aside or have a warning, whatever their pool", () => {
-    const warned: FleetNode = {
-      ...node,
-      findings: [{ name: "turbo", verdict: "warning", found: "on" }],
-    };
-    const all = fleet(
-      { ...warned, node: "warned" },
-      { ...node, node: "aside", set_aside: aside },
-      { ...node, node: "off", differs },
-    );
-    expect(nodesOf(all, undefined, undefined).map(({ node }) => node)).toEqual([
-      "off",
-      "aside",
-      "warned",
-      "a",
+  const all = fleet(
+    ...NODE_STATES.toReversed().map((state) => ({ ...node, node: `Node ${state}`, state })),
+    { ...node, node: "Node 10", last_seen: "2020-01-01T00:00:00Z", lost_jobs: 1 },
+    { ...node, node: "Node 9", sentinel: [{ ...point, ratio: 1.03 }], failed_jobs: 2 },
+  );
+  const names = (...asked: [FleetChoice, FleetSort?]) => nodesOf(all, ...asked).map(({ node }) => node);
+
+  it("come in the order of urgency, whatever their pool", () => {
+    expect(names({})).toEqual([
+      ...NODE_STATES.slice(0, -1).map((state) => `Node ${state}`),
+      ...["a", "Node fine", "Node 10", "Node 9"],
     ]);
-    expect(nodesOf(all, "arm", undefined).map(({ node }) => node)).toEqual(["a"]);
-    expect(nodesOf(all, undefined, "side").map(({ node }) => node)).toEqual(["aside"]);
+  });
+  it("are found by pool, state and a part of the name", () => {
+    expect(names({ pool: "arm" })).toEqual(["a"]);
+    expect(names({ state: "silent" })).toEqual(["Node silent"]);
+    expect(names({ node: "nODE S" })).toEqual(["Node silent", "Node set aside"]);
+    expect(names({ pool: "arm", state: "silent" })).toEqual([]);
+  });
+  it("are sorted by name, cost, last result and jobs", () => {
+    expect(names({ state: "fine" }, "name")).toEqual(["a", "Node 9", "Node 10", "Node fine"]);
+    expect(names({}, "cost")[0]).toBe("Node 9");
+    expect(names({}, "seen")[0]).toBe("Node 10");
+    expect(names({}, "jobs").slice(0, 2)).toEqual(["Node 9", "Node 10"]);
+  });
+  it("are counted by state", () => {
+    expect(stateCounts(nodesOf(all, {})).map(({ text }) => text)).toEqual([
+      "1 differs from its peers",
+      "1 is silent",
+      "1 had jobs lost or failed",
+      "1 has other warnings",
+      "1 is set aside",
+      "4 are fine",
+    ]);
   });
 });
 
@@ -52,11 +83,18 @@ describe("the words about a node", () => {
     expect(differsText({ ...node, differs: { ...differs, peers: 1 } })).toContain("or the peer is at fault");
     expect(differsText(node)).toBeUndefined();
   });
-  it("count jobs and their troubles", () => {
-    expect(jobsText(node)).toBe("1 job");
-    expect(jobsText({ ...node, jobs: 4, lost_jobs: 2, failed_jobs: 1, failures: { crashed: 3 } })).toBe(
-      "4 jobs, 2 lost, 1 failed; 3 crashed",
+  it("say for how long it was silent", () => {
+    expect(silentText({ ...node, silent_days: 21 })).toBe("Silent: no result for 21 days");
+    expect(silentText(node)).toBeUndefined();
+  });
+  it("count what happened to jobs", () => {
+    const troubled = { ...node, lost_jobs: 2, failed_jobs: 1 };
+    expect(troublesText(node)).toBeUndefined();
+    expect(troublesText(troubled)).toBe("2 lost, 1 failed");
+    expect(troublesText({ ...troubled, failures: { crashed: 3 } })).toBe(
+      "2 lost, 1 failed; invocations: 3 crashed",
     );
+    expect(troublesText({ ...node, failures: { hung: 1 } })).toBe("invocations: 1 hung");
     expect(daysText(node)).toBe("10 invocations in 3 days, 6 on the last");
   });
   it("say where its newest run is", () => {

@@ -71,6 +71,14 @@ def nodes(api: ClusterApi) -> dict[str, dict[str, Any]]:
     return {node["node"]: node for node in pool["nodes"]}
 
 
+def a_fleet(api: ClusterApi) -> None:
+    """Four nodes: one is fine, one differs, one is silent for eleven days, and one is set aside."""
+    measured(api, 0, {"node-c": 1.0, "node-d": 1.0})
+    for day in (10, 11):
+        measured(api, day, NODES)
+    set_aside(api, "node-d", since="2026-01-01T00:00:00Z")
+
+
 def set_aside(api: ClusterApi, node: str = "node-b", reason: str = "its fan failed", **more: Any) -> Any:
     body = {"pool": POOL, "node": node, "reason": reason, **more}
     return api.ask("triager", "POST", "/fleet/set-asides", body)
@@ -101,6 +109,24 @@ def test_a_slow_node_is_named_at_its_second_run(api: ClusterApi) -> None:
     assert differs["ratio"] == pytest.approx(1.03, abs=0.002)
     assert 1.005 < differs["low"] < 1.03 < differs["high"] < 1.05
     assert (differs["runs"], differs["peers"]) == (2, 1)
+
+
+def test_the_nodes_of_a_pool_come_in_the_order_of_what_needs_attention(api: ClusterApi) -> None:
+    a_fleet(api)
+    states = {name: (node["state"], node["silent_days"]) for name, node in nodes(api).items()}
+    assert list(states.items()) == [
+        ("node-b", ("differs", None)),
+        ("node-c", ("silent", 11)),
+        ("node-d", ("set aside", None)),
+        ("node-a", ("fine", None)),
+    ]
+
+
+@pytest.mark.parametrize(("day", "silent_days"), [(7, None), (8, 8)])
+def test_a_node_is_silent_after_a_week_without_a_result(api: ClusterApi, day: int, silent_days: int | None) -> None:
+    measured(api, 0, {"node-c": 1.0, "node-a": 1.0})
+    measured(api, day, {"node-a": 1.0})
+    assert nodes(api)["node-c"]["silent_days"] == silent_days
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -138,6 +164,7 @@ def test_lost_and_failed_jobs_are_counted_where_they_ran(api: ClusterApi) -> Non
     api.store.add_event(an_event(run, RunState.FAILED, reason=RunReason.JOBS_FAILED))
     counts = {name: (node["jobs"], node["lost_jobs"], node["failed_jobs"]) for name, node in nodes(api).items()}
     assert counts == {"node-a": (1, 1, 0), "node-b": (2, 0, 1)}
+    assert {node["state"] for node in nodes(api).values()} == {"jobs lost or failed"}
 
 
 def test_a_node_has_the_findings_that_jobs_record(api: ClusterApi) -> None:

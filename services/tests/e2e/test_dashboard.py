@@ -18,6 +18,7 @@ from kexbench.store.port import Selection
 from tests.api.cluster import CLUSTER_SPEC, an_attempt, cluster_api, cluster_app, planner
 from tests.api.conftest import ClientOf
 from tests.api.test_bisections import Stage
+from tests.api.test_fleet import a_fleet
 from tests.api.test_upgrades import ONE, THREE, TWO, counted, measured
 from tests.builders import HOST, a_finding, a_kit, a_run, a_screening, an_alert_event
 from tests.cli.conftest import Cli
@@ -103,6 +104,15 @@ def test_versions_of_several_sources_and_pools_of_unlike_nodes_are_distinguished
         empty_store.add_attempt(tried.model_copy(update={"node": f"node-{number}"}), tried_in(mixed))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("choices", url, tmp_path)
+
+
+@pytest.mark.browser
+def test_the_machines_of_a_cluster_are_read_on_their_page(
+    empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path
+) -> None:
+    a_fleet(cluster_api(empty_store, client_of, tmp_path))
+    with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
+        assert is_shown("fleet", url, tmp_path)
 
 
 def tried_in(run: Run) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_freedom, trimmed_means
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, Matrix, trimmed_freedom, trimmed_means
 from kexbench.analysis.rounds import Vector
 
 ALPHA = 0.01
@@ -22,7 +22,12 @@ def pair_sd_of(pool: Vector) -> float:
     """The winsorised standard deviation of a pool of paired log ratios, at least three, scaled so that
     pair_sd / sqrt(n) is the standard error of the 20% trimmed mean of n of them (Wilcox, Introduction to Robust
     Estimation, section 3.3.2: the winsorised standard deviation over 1 - 2 TRIM, here for the pool's size)."""
-    return float(trimmed_means(pool[np.newaxis, :]).errors[0] * np.sqrt(len(pool)))
+    return float(pair_sds_of(pool[np.newaxis, :])[0])
+
+
+def pair_sds_of(pools: Matrix) -> Vector:
+    """The same of each row."""
+    return trimmed_means(pools).errors * np.sqrt(pools.shape[1])
 
 
 def smallest_detectable_change(

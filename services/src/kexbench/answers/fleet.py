@@ -1,15 +1,16 @@
 """The machines side by side: what each node did lately, how fast and how noisy it is, and which one is off."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from math import exp
+from enum import StrEnum
+from math import isnan
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
+from kexbench.analysis.detectable import pair_sds_of, smallest_detectable_change
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, median_of_sorted
 from kexbench.analysis.peers import Disagreement, disagreements
 from kexbench.answers.mixed_pools import MixedPool, mixed_pool
@@ -31,6 +32,22 @@ NOT_STORED = (
     *("CPU clock", "instruction counters", "random addresses", "huge pages"),
 )
 """What `kexbench doctor` checks and no job records."""
+
+
+SILENT_DAYS = 7
+"""A node without a result for longer is silent. Weekly schedules reach every node in time."""
+
+
+class NodeState(StrEnum):
+    """What needs attention most at a node, in the order of urgency."""
+
+    DIFFERS = "differs"
+    SILENT = "silent"
+    JOBS = "jobs lost or failed"
+    WARNING = "warning"
+    SET_ASIDE = "set aside"
+    """Somebody attended to it."""
+    FINE = "fine"
 
 
 class FleetFinding(Frozen):
@@ -56,6 +73,10 @@ class FleetNode(Frozen):
     """A node of a pool. A machine by itself is the node `local`."""
 
     node: str
+    state: NodeState = Field(description="what needs attention most, unless it is set aside")
+    silent_days: int | None = Field(
+        description=f"from its last result to the fleet's newest, if more than {SILENT_DAYS}; null if set aside"
+    )
     host: HostFacts = Field(description="as its last job recorded it")
     host_kind: str = Field(description="equal for nodes of the pool whose numbers may be compared")
     last_seen: datetime
@@ -78,7 +99,7 @@ class FleetNode(Frozen):
 
 
 class FleetPool(Frozen):
-    """A pool and its nodes, those with findings first."""
+    """A pool and its nodes, in the order of their states."""
 
     pool: str
     mixed_pool: MixedPool | None = Field(description="set if its nodes are not comparable")
@@ -99,16 +120,20 @@ def fleet(store: FleetStore) -> Fleet:
     days = _days(rows.until)
     standing = {(each.pool, each.node): each for each in rows.set_asides if each.since}
     sentinels = _newest_series(rows.sentinels)
-    differing = _differing(sentinels)
+    differing, noises = _differing(sentinels), _noises(sentinels)
     pools: dict[str, list[FleetNode]] = defaultdict(list)
     hosts: dict[str, dict[str, HostFacts]] = defaultdict(dict)
     for row in rows.nodes:
         place = (row.pool, row.node)
         series = sentinels.get(place, ())
+        aside, differs, findings = standing.get(place), differing.get(place), _findings(row)
+        silent_days = None if aside else _silent_days(row, rows.until)
         hosts[row.pool][row.node] = row.host
         pools[row.pool].append(
             FleetNode(
                 node=row.node,
+                state=_state(row, findings, silent_days, differs=bool(differs), is_aside=bool(aside)),
+                silent_days=silent_days,
                 host=row.host,
                 host_kind=kind_of(row.host),
                 last_seen=row.last_seen,
@@ -117,11 +142,11 @@ def fleet(store: FleetStore) -> Fleet:
                 lost_jobs=row.lost,
                 failed_jobs=row.failed,
                 failures=dict(row.failures),
-                findings=_findings(row),
-                sentinel=[_point(run) for run in series],
-                smallest_detectable_change=_noise(series),
-                differs=differing.get(place),
-                set_aside=standing.get(place),
+                findings=findings,
+                sentinel=_points(series),
+                smallest_detectable_change=noises.get(place),
+                differs=differs,
+                set_aside=aside,
             )
         )
     return Fleet(
@@ -131,7 +156,7 @@ def fleet(store: FleetStore) -> Fleet:
             FleetPool(
                 pool=pool,
                 mixed_pool=mixed_pool(pool, hosts[pool].items()),
-                nodes=sorted(nodes, key=_worst_first),
+                nodes=sorted(nodes, key=_most_urgent_first),
             )
             for pool, nodes in sorted(pools.items())
         ],
@@ -145,10 +170,28 @@ def _days(until: datetime | None) -> list[date]:
     return [until.date() - timedelta(days=back) for back in reversed(range(SHOWN_DAYS))]
 
 
-def _worst_first(node: FleetNode) -> tuple[bool, bool, int, bool, str]:
+def _silent_days(row: NodeRow, until: datetime | None) -> int | None:
+    days = (until.date() - row.last_seen.date()).days if until else 0
+    return days if days > SILENT_DAYS else None
+
+
+def _state(
+    row: NodeRow, findings: Iterable[FleetFinding], silent_days: int | None, *, differs: bool, is_aside: bool
+) -> NodeState:
+    if is_aside:
+        return NodeState.SET_ASIDE
+    holding = {
+        NodeState.DIFFERS: differs,
+        NodeState.SILENT: silent_days is not None,
+        NodeState.JOBS: bool(row.lost or row.failed or row.failures),
+        NodeState.WARNING: any(finding.verdict == "warning" for finding in findings),
+    }
+    return next((state for state, holds in holding.items() if holds), NodeState.FINE)
+
+
+def _most_urgent_first(node: FleetNode) -> tuple[int, int, str]:
     warnings = sum(finding.verdict == "warning" for finding in node.findings)
-    troubled = bool(node.lost_jobs or node.failed_jobs or node.failures)
-    return node.differs is None, node.set_aside is None, -warnings, not troubled, node.node
+    return list(NodeState).index(node.state), -warnings, node.node
 
 
 def _newest_series(runs: Iterable[SentinelRunRow]) -> dict[tuple[str, str], list[SentinelRunRow]]:
@@ -172,19 +215,38 @@ def _differing(sentinels: dict[tuple[str, str], list[SentinelRunRow]]) -> dict[t
     }
 
 
-def _point(run: SentinelRunRow) -> SentinelPoint:
-    median, *bounds = median_of_sorted(run.logs)
-    low, high = (None if log is None else round(exp(log), _DIGITS) for log in bounds)
-    return SentinelPoint(run_id=run.run_id, at=run.at, ratio=round(exp(median), _DIGITS), low=low, high=high)
+def _points(runs: Sequence[SentinelRunRow]) -> list[SentinelPoint]:
+    if not runs:
+        return []
+    medians = np.array([median_of_sorted(run.logs) for run in runs], dtype=float)  # with NaN for None
+    return [
+        SentinelPoint(
+            run_id=run.run_id,
+            at=run.at,
+            ratio=ratio,
+            low=None if isnan(low) else low,
+            high=None if isnan(high) else high,
+        )
+        for run, (ratio, low, high) in zip(runs, np.round(np.exp(medians), _DIGITS).tolist(), strict=True)
+    ]
 
 
-def _noise(runs: Sequence[SentinelRunRow]) -> float | None:
-    logs: list[float] = []
-    for run in runs:
-        if len(run.logs) >= MIN_COMPARED_INVOCATIONS:
-            mean = sum(run.logs) / len(run.logs)
-            logs += [log - mean for log in run.logs]  # NumPy takes ten times as long for a few values
-    return smallest_detectable_change(pair_sd_of(np.array(logs)), GROUP) if logs else None
+def _noises(sentinels: Mapping[tuple[str, str], Sequence[SentinelRunRow]]) -> dict[tuple[str, str], float]:
+    """The smallest detectable change at each node. Nodes with equally many invocations are computed together."""
+    alike: dict[int, dict[tuple[str, str], list[float]]] = defaultdict(dict)
+    for place, runs in sentinels.items():
+        logs: list[float] = []
+        for run in runs:
+            if len(run.logs) >= MIN_COMPARED_INVOCATIONS:
+                mean = sum(run.logs) / len(run.logs)
+                logs += [log - mean for log in run.logs]  # NumPy takes ten times as long for a few values
+        if logs:
+            alike[len(logs)][place] = logs
+    return {
+        place: smallest_detectable_change(float(sd), GROUP)
+        for pools in alike.values()
+        for place, sd in zip(pools, pair_sds_of(np.array(list(pools.values()))), strict=True)
+    }
 
 
 def _findings(row: NodeRow) -> list[FleetFinding]:

@@ -1,5 +1,7 @@
 """`kexbench fleet`: the machines side by side, and which of them are set aside."""
 
+from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import quote
@@ -7,7 +9,7 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from kexbench.answers.fleet import Fleet, FleetNode
+from kexbench.answers.fleet import Fleet, FleetNode, NodeState
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import AsJson, ListedAlone
 from kexbench.cli.reaching import reach_api
@@ -26,44 +28,67 @@ _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 @app.command("list")
 def list_nodes(
     pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
+    states: Annotated[
+        list[NodeState] | None,
+        typer.Option("--state", help="Only nodes in this state. Repeat it for several states.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List pools and nodes: when each measured last, and what is wrong with it.
 
-    Nodes with findings come first. `differs` is the sentinel's cost there relative to the pool's other nodes.
+    Nodes that need attention come first. `differs` is the sentinel's cost there relative to the pool's other nodes.
 
     Examples:
 
         kexbench fleet
         kexbench fleet --pool amd
+        kexbench fleet --state differs --state silent
         kexbench fleet --json | jq -r '.pools[].nodes[] | select(.differs) | .node'
     """
     with reach_api() as api:
-        fleet = api.get(Fleet, "/fleet")
-    if pool is not None:
-        fleet = fleet.model_copy(update={"pools": [each for each in fleet.pools if each.pool == pool]})
+        whole = api.get(Fleet, "/fleet")
+    fleet = _chosen(whole, pool, states or list(NodeState))
     if as_json:
         print_json(fleet.model_dump(mode="json"))
-    elif fleet.pools:
-        out.print(_table(fleet))
+    elif not whole.pools:
+        err.print("no machine has measured anything yet")
+    elif not fleet.pools:
+        err.print("no such node: kexbench fleet lists all", markup=False)
     else:
-        err.print("no machine has measured anything yet" if pool is None else f"no node of pool {pool}", markup=False)
+        out.print(_table(fleet))
+        err.print(_summary(fleet), markup=False)
+
+
+def _chosen(fleet: Fleet, pool: str | None, states: Collection[NodeState]) -> Fleet:
+    chosen = (
+        each.model_copy(update={"nodes": [node for node in each.nodes if node.state in states]})
+        for each in fleet.pools
+        if pool in (None, each.pool)
+    )
+    return fleet.model_copy(update={"pools": [each for each in chosen if each.nodes]})
 
 
 def _table(fleet: Fleet) -> Table:
     table = Table("pool", "node", "CPU", "last seen, UTC", "jobs", "differs", "findings", box=None, header_style="bold")
-    for pool in fleet.pools:
-        for node in pool.nodes:
-            table.add_row(
-                pool.pool,
-                node.node,
-                f"{node.host.cpu_model}, {node.host.cpus} CPUs",
-                f"{node.last_seen.astimezone(UTC):%Y-%m-%d %H:%M}",
-                _jobs(node),
-                move_words(node.differs.ratio, node.differs.low, node.differs.high) if node.differs else "",
-                "\n".join(_findings(node)),
-            )
+    nodes = [(pool.pool, node) for pool in fleet.pools for node in pool.nodes]
+    for pool, node in sorted(nodes, key=lambda each: list(NodeState).index(each[1].state)):
+        table.add_row(
+            pool,
+            node.node,
+            f"{node.host.cpu_model}, {node.host.cpus} CPUs",
+            f"{node.last_seen.astimezone(UTC):%Y-%m-%d %H:%M}",
+            _jobs(node),
+            move_words(node.differs.ratio, node.differs.low, node.differs.high) if node.differs else "",
+            "\n".join(_findings(node)),
+        )
     return table
+
+
+def _summary(fleet: Fleet) -> str:
+    """Below the table, where a long one ends."""
+    counts = Counter(node.state for pool in fleet.pools for node in pool.nodes)
+    parts = ", ".join(f"{counts[state]} {state}" for state in NodeState if counts[state])
+    return f"{counts.total()} {'node' if counts.total() == 1 else 'nodes'}: {parts}"
 
 
 def _jobs(node: FleetNode) -> str:
@@ -77,7 +102,8 @@ def _findings(node: FleetNode) -> list[str]:
     )
     failed = [f"{number} {kind}" for kind, number in node.failures.items()]
     doctors = [f"{each.name}: {each.found}" for each in node.findings if each.verdict == "warning"]
-    return [*aside, *failed, *doctors]
+    silent = [f"no result for {node.silent_days} days"] if node.silent_days else []
+    return [*silent, *aside, *failed, *doctors]
 
 
 @app.command("set-aside")

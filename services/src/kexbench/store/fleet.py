@@ -72,12 +72,14 @@ _SENTINELS = (
     f" WHERE metric = '{Metric.CPU_NS}' AND reference = 'sentinel' AND level > 0"
     f" AND measured_at >= {{chosen_from:DateTime64(3)}} LIMIT 1 BY {INVOCATION}),"
     " relative AS (SELECT pool, node, host_kind, kit_id, run_id, measured_at,"
-    " log(level) - median(log(level)) OVER alike AS log_ratio, uniqExact(node) OVER alike > 1 AS shared"
+    " log(level) - quantileExactInclusive(0.5)(log(level)) OVER alike AS log_ratio,"
+    " min(node) OVER alike != max(node) OVER alike AS shared"
     " FROM frozen INNER JOIN tries USING (run_id, job_id, attempt)"
     " WINDOW alike AS (PARTITION BY pool, host_kind, kit_id, case_id))"
     " SELECT pool, node, host_kind, kit_id, run_id, max(measured_at) AS at, arraySort(groupArray(log_ratio)) AS logs,"
     " avgOrNullIf(log_ratio, shared) AS shared_log"
     " FROM relative GROUP BY pool, node, host_kind, kit_id, run_id ORDER BY pool, node, at, run_id"
+    " SETTINGS max_threads = 1"  # several need a third more CPU time
 )
 """SQL: the sentinel's costs of each run on a node, as log ratios to the median of all such runs on comparable nodes of
 the pool with the same kit and case."""
@@ -190,7 +192,6 @@ class FleetTables(RunTables):
             "begin": until - timedelta(days=KNOWN_DAYS),
             "recent": datetime.combine(until.date(), datetime.min.time(), until.tzinfo) - timedelta(SHOWN_DAYS - 1),
             "asides": [f"{aside.pool}/{aside.node}" for aside in asides if aside.since],
-            **kind_parameters(self.evidence().kinds_of_hosts),
         }
         return FleetRows(until, tuple(self._nodes_of_fleet(given)), tuple(self._sentinels(given)), tuple(asides))
 
@@ -203,7 +204,7 @@ class FleetTables(RunTables):
                 {"host_ids": sorted({row["last_host"] for row in jobs})},
             )
         }
-        last = {"run_ids": [row["last_run"] for row in jobs], "tries": [row["last_try"] for row in jobs]}
+        last = {"run_ids": sorted({row["last_run"] for row in jobs}), "tries": [row["last_try"] for row in jobs]}
         of_last = f"WHERE run_id IN {{run_ids:Array(String)}} AND {_TRY} IN {{tries:Array(String)}}"
         shares = ", ".join(map(_SHARE.format, ("steal_share", "sibling_busy_share")))
         loads = self._query(
@@ -251,6 +252,7 @@ class FleetTables(RunTables):
         return nodes
 
     def _sentinels(self, given: dict[str, Any]) -> list[SentinelRunRow]:
+        kinds = kind_parameters(self.evidence().kinds_of_hosts)  # thousands, which a client writes into the query
         first = next(self._query(f"SELECT min(first_start) AS first FROM ({_CHOSEN})", given))["first"]
         return [
             SentinelRunRow(
@@ -263,5 +265,5 @@ class FleetTables(RunTables):
                 row["logs"],
                 row["shared_log"],
             )
-            for row in self._query(_SENTINELS, given | {"chosen_from": first - _CLOCKS_DIFFER})
+            for row in self._query(_SENTINELS, given | kinds | {"chosen_from": first - _CLOCKS_DIFFER})
         ]

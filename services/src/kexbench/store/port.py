@@ -303,10 +303,10 @@ class NodeRow:
     """Outcomes in these days, by kind."""
 
 
-@dataclass(frozen=True)
-class SentinelRunRow:
+class SentinelRunRow(NamedTuple):
     """The sentinel's costs in one run on a node, as log ratios to the median of all listed runs on comparable nodes of
-    the pool with the same kit and case."""
+    the pool with the same kit and case. A tuple, since a thousand nodes have 30,000 of them, which are pickled to be
+    kept."""
 
     pool: str
     node: str
