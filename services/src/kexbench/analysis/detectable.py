@@ -27,7 +27,8 @@ def pair_sd_of(pool: Vector) -> float:
 
 def pair_sds_of(pools: Matrix) -> Vector:
     """The same of each row."""
-    return trimmed_means(pools).errors * np.sqrt(pools.shape[1])
+    pair_sds: Vector = trimmed_means(pools).errors * np.sqrt(pools.shape[1])
+    return pair_sds
 
 
 def smallest_detectable_change(
