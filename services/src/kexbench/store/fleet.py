@@ -31,13 +31,14 @@ _CLOCKS_DIFFER = timedelta(hours=1)
 """At most so much between the times of an attempt and of its invocations."""
 _TRY = "concat(run_id, '/', job_id, '/', toString(attempt))"
 _OF_NODE = "SELECT run_id, job_id, attempt FROM attempts WHERE pool = {pool:String} AND node = {node:String}"
+_OF_LOCAL = f"(SELECT run_id FROM summaries WHERE metric IN ({DECIDING}) AND pool = '{LOCAL}')"
 _PLACES = (
     "SELECT run_id, job_id, attempt, toString(pool) AS pool, toString(node) AS node, host_id, started_at"
     " FROM attempts FINAL WHERE pool != ''"
     " AND (started_at >= {begin:DateTime64(3)} OR concat(pool, '/', node) IN {asides:Array(String)})"
     f" UNION ALL SELECT run_id, job_id, attempt, '{LOCAL}' AS pool, '{LOCAL}' AS node,"
     " argMax(host_id, measured_at) AS host_id, min(measured_at) AS started_at FROM invocations"
-    f" WHERE run_id IN (SELECT run_id FROM summaries WHERE metric IN ({DECIDING}) AND pool = '{LOCAL}')"
+    f" WHERE run_id IN {_OF_LOCAL}"
     " AND run_id NOT IN (SELECT run_id FROM attempts) AND measured_at >= {begin:DateTime64(3)}"
     " GROUP BY run_id, job_id, attempt"
 )
@@ -53,11 +54,13 @@ _JOBS = (
     " GROUP BY pool, node ORDER BY pool, node"
 )
 _FAILED_RUNS = f"SELECT run_id FROM run_events WHERE reason = '{RunReason.JOBS_FAILED}'"
+_IS_RECENT = f"started_at >= {_RECENT} - INTERVAL {_LONGEST_JOB.days} DAY"
 _OF_RECENT_JOBS = (
-    f"INNER JOIN (SELECT * FROM ({_PLACES}) WHERE started_at >= {_RECENT} - INTERVAL {_LONGEST_JOB.days} DAY) AS places"
-    f" USING (run_id, job_id, attempt) WHERE measured_at >= {_RECENT}"
-    f" AND run_id IN (SELECT run_id FROM ({_PLACES}) WHERE started_at >= {_RECENT} - INTERVAL {_LONGEST_JOB.days} DAY)"
+    f"INNER JOIN (SELECT * FROM ({_PLACES}) WHERE {_IS_RECENT}) AS places"
+    f" USING (run_id, job_id, attempt) WHERE measured_at >= {_RECENT} AND (run_id IN {_OF_LOCAL}"
+    f" OR run_id IN (SELECT run_id FROM attempts WHERE {_IS_RECENT}))"
 )
+"""SQL: the join implies the runs, but reading by them is cheaper."""
 _SHARE = "avgOrNull(JSONExtract(host_load, '{0}', 'Nullable(Float64)')) AS {0}"
 _CHOSEN = (
     "SELECT pool, node, run_id, groupArray((job_id, attempt)) AS tries, min(started_at) AS first_start"
