@@ -274,12 +274,18 @@ def test_while_the_store_hangs_its_metrics_are_missing_and_prometheus_learns_tha
 def test_readers_get_status_503_at_once_while_the_store_hangs(
     client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(StoreCheck, "hangs", lambda _: True)
-    monkeypatch.setattr(type(empty_store), "content_version", lambda _: pytest.fail("the store was asked"))
-    assert_problem(client.get("/overview"), 503, "the store does not answer")
-    assert client.get("http://localhost/healthz").text == "OK"
-    assert client.get("/health").json()["status"] == "impaired"
-    monkeypatch.undo()
+    answers = Event()
+    monkeypatch.setattr(type(empty_store), "check_readable", lambda _: answers.wait(60) and None)
+    with monkeypatch.context() as hanging:
+        hanging.setattr(monitoring_module, "_CHECK_WAIT_S", 0.0)
+        hanging.setattr(monitoring_module, "_HANGS_AFTER_S", -1.0)
+        hanging.setattr(type(empty_store), "content_version", lambda _: pytest.fail("the store was asked"))
+        assert [trouble["part"] for trouble in client.get("/health").json()["troubles"]] == ["answers"]
+        assert_problem(client.get("/overview"), 503, "the store does not answer")
+        assert client.get("http://localhost/healthz").text == "OK"
+    answers.set()
+    monkeypatch.setattr(monitoring_module, "_CHECK_WAIT_S", 60.0)
+    assert client.get("/health").json()["status"] == "ok"
     assert client.get("/overview").status_code == 200
 
 

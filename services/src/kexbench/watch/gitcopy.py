@@ -121,7 +121,7 @@ class GitCopy:
             return [head for head in heads if depth == WHOLE or head not in self._repo.object_store]
 
         with self._source_errors():
-            client, path = _opened(self._address, *self._credentials())
+            client, path = _client_of(self._address, *self._credentials())
             try:
                 fetched = client.fetch(
                     path,
@@ -188,13 +188,13 @@ class _Tcp(TCPGitClient):
     close: Callable[[], None] = staticmethod(lambda: None)
 
     def _connect(self, *args: Any, **options: Any) -> Any:
-        connected = super()._connect(*args, **options)
+        connected: Any = super()._connect(*args, **options)
         self.close = connected[0].close
         connected[0].read.__self__.raw._sock.settimeout(SILENCE_S)
         return connected
 
 
-def _opened(address: str, username: str | None, password: str | None) -> tuple[GitClient, str]:
+def _client_of(address: str, username: str | None, password: str | None) -> tuple[GitClient, str]:
     """A client with limited patience, and the path of the repository there."""
     config = ConfigDict()
     config.set((b"http",), b"timeout", str(SILENCE_S).encode())
