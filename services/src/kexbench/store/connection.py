@@ -39,7 +39,9 @@ options.pd = options.pd_time_test = None
 
 Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
-logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)  # it logs each error that it raises
+# The client logs each error that it raises, and below it each try. What is raised is logged here.
+logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _NOT_GRANTED, _NO_SPACE = 497, 243
