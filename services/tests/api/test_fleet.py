@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kexbench.api.metrics import NODES_AGE
+from kexbench.api.monitoring import Monitoring
 from kexbench.domain.fleet import SetAside
 from kexbench.domain.plans import SENTINEL, Isolation
 from kexbench.domain.runs import Run, RunReason, RunState
 from kexbench.domain.samples import OutcomeKind
+from kexbench.queue.troubles import Troubles
 from tests.api.cluster import ClusterApi, an_attempt, cluster_api
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import HOST, NOON, RSA, a_kit, a_run, an_event, an_invocation, an_outcome
@@ -253,6 +256,30 @@ def test_who_may_set_which_node_aside(api: ClusterApi) -> None:
     assert set_aside(api, reason="another").json()["number"] == 2
     assert [give_back(api).status_code for _ in range(2)] == [204, 204]
     assert api.http.get("/fleet/set-asides").json() == []
+
+
+def test_prometheus_reads_how_many_nodes_differ_and_count(api: ClusterApi) -> None:
+    now = NOON
+    monitoring = Monitoring(api.store, Troubles(), lambda: now)
+
+    def differing() -> bool:
+        shown = monitoring.text().decode().splitlines()
+        return {"kexbench_differing_nodes 1.0": True, "kexbench_differing_nodes 0.0": False}[
+            next(line for line in shown if line.startswith("kexbench_differing_nodes "))
+        ]
+
+    measured(api, 0, NODES)
+    assert not differing()
+    measured(api, 1, NODES)
+    assert not differing(), "it was counted just now"
+    now += NODES_AGE
+    assert differing()
+    set_aside(api)
+    now += NODES_AGE
+    assert not differing()
+    give_back(api)
+    now += NODES_AGE
+    assert differing()
 
 
 def test_the_answer_is_kept_until_something_is_stored(api: ClusterApi) -> None:

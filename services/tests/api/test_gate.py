@@ -150,6 +150,24 @@ def test_a_body_that_arrives_fast_enough_may_take_longer_than_a_pause(monkeypatc
     assert asked_in_pieces(monkeypatch, bytes(gate.SLOWEST_BYTES_S), 100) == 100
 
 
+def test_a_body_is_not_slow_while_its_request_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: now_s))
+    seen: list[str] = []
+
+    async def app(_: Scope, receive: Receive, __: Send) -> None:
+        nonlocal now_s
+        now_s = 10 * gate.PAUSE_S
+        seen.append((await receive())["type"])
+
+    async def receive() -> Message:
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": b""}
+
+    asyncio.run(Gate(app)(SCOPE, receive, no_answer))
+    assert seen == ["http.request"]
+
+
 def test_whoever_is_gone_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the body: that is how an application learns that nobody is there any more."""
     monkeypatch.setattr(gate, "PAUSE_S", 0.0)

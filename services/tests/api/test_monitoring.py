@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from kexbench.api import monitoring as monitoring_module
 from kexbench.api.calling import sign_role_token
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.domain.runs import RunState
@@ -247,6 +248,45 @@ def test_a_store_that_hangs_is_a_trouble_until_it_answers(
     answers.set()
     asyncio.run(check.current())
     assert troubles.now() == []
+
+
+def test_while_the_store_hangs_its_metrics_are_missing_and_prometheus_learns_that_it_hangs(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, troubles = Event(), Troubles()
+    monitoring = Monitoring(empty_store, troubles)
+    monkeypatch.setattr(monitoring_module, "_METRICS_WAIT_S", 0.0)
+    monkeypatch.setattr(monitoring_module, "_HANGS_AFTER_S", -1.0)
+    monkeypatch.setattr(type(empty_store), "sizes", lambda _: answers.wait(60) and [])
+    for _ in range(2):
+        hanging = lines(asyncio.run(monitoring.current_text()).decode())
+        assert hanging >= {"kexbench_service_troubles 1.0", 'kexbench_uploads_total{result="stored"} 0.0'}
+        assert not any(line.startswith("kexbench_runs") for line in hanging)
+    assert [(each.part, each.reason) for each in troubles.now()] == [
+        ("metrics of the store", "the store does not answer")
+    ]
+    answers.set()
+    monkeypatch.setattr(monitoring_module, "_METRICS_WAIT_S", 60.0)
+    shown = lines(asyncio.run(monitoring.current_text()).decode())
+    assert shown >= {'kexbench_runs{state="queued"} 0.0', "kexbench_service_troubles 0.0"}
+
+
+def test_readers_get_status_503_at_once_while_the_store_hangs(
+    client: httpx2.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Event()
+    monkeypatch.setattr(type(empty_store), "check_readable", lambda _: answers.wait(60) and None)
+    with monkeypatch.context() as hanging:
+        hanging.setattr(monitoring_module, "_CHECK_WAIT_S", 0.0)
+        hanging.setattr(monitoring_module, "_HANGS_AFTER_S", -1.0)
+        hanging.setattr(type(empty_store), "content_version", lambda _: pytest.fail("the store was asked"))
+        assert [trouble["part"] for trouble in client.get("/health").json()["troubles"]] == ["answers"]
+        assert_problem(client.get("/overview"), 503, "the store does not answer")
+        assert client.get("http://localhost/healthz").text == "OK"
+    answers.set()
+    monkeypatch.setattr(monitoring_module, "_CHECK_WAIT_S", 60.0)
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/overview").status_code == 200
 
 
 OLD = {"before": (NOON + timedelta(days=1)).isoformat()}

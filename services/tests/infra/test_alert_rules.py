@@ -52,8 +52,9 @@ SUCCESS = "kexbench_loop_last_success_timestamp_seconds"
 FREE, SIZE = "kexbench_store_disk_free_bytes", "kexbench_store_disk_size_bytes"
 STATE, WAITING = "kexbench_run_state_seconds", "kexbench_oldest_waiting_run_seconds"
 FULL, TROUBLES = "kexbench_store_full", "kexbench_service_troubles"
+NODES = "kexbench_differing_nodes"
 FAULTS = {
-    "KexbenchApiAbsent": Fault((steady(RUNS, 0, state="queued"),), (steady("other_metric", 1),)),
+    "KexbenchApiAbsent": Fault((steady(TROUBLES, 1),), (steady("other_metric", 1),)),
     "KexbenchRunWaits": Fault(
         (growing(STATE, 60, state="running"), steady(STATE, 7000, state="queued")),
         (growing(STATE, 60, state="queued"),),
@@ -68,6 +69,7 @@ FAULTS = {
         (growing(REFUSALS, 1, of="other", reason="invalid"),), (once(REFUSALS, of="upload", reason="forbidden"),)
     ),
     "KexbenchServiceImpaired": Fault((steady(TROUBLES, 0),), (steady(TROUBLES, 1),)),
+    "KexbenchNodeDiffers": Fault((steady(NODES, 0),), (steady(NODES, 1),)),
     "KexbenchStoreFull": Fault((steady(FULL, 0),), (steady(FULL, 1),)),
     "KexbenchStoreFills": Fault((steady(FREE, 11), steady(SIZE, 100)), (steady(FREE, 9), steady(SIZE, 100))),
     "KexbenchDispatcherStalls": Fault(

@@ -120,6 +120,14 @@ def test_no_answer_and_no_log_has_the_password_however_many_ask(fault: str, capl
     assert "ClickHouse" in refused[0].json()["detail"]
 
 
+def test_a_server_that_is_away_is_one_line_of_the_log_until_it_answers(caplog: pytest.LogCaptureFixture) -> None:
+    store = ClickHouseStore("http://127.0.0.1:1", "kexbench", EngineClauses())
+    for _ in range(3):
+        with pytest.raises(StoreAway):
+            store.check_readable()
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["ClickHouse does not open"]
+
+
 def test_what_is_raised_has_the_password_in_none_of_its_causes(fault: str) -> None:
     store = ClickHouseStore(fault, "kexbench", EngineClauses())
     with pytest.raises(StoreError) as raised:

@@ -1,5 +1,6 @@
 """What is read of real repositories: branches, new commits, and the files that count."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,7 @@ from kexbench.domain.moments import EARLIEST
 from kexbench.domain.repositories import Repository
 from kexbench.planning.commits import Files, Unusable
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
+from kexbench.watch import gitcopy
 from kexbench.watch.errors import SourceError
 from kexbench.watch.git import GitSource
 from tests.watch.library import Library
@@ -347,6 +349,18 @@ def test_a_repository_that_can_not_be_read_is_named_with_the_reason_and_a_remedy
         pytest.raises(SourceError, match=f"repository benchmarks .*{reason}.*\n.*remedy"),
     ):
         source.heads()
+
+
+@pytest.mark.parametrize("scheme", ["git", "http"])
+def test_a_server_that_accepts_and_never_answers_is_given_up(
+    shared: Shared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setattr(gitcopy, "SILENCE_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/a.git"
+        watched = shared.watched().model_copy(update={"url": url})
+        with closing(GitSource(watched, tmp_path / "copy")) as source, pytest.raises(SourceError, match="timed out"):
+            source.heads()
 
 
 def test_a_password_is_read_from_its_file_and_never_shown(shared: Shared, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from kexbench.api.caching import Answers, AnswersAtHand
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.document import for_people, with_problems
 from kexbench.api.doorbell import Doorbell
-from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns
+from kexbench.api.gate import READERS_AT_ONCE, Gate, Reading, ReadingTurns, StoreHangs
 from kexbench.api.handing_on import Courier, HandOn, Writing
 from kexbench.api.monitoring import Monitoring, StoreCheck
 from kexbench.api.problems import HeadAsGet, PagesMount, install_problem_handlers
@@ -232,6 +232,7 @@ def create_app(
     app.add_middleware(Audit, store=store)
     if writing:
         app.add_middleware(HandOn, writing=writing, store=store, courier=app.state.courier)
+    app.add_middleware(StoreHangs, hangs=app.state.store_check.hangs)
     app.add_middleware(Gate, hosts=hosts)
     app.add_middleware(Refusals, count=app.state.monitoring.refused)
 

@@ -40,6 +40,7 @@ READERS_AT_ONCE = 4
 delivery of runs and the measurement."""
 SLOWEST_BYTES_S = 16_384
 """Minimum rate of a body, after a first pause. Otherwise a byte now and then would hold a connection forever."""
+STORE_HANGS = "the store does not answer"
 ANY_HOST = "*"
 _LOCAL = "localhost"
 _CLOSE = {"Connection": "close"}
@@ -102,6 +103,22 @@ class Gate:
         return ProblemError(HTTPStatus.MISDIRECTED_REQUEST, detail, remedy)
 
 
+class StoreHangs:
+    """Answers read requests at once while the store hangs. They would wait for minutes, and keep the threads of the
+    service from pages, metrics and uploads."""
+
+    def __init__(self, app: ASGIApp, hangs: Callable[[], bool]) -> None:
+        self._app = app
+        self._hangs = hangs
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _reads(scope) and self._hangs():
+            problem = ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, STORE_HANGS, "try again; nothing was lost")
+            await _refuse(problem, scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
 class ReadingTurns:
     """Processes few read requests at once. A turn ends when the answer begins, so that a slow client keeps nobody
     waiting."""
@@ -137,13 +154,16 @@ class _Body:
         self._max_bytes = max_bytes
         self._received = 0
         self._whole = False
-        self._began = time.monotonic()
+        self._began: float | None = None
+        """When the body was first waited for. Until then the request waits for its turn, or for the store."""
 
     async def receive(self) -> Message:
         if self._whole:
             return await self._receive()  # reports that the client is gone
+        if self._began is None:
+            self._began = time.monotonic()
         try:
-            message = await asyncio.wait_for(self._receive(), self._patience_s())
+            message = await asyncio.wait_for(self._receive(), self._patience_s(self._began))
         except TimeoutError:
             detail = f"the body arrived too slowly: {self._received} bytes in {time.monotonic() - self._began:.0f} s"
             raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, detail, headers=_CLOSE) from None
@@ -153,9 +173,9 @@ class _Body:
         self._whole = not message.get("more_body", False)
         return message
 
-    def _patience_s(self) -> float:
+    def _patience_s(self, began: float) -> float:
         """How long to wait for the next piece."""
-        end = self._began + PAUSE_S + self._received / SLOWEST_BYTES_S
+        end = began + PAUSE_S + self._received / SLOWEST_BYTES_S
         return min(PAUSE_S, max(0.0, end - time.monotonic()))
 
 

@@ -5,16 +5,19 @@ Scrapes come a few times a minute for years: the events of runs are read again o
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from kexbench.answers.fleet import fleet
 from kexbench.domain.runs import RunState
 from kexbench.queue.troubles import Troubles
 from kexbench.store.port import RunStateRow, Store
 
+NODES_AGE = timedelta(minutes=5)
+"""The fleet is read again at most so often: what nodes measured in 90 days takes longer to read than a scrape may."""
 WAITING = (RunState.QUEUED, RunState.BUILDING)
 
 
@@ -93,6 +96,24 @@ class DiskMetrics(_OfStore):
             free.add_metric([disk.disk], disk.free_bytes)
             size.add_metric([disk.disk], disk.size_bytes)
         return free, size
+
+
+class NodeMetrics(_OfStore):
+    part = "metrics of nodes"
+
+    def __init__(self, store: Store, troubles: Troubles, clock: Callable[[], datetime]) -> None:
+        super().__init__(store, troubles)
+        self._clock = clock
+        self._kept: tuple[datetime, int] | None = None
+        """When the nodes were counted, and their number."""
+
+    def _read(self) -> Sequence[Metric]:
+        now = self._clock()
+        if self._kept is None or now - self._kept[0] >= NODES_AGE:
+            nodes = [node for pool in fleet(self._store).pools for node in pool.nodes]
+            self._kept = now, sum(node.differs is not None and node.set_aside is None for node in nodes)
+        words = "Nodes that differ from their peers and whose results count."
+        return [GaugeMetricFamily("kexbench_differing_nodes", words, value=self._kept[1])]
 
 
 class LoopMetrics(Collector):

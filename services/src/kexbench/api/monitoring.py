@@ -19,8 +19,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from kexbench import __version__
 from kexbench.answers.pruning import is_measuring, prune_step
 from kexbench.api.access import ADMITTED
-from kexbench.api.gate import CountedRoute, api_router
-from kexbench.api.metrics import DiskMetrics, LoopMetrics, RunMetrics, TableMetrics
+from kexbench.api.gate import STORE_HANGS, CountedRoute, api_router
+from kexbench.api.metrics import DiskMetrics, LoopMetrics, NodeMetrics, RunMetrics, TableMetrics
 from kexbench.api.models import (
     Health,
     Problem,
@@ -56,6 +56,8 @@ UploadResult = Literal["stored", "refused", "failed", "no_room"]
 _ANSWERS, _UPLOADS = "answers", "uploads"
 _CHECK_EVERY_S, _CHECK_WAIT_S = 5.0, 0.5
 _HANGS_AFTER_S = 10.0
+_METRICS, _METRICS_WAIT_S = "metrics of the store", 5.0
+"""Prometheus gives up after ten seconds by default."""
 _FAILURE_LASTS = timedelta(minutes=10)
 """Longer than the pauses between two tries of an upload."""
 
@@ -74,10 +76,15 @@ class Monitoring:
         self._troubles = troubles
         self._clock = clock
         self._failed_at = EARLIEST
-        self._registry = CollectorRegistry()
+        self._of_store = CollectorRegistry()
+        """What has to be read from the store, which may hang."""
+        self._reading: Future[bytes] | None = None
+        self._reading_since_s = -math.inf
         of_store = (RunMetrics(store, troubles, clock), TableMetrics(store, troubles), DiskMetrics(store, troubles))
-        for collector in (*of_store, LoopMetrics(troubles)):
-            self._registry.register(collector)
+        for collector in (*of_store, NodeMetrics(store, troubles, clock)):
+            self._of_store.register(collector)
+        self._registry = CollectorRegistry()
+        self._registry.register(LoopMetrics(troubles))
         words = "Uploads of invocations, by result."
         self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
         words = "Refused writes, by whether they were uploads of invocations and by reason."
@@ -121,15 +128,39 @@ class Monitoring:
             self._troubles.forget(_UPLOADS)
 
     def text(self) -> bytes:
+        """All metrics, however long the store takes."""
+        of_store = generate_latest(self._of_store)  # first: its troubles are counted
+        return of_store + self._text_of_this_process()
+
+    async def current_text(self) -> bytes:
+        """All metrics; those of the store are missing while it hangs. One thread at a time reads them."""
+        if self._reading is None or self._reading.done():
+            self._reading, self._reading_since_s = Future(), time.monotonic()
+            threading.Thread(target=self._read, args=(self._reading,), name="metrics", daemon=True).start()
+        await asyncio.wait([asyncio.wrap_future(self._reading)], timeout=_METRICS_WAIT_S)
+        if not self._reading.done():
+            if time.monotonic() - self._reading_since_s > _HANGS_AFTER_S:
+                self._troubles.set(_METRICS, STORE_HANGS)
+            return self._text_of_this_process()
+        self._troubles.forget(_METRICS)
+        return self._reading.result() + self._text_of_this_process()
+
+    def _read(self, done: "Future[bytes]") -> None:
+        try:
+            done.set_result(generate_latest(self._of_store))
+        except Exception as error:
+            done.set_exception(error)
+
+    def _text_of_this_process(self) -> bytes:
         self.forget_failures()
         return generate_latest(self._registry)
 
 
 @at_root.get("/metrics", include_in_schema=False)
-def metrics(request: Request) -> Response:
+async def metrics(request: Request) -> Response:
     """For Prometheus."""
     monitoring: Monitoring = request.app.state.monitoring
-    return Response(monitoring.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await monitoring.current_text(), media_type=CONTENT_TYPE_LATEST)
 
 
 @at_root.get("/healthz", include_in_schema=False)
@@ -163,8 +194,13 @@ class StoreCheck:
             self._begun_s, self._last = self._clock(), Future()
             threading.Thread(target=self._check, args=(self._last,), name="store check", daemon=True).start()
         await asyncio.wait([asyncio.wrap_future(self._last)], timeout=_CHECK_WAIT_S)
-        if not self._last.done() and self._clock() - self._begun_s > _HANGS_AFTER_S:
-            self._troubles.set(_ANSWERS, "the store does not answer")
+        if self.hangs():
+            self._troubles.set(_ANSWERS, STORE_HANGS)
+
+    def hangs(self) -> bool:
+        """Whether the check that was begun last has waited for long."""
+        is_waiting = self._last is not None and not self._last.done()
+        return is_waiting and self._clock() - self._begun_s > _HANGS_AFTER_S
 
     def _check(self, done: "Future[None]") -> None:
         with self._troubles.guard(_ANSWERS):

@@ -39,6 +39,9 @@ options.pd = options.pd_time_test = None
 
 Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
+# The client logs each error that it raises, and below it each try. What is raised is logged here.
+logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _NOT_GRANTED, _NO_SPACE = 497, 243
@@ -128,6 +131,9 @@ class Connection:
         self._replacing = threading.Lock()
         """Held while samples are read to be replaced: a delivery in between would be replaced by earlier numbers."""
         self._clients = _Clients()
+        self._is_away = False
+        """Whether the server did not answer the last statement. While it is away, dozens of statements fail each
+        second, and the log has the first."""
         self._noted_hosts: set[str] = set()
         """Ids of the hosts that this object has stored."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
@@ -205,7 +211,11 @@ class Connection:
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
                 raise store_error(self._folder, what, str(error), writes_bytes) from error
-            _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
+            fault = _in_our_words(what, getattr(error, "code", None))
+            is_new = not (isinstance(fault, StoreAway) and self._is_away)
+            self._is_away = isinstance(fault, StoreAway)
+            if is_new:
+                _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             if is_full(str(error)) or getattr(error, "code", None) == _NO_SPACE:
                 raise self._full(writes_bytes or 0) from None
             if _is_untrusted(error):
@@ -213,7 +223,9 @@ class Connection:
                     "the certificate of the ClickHouse server is not trusted",
                     "name the file with its authority: KEXBENCH_STORE_CA_FILE",
                 ) from None
-            raise _in_our_words(what, getattr(error, "code", None)) from None
+            raise fault from None
+        else:
+            self._is_away = False
 
     def _full(self, writes_bytes: int) -> StoreFull:
         """Of a server; its disks can still be read."""

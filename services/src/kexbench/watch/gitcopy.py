@@ -1,13 +1,16 @@
 """A copy of a git repository, read with dulwich: it runs no git and no hooks, and ignores the user's git settings."""
 
+import os
 import shutil
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
 
 import urllib3.exceptions
-from dulwich.client import HTTPUnauthorized, get_transport_and_path
+from dulwich.client import GitClient, HTTPUnauthorized, TCPGitClient, get_transport_and_path
 from dulwich.config import ConfigDict, StackedConfig
 from dulwich.errors import FileFormatException, GitProtocolError, HangupException, NotGitRepository, NotTreeError
 from dulwich.objects import Commit, ObjectID
@@ -18,6 +21,9 @@ from dulwich.walk import Walker
 from kexbench.domain.commits import NO_COMMIT
 from kexbench.watch.errors import SourceError
 
+SILENCE_S = 60
+"""A server that sends nothing for so long is given up. Otherwise it would hold up all repositories without end."""
+_SSH = f"ssh -o ConnectTimeout={SILENCE_S} -o ServerAliveInterval={SILENCE_S // 4} -o ServerAliveCountMax=3"
 WHOLE = 0x7FFFFFFF
 """The depth that git treats as unlimited."""
 
@@ -115,18 +121,19 @@ class GitCopy:
             return [head for head in heads if depth == WHOLE or head not in self._repo.object_store]
 
         with self._source_errors():
-            username, password = self._credentials()
-            client, path = get_transport_and_path(
-                self._address, config=ConfigDict(), quiet=True, username=username, password=password
-            )
-            fetched = client.fetch(
-                path,
-                self._repo,
-                determine_wants=missing,
-                depth=depth,
-                ref_prefix=[prefix.encode()],
-                filter_spec=leave_out,
-            )
+            client, path = _client_of(self._address, *self._credentials())
+            try:
+                fetched = client.fetch(
+                    path,
+                    self._repo,
+                    determine_wants=missing,
+                    depth=depth,
+                    ref_prefix=[prefix.encode()],
+                    filter_spec=leave_out,
+                )
+            finally:
+                if isinstance(client, _Tcp):
+                    client.close()
         return {name: head.decode() for name, head in counted(fetched.refs).items()}
 
     def _keep(self, name: str, head: str) -> None:
@@ -173,3 +180,26 @@ class GitCopy:
 
     def _error(self, fault: str, remedy: str) -> SourceError:
         return SourceError(f"{self._named} {fault}\n  remedy: {remedy}")
+
+
+class _Tcp(TCPGitClient):
+    """`git://`, for which dulwich knows no time limit, and whose connection it leaves open after some errors."""
+
+    close: Callable[[], None] = staticmethod(lambda: None)
+
+    def _connect(self, *args: Any, **options: Any) -> Any:
+        connected: Any = super()._connect(*args, **options)
+        self.close = connected[0].close
+        connected[0].read.__self__.raw._sock.settimeout(SILENCE_S)
+        return connected
+
+
+def _client_of(address: str, username: str | None, password: str | None) -> tuple[GitClient, str]:
+    """A client with limited patience, and the path of the repository there."""
+    config = ConfigDict()
+    config.set((b"http",), b"timeout", str(SILENCE_S).encode())
+    ssh = None if {"GIT_SSH_COMMAND", "GIT_SSH"} & os.environ.keys() else _SSH
+    client, path = get_transport_and_path(
+        address, config=config, quiet=True, username=username, password=password, ssh_command=ssh
+    )
+    return (_Tcp.from_parsedurl(urlparse(address), quiet=True) if isinstance(client, TCPGitClient) else client), path
