@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from devcluster.binaries import build_binaries
-from devcluster.cache import say
-from devcluster.cluster import inside_network, prepared, require_root, running_cluster
+from devcluster.cache import HERE, say
+from devcluster.cluster import inside_network, prepared, require_root, running_cluster, running_pid
 from devcluster.control_plane import kubectl_command
 from devcluster.errors import DevclusterError
 from devcluster.inner import Inside, run_inside
@@ -18,12 +18,20 @@ from devcluster.plan import State
 from kexbench.settings import Settings
 
 _READY = """\
-The cluster is up: Kubernetes with Argo Workflows. In another terminal, from infra/:
+The cluster is up: Kubernetes with Argo Workflows. In another terminal, as root, from infra/:
 
-  python -m devcluster kubectl -- get nodes      or: export KUBECONFIG={kubeconfig}
-  python -m devcluster run -- COMMAND            in the cluster's network, where services have their addresses
+  {program} kubectl -- get nodes      or: export KUBECONFIG={kubeconfig}
+  {program} run -- COMMAND            in the cluster's network, where services have their addresses
+
+infra/devcluster/README.md says how to install kexbench in it.
 
 Logs: {logs}. Ctrl-C ends it and removes everything."""
+
+
+_OF_A_RUNNING_CLUSTER = (
+    ("kubectl", "kubectl with these arguments", " on the cluster that is up"),
+    ("run", "a command in the cluster's network", ", with KUBECONFIG set and kubectl, helm and kexbench on PATH"),
+)
 
 
 def main() -> int:
@@ -35,8 +43,11 @@ def main() -> int:
     up = verbs.add_parser("up", help="start a cluster, until Ctrl-C")
     up.add_argument("--nodes", type=int, choices=(1, 2), default=2)
     up.add_argument("--shared-cpus", action="store_true", help="without the static CPU manager")
-    for name, what in (("kubectl", "kubectl with these arguments"), ("run", "a command in the cluster's network")):
-        verbs.add_parser(name, help=what).add_argument("words", nargs="+", metavar="-- WORD")
+    for name, what, more in _OF_A_RUNNING_CLUSTER:
+        verb = verbs.add_parser(
+            name, help=what, usage=f"devcluster {name} -- WORD ...", description=f"Run {what}{more}."
+        )
+        verb.add_argument("words", nargs="+", metavar="WORD", help="after --, so that options are the command's")
     for name in ("_inside", "_node"):
         verbs.add_parser(name).add_argument("orders", type=Path)
     chosen = parser.parse_args()
@@ -57,6 +68,7 @@ def _do(chosen: argparse.Namespace, state: State) -> int:
     elif chosen.verb == "up":
         _up(state, chosen.nodes, not chosen.shared_cpus)
     elif chosen.verb == "kubectl":
+        running_pid(state)
         command = kubectl_command(build_binaries(), state, state.kubeconfig, *chosen.words)
         _replace([str(word) for word in command])
     elif chosen.verb == "run":
@@ -72,7 +84,8 @@ def _do(chosen: argparse.Namespace, state: State) -> int:
 def _up(state: State, node_count: int, static_cpus: bool) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with running_cluster(state, node_count, static_cpus) as cluster:
-        say(_READY.format(kubeconfig=cluster.kubeconfig, logs=state.logs))
+        program = f"{os.path.relpath(sys.executable, HERE.parent)} -m devcluster"
+        say(_READY.format(program=program, kubeconfig=cluster.kubeconfig, logs=state.logs))
         cluster.wait()
 
 

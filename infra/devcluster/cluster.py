@@ -130,10 +130,10 @@ def _started(state: State, binaries: Binaries, orders: Mapping[str, Any]) -> Ite
 
 
 def inside_network(state: State, command: Sequence[str]) -> list[str]:
-    """The command that runs this one in a running cluster's network, with kubectl and helm on its PATH."""
+    """The command that runs this one in a running cluster's network, with kubectl, helm and kexbench on its PATH."""
     binaries = build_binaries()
-    path = f"{binaries.programs}:{os.environ['PATH']}"
-    pid = _running_pid(state)
+    path = f"{binaries.programs}:{os.environ['PATH']}:{Path(sys.executable).parent}"
+    pid = running_pid(state)
     settings = ["env", f"KUBECONFIG={state.inner_kubeconfig}", f"PATH={path}"]
     return ["nsenter", f"--target={pid}", "--net", *settings, *command]
 
@@ -144,9 +144,11 @@ def require_root() -> None:
         raise DevclusterError("the devcluster makes namespaces, mounts and control groups: run it as root, with sudo.")
 
 
-def _running_pid(state: State) -> int:
+def running_pid(state: State) -> int:
+    """The first process of the cluster. Raises DevclusterError if none is up."""
     if not state.pid.exists():
-        raise DevclusterError(f"no cluster is up in {state.folder}: start one with `make devcluster`.")
+        hint = "start one with `make devcluster`, or set KEXBENCH_HOME as where it was started."
+        raise DevclusterError(f"no cluster is up in {state.folder}: {hint}")
     return int(state.pid.read_text())
 
 
