@@ -22,6 +22,8 @@ MOST_WORDS = 1500
 PURPOSES = {"use", "operate", "understand", "reference", "results", "adr"}
 LOOKED_UP = (DOCS / "reference", DOCS / "results")
 """Nobody reads these from end to end."""
+NO_VALUES = {"store.lock", "store.kept", "store.external.deduplicationWindow"}
+"""Look like values of the chart: a file, a field, and a value that is gone, which the page on upgrades names."""
 
 
 def tracked(pattern: str) -> list[Path]:
@@ -87,6 +89,21 @@ def test_links_between_documents_lead_to_files_and_headings(document: Path) -> N
         assert target.exists(), path
         if anchor and target.suffix == ".md":
             assert anchor in anchors(target.resolve()), f"{path}#{anchor}"
+
+
+def test_values_of_the_chart_are_named_as_they_are() -> None:
+    values = yaml.safe_load((ROOT / "charts/kexbench/values.yaml").read_text("utf-8"))
+    for document in DOCUMENTS:
+        if document.is_relative_to(DOCS / "adr") or document.name == "CHANGELOG.md":
+            continue
+        for name in re.findall(r"`([a-z]\w*(?:\.\w+)+)(?:[:=][^`]*)?`", document.read_text("utf-8")):
+            value: Any = values
+            parts = name.split(".")
+            if name in NO_VALUES or not isinstance(values.get(parts[0]), dict):
+                continue
+            for part in parts:
+                value = value.get(part) if isinstance(value, dict) else None
+                assert value is not None, f"{document.relative_to(ROOT)}: {name}"
 
 
 def test_every_document_lies_in_the_folder_of_its_purpose() -> None:
