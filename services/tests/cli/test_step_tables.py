@@ -239,6 +239,12 @@ def test_sides_that_preemption_spoilt_are_marked_with_how_often() -> None:
     assert outcome_lines(detail) == [f"gnutls 3.8.9, client and server apart: disturbed: other programs ran: {place}"]
 
 
+def test_invocations_without_a_number_count_beside_those_that_have_one() -> None:
+    spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=5)
+    cell = a_cell(CASES[0], AFTER, 440_600).model_copy(update={"outcome": spoilt})
+    assert outcome_lines(a_detail([cell], [AFTER]))[0].endswith(f"{CASES[0].title} (in 5 of 15 invocations)")
+
+
 def test_cases_of_one_reason_share_a_line() -> None:
     failed = OutcomeView(kind="unsupported", reason="no such group", detail=None, invocations=10)
     cells = [a_cell(case, AFTER, 1).model_copy(update={"estimate": None, "outcome": failed}) for case in CASES]

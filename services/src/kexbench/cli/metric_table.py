@@ -6,6 +6,7 @@ from rich.text import Text
 from kexbench.answers.cells import Cell
 from kexbench.answers.run import RunDetail
 from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, has_reach, move_text
+from kexbench.cli.words import host_text
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.numbers import margin_words
@@ -21,7 +22,7 @@ def metric_table(detail: RunDetail) -> Table:
     """One row a case, one column a subject."""
     by_place = {(cell.case_id, cell.subject): cell for cell in detail.cells}
     names = {each.name: f"{each.library}\n{version_text(each.version, each.commit)}" for each in detail.subjects}
-    where = f" on {detail.host_kind.cpu_model}" if detail.host_kind else ""
+    where = f" on {host_text(detail.host_kind)}" if detail.host_kind else ""
     table = case_table(f"{detail.summary.spec_name}: {detail.metric.row.title}{where}", names.values())
     for case in detail.cases:
         cells = (by_place.get((case.id, subject)) for subject in names)

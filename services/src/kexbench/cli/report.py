@@ -1,6 +1,6 @@
 """The report of a run: results, reasons for missing numbers, and published tables next to the results."""
 
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from kexbench.answers.run import RunDetail
 from kexbench.cli.connection_tables import connection_legend, connection_tables
@@ -9,23 +9,35 @@ from kexbench.cli.metric_table import metric_legend, metric_table
 from kexbench.cli.step_tables import level_legend, level_table, step_legend, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, ratio_tables, reference_tables, swap_lines
 from kexbench.client import ApiClient
+from kexbench.domain.hosts import HostKind
 from kexbench.domain.plans import Instrument
 from kexbench.domain.samples import DISTURBED_SHARE, Metric
 
 
-def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
-    """Without a metric, the service takes the one that the run's instrument decides by."""
-    query = f"?metric={metric}" if metric else ""
+def run_detail(api: ApiClient, run_id: str, metric: Metric | None = None, kind: HostKind | None = None) -> RunDetail:
+    """Without a metric, the service takes the one that the run's instrument decides by; without a host kind, the one
+    measured last."""
+    choices = {"metric": str(metric)} if metric else {}
+    if kind:
+        choices |= {"pool": kind.pool, "cpu_model": kind.cpu_model}
+    query = f"?{urlencode(choices)}" if choices else ""
     return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}{query}")
 
 
 def print_report(api: ApiClient, run_id: str, metric: Metric | None = None) -> RunDetail:
-    """Print the metric, or by default what the run's instrument decides by, times as rates."""
+    """Print the metric, or by default what the run's instrument decides by, times as rates, on each host kind."""
     detail = run_detail(api, run_id, metric)
-    if metric or detail.measure.instrument is Instrument.INSTRUCTIONS:
-        _print_metric(detail)
-    else:
-        _print_times(detail)
+    is_timed = not metric and detail.measure.instrument is Instrument.TIME
+    others = [kind for kind in detail.host_kinds if kind != detail.host_kind]
+    for shown in [detail, *(run_detail(api, run_id, metric, kind) for kind in others)]:
+        if shown is not detail:
+            out.print()
+        if is_timed:
+            _print_times(shown)
+        else:
+            _print_metric(shown)
+    if is_timed:
+        _print_disturbed_batches(detail)
     where = f"{api.page}{run_id}" if api.page else "to see it in a browser, start kexbench serve"
     err.print(f"run {run_id}: {where}", markup=False)
     return detail
@@ -56,6 +68,10 @@ def _print_times(detail: RunDetail) -> None:
         out.print(connection_legend(detail), style="dim")
     if detail.reference:
         _print_reference(detail)
+
+
+def _print_disturbed_batches(detail: RunDetail) -> None:
+    """Counts of the whole run."""
     if detail.discarded_batches or detail.preempted_batches:
         cause = f"other programs took over {DISTURBED_SHARE:.0%} of their CPU time"
         err.print(

@@ -55,7 +55,11 @@ def outcome_lines(detail: RunDetail) -> list[str]:
 
 def _times_text(outcome: OutcomeView, cell: Cell) -> str:
     """The number of invocations, if other invocations have a number."""
-    return f" (in {outcome.invocations} of {cell.estimate.invocations} invocations)" if cell.estimate else ""
+    if not cell.estimate or cell.estimate.invocations is None:
+        return ""
+    # Invocations without a number are not in the estimate; those that only lack each side's number are.
+    without = outcome.invocations if outcome is cell.outcome else 0
+    return f" (in {outcome.invocations} of {cell.estimate.invocations + without} invocations)"
 
 
 def disturbance_lines(detail: RunDetail) -> list[str]:
