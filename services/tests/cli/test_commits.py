@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
+from typing import cast
 
 import pytest
+from rich.console import Console
 
-from kexbench.api.commit_models import CommitPage
+from kexbench.api.commit_models import CommitPage, CommitView
+from kexbench.cli.commits import commits_table
 from kexbench.client import ApiClient
 from kexbench.domain.commits import Check, DryRun, Reason, branch_of
 from kexbench.domain.runs import RunState
@@ -91,8 +95,15 @@ def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> 
         assert len(api.get(CommitPage, "/commits?limit=1").commits) == 1
 
 
+def test_the_id_of_a_run_is_whole_in_a_narrow_terminal() -> None:
+    check = Check(path="bench-specs/both-pools.yaml", reason=Reason.SPEC, run_id="once-0123456789abcdef0123")
+    console = Console(file=StringIO(), width=80)
+    console.print(commits_table([CommitView.of(a_handled_commit("Measure both pools", checks=(check,)), {})]))
+    assert "once-0123456789abcdef0123" in cast(StringIO, console.file).getvalue()
+
+
 def test_where_there_is_no_commit_it_says_what_to_do(cli: Cli, store: ClickHouseStore) -> None:
-    assert "repositories.yaml" in cli("commits").out
+    assert "the chart's value repositories" in " ".join(cli("commits").out.split())
     assert cli("commits", "--json").json() == {"commits": [], "repositories": [], "next_before": None}
 
 

@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from kexbench.answers.queued import QueueEntry, QueueView
-from kexbench.cli.queue import queue_table
+from kexbench.cli.queue import detail_lines, queue_table
 from kexbench.cli.words import by_library, rate_text
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import duration_words, listed, percent, size_words
@@ -60,9 +60,10 @@ def test_the_queue_says_what_a_run_waits_for() -> None:
         superseded_by=None,
     )
     console = Console(file=StringIO(), width=160)
-    console.print(queue_table(QueueView(runs=[entry]), NOON))
+    view = QueueView(runs=[entry])
+    console.print(queue_table(view, NOON))
     assert isinstance(console.file, StringIO)
     printed = console.file.getvalue()
-    assert "waits for its turn: runs before it in the queue have the nodes" in printed
+    assert detail_lines(view) == ["r: waits for its turn: runs before it in the queue have the nodes"]
     assert "being prepared" in printed
     assert "started" not in printed

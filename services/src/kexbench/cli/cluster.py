@@ -217,7 +217,8 @@ class _Progress:
             measured = f"{run.invocations_measured} of {run.invocations_planned} invocations"
             left_s = (run.expected_end_at - datetime.now(UTC)).total_seconds() if run.expected_end_at else 0.0
             left = f", about {duration_words(left_s)} left" if left_s > 0 else ""
-            self._lines = [f"{run.state}: {measured}{left} {run.detail if run.state.is_open else ''}".rstrip()]
+            detail = f"; {run.detail}" if run.detail and run.state.is_open else ""
+            self._lines = [f"{run.state}: {measured}{left}{detail}"]
         return self._lines
 
 

@@ -1,5 +1,6 @@
 """`kexbench commits`: the commits of watched repositories with their specs and runs."""
 
+from collections.abc import Iterable
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -10,14 +11,15 @@ from rich.text import Text
 from kexbench.api.commit_models import CheckView, CommitPage, CommitView
 from kexbench.cli.console import out, print_json
 from kexbench.cli.options import AsJson
-from kexbench.cli.reaching import reach_api
+from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.domain.commits import NO_COMMIT, Reason
 from kexbench.domain.runs import RunState
 from kexbench.forges.words import time_words
+from kexbench.settings import Settings
 
 SHORT_HASH = 7
-WHEN_WIDTH = 24
-"""Characters of a short hash and a time."""
+MOST_WIDTH = 28
+"""Characters of a column of which a hash with its time, or the id of a run, stays on one line."""
 REASONS = {Reason.SPEC: "the spec changed", Reason.LIBRARY: "new version of a library it tracks"}
 
 
@@ -50,21 +52,28 @@ def commits(
 
 def commits_table(listed: list[CommitView]) -> Table:
     """One row a spec. A commit is printed in its first row only."""
+    rows = [row for view in listed for row in _rows(view)]
     table = Table(box=None, header_style="bold")
-    table.add_column("commit", min_width=WHEN_WIDTH, overflow="fold")
+    # A least width would not do: Rich shrinks the column below it first, and then cuts the table.
+    table.add_column("commit", width=_width(row[0] for row in rows), overflow="fold")
     table.add_column("title")
     table.add_column("spec", overflow="fold")
-    table.add_column("run", no_wrap=True)  # so that its id can be copied
-    for view in listed:
-        commit = view.commit
-        short = "" if commit.commit == NO_COMMIT else f"{commit.commit[:SHORT_HASH]} "
-        when = f"{short}{commit.committed_at:%Y-%m-%d %H:%M}"
-        first = (f"{when}\n{commit.repository}/{commit.branch}", commit.title)
-        rows = [("", view.note)] if view.note else [check_texts(check) for check in view.checks]
-        for row in rows:
-            table.add_row(*map(Text, (*first, *row)))  # literal: [skip bench] is not markup
-            first = ("", "")
+    table.add_column("run", width=_width(row[3] for row in rows), overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))  # literal: [skip bench] is not markup
     return table
+
+
+def _rows(view: CommitView) -> list[tuple[str, str, str, str]]:
+    commit = view.commit
+    short = "" if commit.commit == NO_COMMIT else f"{commit.commit[:SHORT_HASH]} "
+    when = f"{short}{commit.committed_at:%Y-%m-%d %H:%M}\n{commit.repository}/{commit.branch}"
+    specs = [("", view.note)] if view.note else [check_texts(check) for check in view.checks]
+    return [(*(("", "") if position else (when, commit.title)), *spec) for position, spec in enumerate(specs)]
+
+
+def _width(cells: Iterable[str]) -> int:
+    return min(MOST_WIDTH, max((len(line) for cell in cells for line in cell.splitlines()), default=1))
 
 
 def check_texts(check: CheckView) -> tuple[str, str]:
@@ -87,4 +96,5 @@ def fault_lines(listed: list[CommitView]) -> list[str]:
 def nothing_words(repository: str, repositories: list[str]) -> str:
     if repository and repositories:
         return f"no commits of {repository}; there are some of {', '.join(repositories)}"
-    return "no commits yet: list the repositories in repositories.yaml (KEXBENCH_REPOSITORIES), then push a spec"
+    where = "the chart's value repositories" if cluster_url(Settings()) else "repositories.yaml (KEXBENCH_REPOSITORIES)"
+    return f"no commits since the service began to watch: list repositories in {where}, then push a spec"

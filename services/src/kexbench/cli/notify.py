@@ -18,7 +18,10 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Test notification channels and list notifications.", no_args_is_help=True)
-NO_CHANNELS = "no channels: name them in channels.yaml in the home folder, or in the file KEXBENCH_CHANNELS"
+NO_CHANNELS = (
+    "no channels: name them in channels.yaml in the home folder, in the file KEXBENCH_CHANNELS, "
+    "or on a cluster in the chart's value channels"
+)
 
 
 @app.command("test")

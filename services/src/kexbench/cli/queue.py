@@ -43,6 +43,8 @@ def queue(as_json: AsJson = False) -> None:
         print_json(view.model_dump(mode="json"))
     elif view.runs:
         out.print(queue_table(view, datetime.now(UTC)))
+        for line in detail_lines(view):
+            out.print(line, markup=False, soft_wrap=True)
     else:
         out.print("the queue is empty: kexbench submit SPEC")
 
@@ -54,9 +56,14 @@ def queue_table(view: QueueView, now: datetime) -> Table:
         table.add_column(column, no_wrap=column not in ("spec", "reason"), overflow="fold")
     for entry in view.runs:
         duration = duration_words(entry.left_s)
-        reason = "\n".join(filter(None, [why(entry, now), entry.detail]))
-        table.add_row(entry.run_id, entry.spec_name, str(entry.state), duration, begins(entry), Text(reason))
+        row = (entry.run_id, entry.spec_name, str(entry.state), duration, begins(entry))
+        table.add_row(*row, Text(why(entry, now)))
     return table
+
+
+def detail_lines(view: QueueView) -> list[str]:
+    """What each run waits for, after its id."""
+    return [f"{entry.run_id}: {entry.detail}" for entry in view.runs if entry.detail]
 
 
 def begins(entry: QueueEntry) -> str:
