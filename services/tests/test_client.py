@@ -147,7 +147,7 @@ def test_while_nobody_answers_it_waits_and_goes_on_when_somebody_does(api: Api, 
     api.replies.append(Reply(204))
     one.on_wait.append(api.start)
     one.api.send("PUT", "/references", KEY)
-    assert one.said[0].startswith("waiting for the API: ")
+    assert one.said[0].startswith(f"waiting for the API at {api.url}: ")
     assert "refused" in one.said[0]
     assert [asked.body for asked in api.asked] == [KEY.model_dump_json().encode()]
 
@@ -168,8 +168,8 @@ def test_an_answer_that_may_be_another_one_later_is_asked_for_again(api: Api, po
     one = pod()
     one.api.send("POST", "/runs/a/invocations", KEY)
     assert one.said == [
-        "waiting for the API: the store is away; try again",
-        f"waiting for the API: the API answered {status}",
+        f"waiting for the API at {api.url}: the store is away; try again",
+        f"waiting for the API at {api.url}: the API answered {status}",
     ]
     assert {asked.body for asked in api.asked} == {KEY.model_dump_json().encode()}
 
@@ -221,7 +221,7 @@ def test_the_token_is_read_anew_for_each_request_also_for_one_that_is_repeated(a
 
 def test_patience_ends_and_what_was_tried_is_named(pod: MakePod) -> None:
     one = pod(patience_s=0)
-    with pytest.raises(Unreachable, match=r"the API did not answer for 0 s: .*refused"):
+    with pytest.raises(Unreachable, match=r"the API at http://127\.0\.0\.1:\d+ did not answer for 0 s: .*refused"):
         one.api.send("PUT", "/references")
 
 

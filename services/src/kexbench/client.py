@@ -331,12 +331,12 @@ class ApiClient:
             retry=retry_if_exception_type((httpx2.TransportError, _Transient)),
             wait=wait_random_exponential(multiplier=0.5, max=self._longest_wait_s),
             stop=stop_after_delay(self._patience_s),
-            before_sleep=lambda state: self._say(f"waiting for the API: {_reason_in(state)}"),
+            before_sleep=lambda state: self._say(f"waiting for the API at {self._url}: {_reason_in(state)}"),
             retry_error_callback=self._give_up,
         )(request)
 
     def _give_up(self, state: RetryCallState) -> None:
-        raise Unreachable(f"the API did not answer for {self._patience_s:.0f} s: {_reason_in(state)}")
+        raise Unreachable(f"the API at {self._url} did not answer for {self._patience_s:.0f} s: {_reason_in(state)}")
 
 
 def deliver_run(

@@ -101,8 +101,9 @@ def test_a_token_that_kubernetes_does_not_know_is_nobodys(token: str) -> None:
 
 @pytest.mark.parametrize("account", ["jobs:default", "other:job", "other:dispatcher", "ci:pipeline2"])
 def test_any_other_account_may_not_write(account: str) -> None:
-    with pytest.raises(TokenError, match="may not write"):
+    with pytest.raises(TokenError, match="may not write") as refused:
         identified(account, OF_A_JOB)
+    assert "access.submitters" in refused.value.remedy
 
 
 @pytest.mark.parametrize(

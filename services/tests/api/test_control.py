@@ -88,6 +88,12 @@ def test_a_spec_with_faults_names_them_with_their_places(api: ClusterApi) -> Non
     assert newest_runs(api.store, 10) == []
 
 
+def test_a_spec_without_pools_learns_which_there_are(api: ClusterApi) -> None:
+    answer = api.submit(CLUSTER_SPEC.replace("pools: [pool-a, pool-b]\n", ""))
+    assert_problem(answer, 409, "there is no pool local; there are arm, pool-a, pool-b")
+    assert answer.json()["remedy"] == "name pools of the cluster in the spec: pools: [NAME]"
+
+
 def test_pools_of_two_architectures_need_two_specs(api: ClusterApi) -> None:
     answer = api.submit(CLUSTER_SPEC.replace("pool-b", "arm"))
     assert_problem(answer, 422, "different architectures", "arm is aarch64")

@@ -126,7 +126,7 @@ def identified(request: Request) -> Caller:
     except TokenError as error:
         if isinstance(error, TokenEnded):
             request.state.ended_caller = error.caller
-        remedy = "log in again" if token is None else "send a valid token for this service"
+        remedy = "log in again" if token is None else error.remedy
         raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), remedy) from None
     except AccessUnknown as error:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error

@@ -29,6 +29,10 @@ _ALGORITHM = "HS256"
 class TokenError(Exception):
     """The token is missing, expired or not signed by this service."""
 
+    def __init__(self, detail: str, remedy: str = "send a valid token for this service") -> None:
+        super().__init__(detail)
+        self.remedy = remedy
+
 
 def sign_run_token(run_id: str, secret: str, *, now: datetime, lifetime: timedelta = timedelta(hours=24)) -> str:
     import jwt

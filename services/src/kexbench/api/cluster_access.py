@@ -67,14 +67,15 @@ class ClusterGatekeeper:
             raise TokenError("no token was sent")
         reviewed = self.reviewer.review(token)
         if reviewed is None:
-            raise TokenError(f"the cluster does not accept this token for the audience {AUDIENCE}")
+            detail = f"the cluster does not accept this token for the audience {AUDIENCE}"
+            raise TokenError(detail, f"make a new one: kubectl create token ACCOUNT --audience {AUDIENCE}")
         if reviewed.account == self.accounts.dispatcher:
             return Caller("dispatcher", reviewed.account)
         if reviewed.account in (self.accounts.job, self.accounts.builder):
             return self._pod(reviewed)
         if role := self.accounts.people.get(reviewed.account):
             return Caller(role, reviewed.account, proof="account")
-        raise TokenError(f"{reviewed.account} may not write here")
+        raise TokenError(f"{reviewed.account} may not write here", "add it to the chart's value access.submitters")
 
     def _pod(self, reviewed: Reviewed) -> Caller:
         namespace = reviewed.account.partition(":")[0]

@@ -141,7 +141,8 @@ def one_architecture(supplies: Supplies, plan: Plan) -> str:
     """The architecture that all pools of a plan share: a run has one kit of each subject."""
     architectures = supplies.architectures()
     if gone := [pool for pool in plan.pools if pool not in architectures]:
-        raise Refusal(RefusalReason.CONFLICT, f"pool {gone[0]} no longer exists", "check the pools' configuration")
+        detail = f"there is no pool {gone[0]}; there are {', '.join(sorted(architectures))}"
+        raise Refusal(RefusalReason.CONFLICT, detail, "name pools of the cluster in the spec: pools: [NAME]")
     by_pool = {pool: architectures[pool] for pool in plan.pools}
     if len(set(by_pool.values())) > 1:
         listing = ", ".join(f"{pool} is {architecture}" for pool, architecture in by_pool.items())
