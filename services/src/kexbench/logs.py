@@ -32,7 +32,7 @@ def log_json(program: str) -> None:
         Formatter(form, style="{", rename_fields=fields, static_fields={"program": program}, timestamp="time")
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    _without_requests()
+    silence_requests()
 
 
 def log_text(formatter: logging.Formatter) -> None:
@@ -40,12 +40,13 @@ def log_text(formatter: logging.Formatter) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    _without_requests()
+    silence_requests()
 
 
-def _without_requests() -> None:
-    """The client logs every request, several a second."""
+def silence_requests() -> None:
+    """Clients of HTTP log every request, several a second, or every try, with paths that may have secrets in them."""
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 class Lines:

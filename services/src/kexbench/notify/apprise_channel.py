@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 from apprise import Apprise, AppriseAsset, NotifyBase, NotifyFormat
 
+from kexbench.logs import silence_requests
 from kexbench.notify.port import ChannelError, Letter
 
 KEY_HEADER = "Idempotency-Key"
@@ -24,8 +25,7 @@ _LOG = logging.getLogger("apprise")
 _LOG.propagate = False
 _LOG.setLevel(logging.DEBUG)
 """apprise logs the channel's answer at this level. It goes only into the result."""
-logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
-"""Lower levels log the path of every request."""
+silence_requests()
 _NAMED_HOSTS = ("json", "jsons", "form", "forms", "xml", "xmls", "mailto", "mailtos")
 """Schemas whose host is a host name. In other addresses, it may be part of a token."""
 _WORD_MIN = 4

@@ -27,6 +27,7 @@ from urllib3.exceptions import HTTPError  # raised by the client if an answer is
 
 from kexbench.domain.addresses import is_http_address, without_users
 from kexbench.domain.moments import EARLIEST, LATEST
+from kexbench.logs import silence_requests
 from kexbench.store import rows
 from kexbench.store.causes import DOES_NOT_OPEN, engines_words, is_full, needed_bytes, store_error
 from kexbench.store.columns import as_arrow
@@ -39,9 +40,9 @@ options.pd = options.pd_time_test = None
 
 Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
-# The client logs each error that it raises, and below it each try. What is raised is logged here.
+# The client logs each error that it raises. What is raised is logged here.
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
-logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+silence_requests()
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong or missing password, and a failed login."""
 _NOT_GRANTED, _NO_SPACE = 497, 243
