@@ -10,6 +10,7 @@
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
+#   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
 #                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time
@@ -60,7 +61,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -94,7 +95,10 @@ test-all: test packages-kits packages-cross
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake sanitize sanitize-threads fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/bfe test sanitize fuzz
 	@$(MAKE) --silent -j$(CORES) -C workers/handshake bfe bfe-sanitize bfe-fuzz
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "The cluster's tests were left out, they need root: sudo make test-cluster"; fi
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) packages-cluster && $(MAKE) --jobs=2 test-thorough test-cluster; \
+		else $(MAKE) test-thorough && echo "The cluster's tests need root and were left out: sudo make test-cluster"; fi
+
+test-thorough: packages-kits packages-cross python frontend
 	$(SAY) "services: libraries built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -rs -m "builds or thorough"
 
@@ -163,6 +167,7 @@ devcluster: root packages-cluster python frontend
 	@exec env $(DEVCLUSTER) up
 
 test-cluster: root packages-cluster python frontend
+	$(SAY) "services: a real cluster"
 	@cd services && .venv/bin/pytest -rs -m cluster -n 0 tests/cluster
 
 CLICKHOUSE ?= http://kexbench:kexbench@127.0.0.1:8123

@@ -120,7 +120,7 @@ def test_a_killed_command_leaves_a_run_that_resuming_finishes(cli: Cli) -> None:
 
 
 def test_a_service_that_starts_beside_a_command_leaves_its_run_alone(cli: Cli) -> None:
-    command = cli.start("run", cli.spec("long", STEADY, invocations=300))
+    command = cli.start("run", cli.spec("long", STEADY, invocations=1000))
     assert command.stderr is not None
     next(line for line in command.stderr if line.startswith("measured "))
     (folder,) = (cli.folder / "home" / "runs").iterdir()
