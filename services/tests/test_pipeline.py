@@ -4,14 +4,14 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_serializer
 
 from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
@@ -275,14 +275,30 @@ def test_a_run_interrupted_twice_ends_its_runner_at_once_and_is_cancelled_and_st
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+class InterruptedJson(BaseModel):
+    """Ctrl-C while it is written, in the place of which pydantic raises an error of its own."""
+
+    value: int = 1
+
+    @field_serializer("value")
+    def _interrupt(self, value: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return value
+
+
+def interrupt(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupt_in_json(*_: Any) -> None:
+    InterruptedJson().model_dump_json()
+
+
+@pytest.mark.parametrize("deliver", [interrupt, interrupt_in_json])
 def test_a_run_interrupted_while_its_results_are_stored_says_that_nothing_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    deliver: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, folder = begun_here(tmp_path)
-
-    def deliver(*_: Any) -> None:
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(pipeline, "deliver_run", deliver)
     with hearing_ctrl_c():
         end = execute_run(one, folder, Silent())

@@ -238,7 +238,8 @@ def execute_run(
         folder.add_event(run_event(run.run_id, state, detail, reason))
     again = "nothing is lost: the next kexbench run or serve stores it"
     try:
-        deliver_run(installation, folder, report.storing)
+        with noting_interrupts() as interrupts, interrupts.raised():
+            deliver_run(installation, folder, report.storing)
     except Refused as error:
         return RunEnd(run, state, detail, _refusal(folder, error))
     except DELIVERY_ERRORS as error:
@@ -364,7 +365,7 @@ def _measure(
     cancelled = RunState.CANCELLED, f"continue with kexbench run --resume {run.run_id}", None
     for job in run.plan.jobs:
         try:
-            with suppress(*DELIVERY_ERRORS):
+            with interrupts.raised(), suppress(*DELIVERY_ERRORS):
                 deliver_run(installation, folder)
             if interrupts.noted:
                 return cancelled

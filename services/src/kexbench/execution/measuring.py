@@ -109,6 +109,17 @@ class Interrupts:
         if self.noted:
             raise KeyboardInterrupt
 
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        """Inside, an error that a library raises in the place of KeyboardInterrupt, as pydantic does while it writes
+        JSON, is that again."""
+        try:
+            yield
+        except Exception:
+            if self.noted:
+                raise KeyboardInterrupt from None
+            raise
+
 
 @contextmanager
 def noting_interrupts() -> Iterator[Interrupts]:
