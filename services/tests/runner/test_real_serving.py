@@ -145,7 +145,7 @@ def before_batch(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @each_server
-def test_a_connection_costs_a_web_server_at_least_what_it_costs_in_memory(
+def test_a_web_server_negotiates_what_is_negotiated_in_memory_and_has_every_number(
     server: Server, serve: MeasureReal, measure_real: MeasureReal
 ) -> None:
     (case,) = in_server(server, FULL)
@@ -351,7 +351,7 @@ def test_a_web_server_whose_program_is_gone_says_so(
 
 @pytest.mark.parametrize("server", [Server.HTTPD, Server.HAPROXY])
 @pytest.mark.parametrize("case", RESUMED, ids=lambda case: case.case_id)
-def test_a_resumption_in_another_server_costs_less_than_a_full_handshake(
+def test_every_connection_of_a_resumption_in_another_server_resumes(
     case: Case, server: Server, serve: MeasureReal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch, resumed = ServedParticipant.batch, []

@@ -14,7 +14,7 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import AsJson, ListedAlone
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.fleet import SetAside
-from kexbench.domain.numbers import move_words
+from kexbench.domain.numbers import counted, move_words
 from kexbench.queue.nodes import WantedSetAside
 
 app = typer.Typer(
@@ -88,7 +88,7 @@ def _summary(fleet: Fleet) -> str:
     """Below the table, where a long one ends."""
     counts = Counter(node.state for pool in fleet.pools for node in pool.nodes)
     parts = ", ".join(f"{counts[state]} {state}" for state in NodeState if counts[state])
-    return f"{counts.total()} {'node' if counts.total() == 1 else 'nodes'}: {parts}"
+    return f"{counted(counts.total(), 'node')}: {parts}"
 
 
 def _jobs(node: FleetNode) -> str:
