@@ -31,6 +31,7 @@ from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words, sig
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView, FollowedSpec, FollowedView
 from kexbench.api.models import StoredInvocation
 from kexbench.api.run_models import DryRunRequest, DryRunView
+from kexbench.domain.addresses import without_users
 from kexbench.domain.commits import BranchHead, Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.notifications import Sending
@@ -124,6 +125,7 @@ class ApiClient:
         self.page: str | None = f"{url}/runs/"
         """Address of the runs' pages, if the service lasts longer than this command."""
         self._url = url
+        self._place = without_users(url)
         self._token = token
         self._say = say
         self._patience_s = patience_s
@@ -331,12 +333,12 @@ class ApiClient:
             retry=retry_if_exception_type((httpx2.TransportError, _Transient)),
             wait=wait_random_exponential(multiplier=0.5, max=self._longest_wait_s),
             stop=stop_after_delay(self._patience_s),
-            before_sleep=lambda state: self._say(f"waiting for the API at {self._url}: {_reason_in(state)}"),
+            before_sleep=lambda state: self._say(f"waiting for the API at {self._place}: {_reason_in(state)}"),
             retry_error_callback=self._give_up,
         )(request)
 
     def _give_up(self, state: RetryCallState) -> None:
-        raise Unreachable(f"the API at {self._url} did not answer for {self._patience_s:.0f} s: {_reason_in(state)}")
+        raise Unreachable(f"the API at {self._place} did not answer for {self._patience_s:.0f} s: {_reason_in(state)}")
 
 
 def deliver_run(
