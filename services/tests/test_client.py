@@ -331,3 +331,12 @@ def test_a_delivery_is_cut_into_bodies_that_the_service_takes() -> None:
 
 def test_as_many_verdicts_are_read_in_one_request_as_the_service_answers() -> None:
     assert _VERDICTS == MOST_RUNS
+
+
+def test_the_address_is_said_without_the_password_in_it() -> None:
+    said: list[str] = []
+    link = ApiClient("http://alice:hunter2@127.0.0.1:1", lambda: "", said.append, patience_s=0.1, longest_wait_s=0.01)
+    with closing(link), pytest.raises(Unreachable) as raised:
+        link.send("PUT", "/references")
+    assert said[0].startswith("waiting for the API at http:")
+    assert "hunter2" not in "".join((*said, str(raised.value)))
