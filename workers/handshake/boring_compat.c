@@ -12,18 +12,18 @@ const char *compat_version_text(void) {
 }
 
 bool compat_takes(const struct tls_case *c, struct fault *fault) {
-    const char *lacks = c->fips                          ? "this build of AWS-LC is not its FIPS module"
-                        : c->method == METHOD_DHE        ? "AWS-LC has no finite-field DH in TLS"
-                        : is_cbc(c->cipher)              ? "AWS-LC has no encrypt-then-MAC (RFC 7366)"
-                        : c->key_type == KEY_RSA_PSS     ? "AWS-LC has no RSA-PSS keys in TLS"
-                        : c->key_type == KEY_ED448       ? "AWS-LC has no Ed448 keys"
-                        : c->curve == GROUP_SECP192R1    ? "AWS-LC has no curve secp192r1"
-                        : is_ml_dsa(c->key_type) && !BORING_HAS_ML_DSA ? "this AWS-LC has no ML-DSA keys in TLS"
-                        : c->resumption == RESUME_PSK    ? "AWS-LC resumes with a key exchange only"
-                        : c->anti_replay                 ? "AWS-LC has no anti-replay of its own"
-                        : c->early_data_bytes > EARLY_DATA_TAKEN_MAX
-                            ? "AWS-LC takes at most 14336 bytes of early data"
-                            : NULL;
+    const char *lacks =
+        c->fips                                        ? "this build of AWS-LC is not its FIPS module"
+        : c->method == METHOD_DHE                      ? "AWS-LC has no finite-field DH in TLS"
+        : is_cbc(c->cipher)                            ? "AWS-LC has no encrypt-then-MAC (RFC 7366)"
+        : c->key_type == KEY_RSA_PSS                   ? "AWS-LC has no RSA-PSS keys in TLS"
+        : c->key_type == KEY_ED448                     ? "AWS-LC has no Ed448 keys"
+        : c->curve == GROUP_SECP192R1                  ? "AWS-LC has no curve secp192r1"
+        : is_ml_dsa(c->key_type) && !BORING_HAS_ML_DSA ? "this AWS-LC has no ML-DSA keys in TLS"
+        : c->resumption == RESUME_PSK                  ? "AWS-LC resumes with a key exchange only"
+        : c->anti_replay                               ? "AWS-LC has no anti-replay of its own"
+        : c->early_data_bytes > EARLY_DATA_TAKEN_MAX   ? "AWS-LC takes at most 14336 bytes of early data"
+                                                       : NULL;
     return lacks == NULL || fault_set(fault, FAULT_UNSUPPORTED, "%s", lacks);
 }
 
@@ -102,8 +102,8 @@ bool compat_peer_share(SSL *ssl, EVP_PKEY **share) {
     return false;
 }
 
-/* Of a resumption it tells the first handshake's, although nothing was signed: the bytes prove that there was a
- * pre-shared key or a session (pair.c). */
+/* Of a resumption it tells the first handshake's, although nothing was signed: the bytes prove that there was
+ * a pre-shared key or a session (pair.c). */
 const char *compat_signature_name(SSL *ssl, bool of_peer, EVP_PKEY *key) {
     (void)key;
     uint16_t scheme = of_peer && !SSL_session_reused(ssl) ? SSL_get_peer_signature_algorithm(ssl) : 0;
@@ -120,7 +120,7 @@ X509 *compat_peer_certificate(SSL *ssl) {
 const char *compat_verified_host(SSL *ssl, X509 *certificate) {
     (void)ssl;
     return X509_check_host(certificate, VERIFIED_HOST, strlen(VERIFIED_HOST), 0, NULL) == 1 ? VERIFIED_HOST
-                                                                                           : NULL;
+                                                                                            : NULL;
 }
 
 bool compat_ask_for_ocsp(SSL_CTX *ctx) {

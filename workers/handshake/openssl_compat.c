@@ -37,7 +37,8 @@ static int staple(SSL *ssl, void *argument) {
 }
 
 bool compat_staple(SSL_CTX *ctx, struct material *response) {
-    return SSL_CTX_set_tlsext_status_cb(ctx, staple) == 1 && SSL_CTX_set_tlsext_status_arg(ctx, response) == 1;
+    return SSL_CTX_set_tlsext_status_cb(ctx, staple) == 1 &&
+           SSL_CTX_set_tlsext_status_arg(ctx, response) == 1;
 }
 
 bool compat_allow_early_data(SSL_CTX *ctx, unsigned bytes) {

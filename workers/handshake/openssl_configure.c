@@ -22,7 +22,7 @@ static bool use_groups(SSL_CTX *ctx, const char *list, struct fault *fault) {
 /* The group of the key share that the server does not take: of the same kind as the case's where a client
  * makes a second share of the other kind. */
 static enum group retried_group(enum group group) {
-    if (COMPAT_SHARES_BOTH_KINDS && is_hybrid(group))
+    if (COMPAT_SHARES_BOTH_KINDS && (is_hybrid(group) || is_mlkem(group)))
         return group == GROUP_X25519MLKEM768 ? GROUP_SECP256R1MLKEM768 : GROUP_X25519MLKEM768;
     return group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519;
 }
@@ -42,7 +42,8 @@ static bool set_groups(SSL_CTX *ctx, const struct tls_case *c, enum role role, s
         append(list, share);
     append(list, group);
     bool unlisted = !COMPAT_LISTS_CURVE && c->protocol == TLS_1_3;
-    bool listed = unlisted || curve == NULL || strcmp(curve, group) == 0 || (retried_client && strcmp(curve, share) == 0);
+    bool listed = unlisted || curve == NULL || strcmp(curve, group) == 0 ||
+                  (retried_client && strcmp(curve, share) == 0);
     if (!listed && (role == ROLE_CLIENT || !c->hello_retry))
         append(list, curve);
     return use_groups(ctx, list, fault);
@@ -118,8 +119,7 @@ static int accept_any_chain(X509_STORE_CTX *store, void *argument) {
 static bool set_ocsp(SSL_CTX *ctx, struct context *context, enum role role, struct fault *fault) {
     if (strcmp(context->tls_case.ocsp_response, "-") == 0)
         return true;
-    bool good =
-        role == ROLE_CLIENT ? compat_ask_for_ocsp(ctx) : compat_staple(ctx, &context->ocsp_response);
+    bool good = role == ROLE_CLIENT ? compat_ask_for_ocsp(ctx) : compat_staple(ctx, &context->ocsp_response);
     return good || openssl_fault(fault, FAULT_ERROR, "OCSP stapling can't be set up");
 }
 

@@ -230,8 +230,7 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
     out->resumed = resumed;
     if (SSL_version(ssl) == TLS1_2_VERSION)
         out->extended_master_secret = (int)SSL_get_extms_support(ssl);
-    out->early_data_bytes =
-        compat_early_data_accepted(ssl) ? (long)side->early_data_bytes : 0;
+    out->early_data_bytes = compat_early_data_accepted(ssl) ? (long)side->early_data_bytes : 0;
     if (side->role == ROLE_CLIENT || openssl_counts_tickets(side))
         out->tickets = side->tickets;
     if (resumed)

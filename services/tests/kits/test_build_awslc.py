@@ -31,8 +31,15 @@ def cargo_home(tmp_path: Path) -> Path:
     index.parent.mkdir(parents=True)
     cached.mkdir(parents=True)
     packed = cached / "aws-lc-sys-0.47.0.crate.gz"
-    members = {"include/openssl/crypto.h": OTHER, "include/openssl/base.h": HEADER, "CMakeLists.txt": "project(AWSLC)\n"}
-    top = {"aws-lc-sys-0.47.0/CMakeLists.txt": "project(AWS_LC_RUST)\n", "aws-lc-sys-0.47.0/include/openssl/base.h": "\n"}
+    members = {
+        "include/openssl/crypto.h": OTHER,
+        "include/openssl/base.h": HEADER,
+        "CMakeLists.txt": "project(AWSLC)\n",
+    }
+    top = {
+        "aws-lc-sys-0.47.0/CMakeLists.txt": "project(AWS_LC_RUST)\n",
+        "aws-lc-sys-0.47.0/include/openssl/base.h": "\n",
+    }
     sha256 = write_archive(packed, top | {f"aws-lc-sys-0.47.0/aws-lc/{name}": text for name, text in members.items()})
     packed.rename(packed.with_suffix(""))
     records = [{"vers": "0.46.0", "cksum": "a" * 64}, {"vers": "0.47.0", "cksum": sha256}]

@@ -178,6 +178,25 @@ static void differences_are_told(void) {
     }
 }
 
+/* A client that lists a group with ML-KEM and one without makes two shares; a retry needs another list. */
+static void hybrid_after_a_retry(void) {
+    static const char *const groups[] = {"X25519MLKEM768", "SecP256r1MLKEM768"};
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", groups[i], 0, "P-256", "hello_retry=yes"};
+        struct tls_case c = case_of(&row);
+        struct negotiated seen = {0};
+        struct fault fault;
+        struct prepared p;
+        if (!ready(&p, &c, &seen, &fault)) {
+            CHECK(fault.kind == FAULT_UNSUPPORTED);
+            continue;
+        }
+        CHECK(seen.key_shares == 1 && seen.hello_retry == 1);
+        CHECK_TEXT(seen.group, groups[i]);
+        release(&p);
+    }
+}
+
 static void dropped_pairs(void) {
     struct tls_case c = case_of(&rows[20]);
     struct negotiated seen = {0};
@@ -407,6 +426,8 @@ int main(int argc, char **argv) {
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
     sentence("a real handshake held against what it is not is refuted by name", refuted);
     sentence("where libraries do unlike work, their numbers of it are told", differences_are_told);
+    if (is_linked("awslc"))
+        sentence("a hybrid that the server has to ask for is the client's only share", hybrid_after_a_retry);
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);

@@ -82,7 +82,7 @@ class CrateOrigin:
         )
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        """Every version of the library in the registry, oldest first; empty where only the crates themselves tell it."""
+        """Every version of the library in the registry, oldest first. Empty if the registry does not tell it."""
         crate = CRATES[ref.library]
         if not crate.tells_version:
             return ()
@@ -96,7 +96,9 @@ class CrateOrigin:
                 self._cargo(crate, attempt, "generate-lockfile", requirement="*")
         index = self._index(crate)
         if index is None:
-            raise StepFailed("resolve", f"cargo has no list of {crate.name} in {self._home}", "install cargo 1.68 or newer")
+            raise StepFailed(
+                "resolve", f"cargo has no list of {crate.name} in {self._home}", "install cargo 1.68 or newer"
+            )
         return _parse_index(index.read_bytes(), _WITH_VERSION if crate.tells_version else _ALONE)
 
     def _index(self, crate: Crate) -> Path | None:
