@@ -1,4 +1,4 @@
-/* The OpenSSL backend: a context's and a side's life, and the turns. */
+/* The OpenSSL backend, and AWS-LC's: a context's and a side's life, and the turns. */
 #include "openssl_backend.h"
 
 #include <stdlib.h>
@@ -13,14 +13,10 @@ static bool start(const char *settings, struct fault *fault) {
     return openssl_pipe_start() || openssl_fault(fault, FAULT_ERROR, "OpenSSL did not make a BIO method");
 }
 
-static const char *version_text(void) {
-    return OpenSSL_version(OPENSSL_VERSION);
-}
-
 /* "3.0.19" of "OpenSSL 3.0.19 27 Jan 2026": the library that runs, not the header. */
 static const char *version(void) {
     static char word[64];
-    if (sscanf(version_text(), "%*63s %63s", word) != 1)
+    if (sscanf(compat_version_text(), "%*63s %63s", word) != 1)
         strcpy(word, "unknown");
     return word;
 }
@@ -43,7 +39,7 @@ static void teardown(struct context *c) {
 }
 
 static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
-    if (!case_needs_tls(tls_case, fault))
+    if (!case_needs_tls(tls_case, fault) || !compat_takes(tls_case, fault))
         return NULL;
     struct context *c = calloc(1, sizeof *c);
     if (c == NULL) {
@@ -90,7 +86,7 @@ static bool connect_pipes(struct side *side) {
 static bool offer_session(const struct context *c, SSL *ssl) {
     if (c->session == NULL || c->tls_case.threads == 1)
         return c->session != NULL && SSL_set_session(ssl, c->session) == 1;
-    SSL_SESSION *copy = SSL_SESSION_dup(c->session);
+    SSL_SESSION *copy = compat_copy_session(c->session);
     bool good = copy != NULL && SSL_set_session(ssl, copy) == 1;
     SSL_SESSION_free(copy);
     return good;
@@ -99,8 +95,8 @@ static bool offer_session(const struct context *c, SSL *ssl) {
 static void count_ticket(int sent, int version, int type, const void *message, size_t length, SSL *ssl,
                          void *argument) {
     struct side *side = argument;
-    (void)version, (void)ssl;
-    if (!sent && type == SSL3_RT_HANDSHAKE && length > 0 &&
+    (void)sent, (void)version, (void)ssl;
+    if (type == SSL3_RT_HANDSHAKE && length > 0 &&
         *(const unsigned char *)message == SSL3_MT_NEWSESSION_TICKET)
         side->tickets++;
 }
@@ -111,7 +107,7 @@ static bool prepare_side(struct side *side, bool resume) {
         SSL_set_connect_state(side->ssl);
     else
         SSL_set_accept_state(side->ssl);
-    if (side->role == ROLE_CLIENT && c->tls_case.tickets == TICKETS_DEFAULT) {
+    if (openssl_counts_tickets(side)) {
         SSL_set_msg_callback(side->ssl, count_ticket);
         SSL_set_msg_callback_arg(side->ssl, side);
     }
@@ -123,7 +119,7 @@ static bool prepare_side(struct side *side, bool resume) {
     side->early_data_pending = c->tls_case.early_data_bytes > 0;
     if (side->role == ROLE_CLIENT)
         return offer_session(c, side->ssl);
-    return c->tls_case.anti_replay || SSL_set_num_tickets(side->ssl, 0) == 1;
+    return c->tls_case.anti_replay || compat_issue_no_ticket(side->ssl);
 }
 
 static struct side *open_side(struct context *c, enum role role, struct pipe_end pipes, bool resume,
@@ -148,57 +144,17 @@ static struct side *open_side(struct context *c, enum role role, struct pipe_end
 
 /* --- The turns. --- */
 
-/* The FIPS provider and default settings rule out what a configuration could still name: then the first
- * handshake is where the library says so. */
-static enum fault_kind failure(const struct tls_case *c) {
-    unsigned long code = ERR_peek_last_error();
-    int reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
-    bool lacks = reason == SSL_R_NO_CIPHERS_AVAILABLE || reason == SSL_R_NO_SHARED_CIPHER ||
-                 reason == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM;
-    return lacks && (c->fips || c->protocol == PROTOCOL_DEFAULT) ? FAULT_UNSUPPORTED : FAULT_ERROR;
-}
-
-static enum progress stopped(struct side *side, int result, struct fault *fault) {
-    int error = SSL_get_error(side->ssl, result);
-    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
-        return PROGRESS_WAIT;
-    openssl_fault(fault, failure(&side->context->tls_case),
-                  side->role == ROLE_CLIENT ? "the client's handshake failed"
-                                            : "the server's handshake failed");
-    return PROGRESS_FAILED;
-}
-
-/* Goes out with the ClientHello; a pipe has room for both. */
-static enum progress write_early_data(struct side *side, struct fault *fault) {
-    static const unsigned char data[EARLY_DATA_MAX];
-    int result = SSL_write_early_data(side->ssl, data, side->context->tls_case.early_data_bytes,
-                                      &side->early_data_bytes);
-    return result == 1 ? PROGRESS_DONE : stopped(side, result, fault);
-}
-
-static enum progress read_early_data(struct side *side, struct fault *fault) {
-    unsigned char data[EARLY_DATA_MAX];
-    for (;;) {
-        size_t got = 0;
-        int result = SSL_read_early_data(side->ssl, data, sizeof data, &got);
-        if (result == SSL_READ_EARLY_DATA_FINISH)
-            return PROGRESS_DONE;
-        if (result != SSL_READ_EARLY_DATA_SUCCESS)
-            return stopped(side, 0, fault);
-        side->early_data_bytes += got;
-    }
-}
-
 static enum progress step(struct side *side, struct fault *fault) {
     if (side->early_data_pending) {
-        enum progress progress =
-            side->role == ROLE_CLIENT ? write_early_data(side, fault) : read_early_data(side, fault);
+        enum progress progress = openssl_early_turn(side, fault);
         if (progress != PROGRESS_DONE)
             return progress;
         side->early_data_pending = false;
     }
     int result = SSL_do_handshake(side->ssl);
-    return result == 1 ? PROGRESS_DONE : stopped(side, result, fault);
+    if (result == 1 && side->role == ROLE_SERVER && !compat_flush_tickets(side->ssl))
+        result = -1;
+    return result == 1 ? PROGRESS_DONE : openssl_stopped(side, result, fault);
 }
 
 /* --- After the handshake. --- */
@@ -246,7 +202,7 @@ static bool keep(struct side *client, struct fault *fault) {
     struct context *c = client->context;
     if (SSL_version(client->ssl) == TLS1_3_VERSION && !read_ticket(client->ssl, fault))
         return false;
-    SSL_SESSION *session = SSL_get1_session(client->ssl);
+    SSL_SESSION *session = compat_newest_session(client->ssl);
     if (session == NULL || !SSL_SESSION_is_resumable(session)) {
         SSL_SESSION_free(session);
         return openssl_fault(fault, FAULT_ERROR, "the server gave the client no session to resume");
@@ -257,13 +213,13 @@ static bool keep(struct side *client, struct fault *fault) {
 }
 
 const struct backend linked_backend = {
-    .library = "openssl",
+    .library = COMPAT_LIBRARY,
     .clock = &real_clock,
     .counter_events = hardware_events,
     .takes_settings = false,
     .start = start,
     .version = version,
-    .version_text = version_text,
+    .version_text = compat_version_text,
     .architecture = NULL,
     .cpu_features = compat_cpu_features,
     .setup = setup,

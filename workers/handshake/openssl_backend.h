@@ -30,7 +30,7 @@ struct side {
     SSL *ssl;
     bool early_data_pending;
     size_t early_data_bytes; /* written or read so far */
-    int tickets;             /* that a client took in; counted with TICKETS_DEFAULT alone */
+    int tickets;             /* that came or went; counted where the wire doesn't tell */
     char unnamed_group[64];  /* backs `group` when no case can ask for it */
 };
 
@@ -39,6 +39,8 @@ struct side {
 /* Moves the library's error queue (its first few entries, the root cause first) into the fault's
  * detail; false, for `return openssl_fault(...)`. */
 bool openssl_fault(struct fault *fault, enum fault_kind kind, const char *reason);
+/* What a call of the library that did not succeed means for the turn. */
+enum progress openssl_stopped(struct side *side, int result, struct fault *fault);
 
 /* --- openssl_names.c: our words and the library's --- */
 
@@ -63,6 +65,11 @@ OSSL_LIB_CTX *openssl_fips_library(struct fault *fault);
 bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters);
 void openssl_fips_free(OSSL_LIB_CTX *library);
 
+/* --- The turns with early data: openssl_early.c, boring_early.c. --- */
+
+/* The client's first turn, the server's until it has read all; done: the handshake goes on as usual. */
+enum progress openssl_early_turn(struct side *side, struct fault *fault);
+
 /* --- openssl_configure.c --- */
 
 /* One role's configuration with its keys and all; NULL and a fault. */
@@ -79,6 +86,8 @@ bool openssl_load_role(struct context *context, SSL_CTX *ctx, enum role role, st
 
 /* --- openssl_inspect.c --- */
 
+/* Whether the library's messages are looked at for tickets. */
+bool openssl_counts_tickets(const struct side *side);
 bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault);
 
 #endif

@@ -1,6 +1,81 @@
 /* The two ways of OpenSSL (before and since 3.0) for what openssl_compat.h promises. */
 #include "openssl_compat.h"
 
+const char *compat_version_text(void) {
+    return OpenSSL_version(OPENSSL_VERSION);
+}
+
+bool compat_takes(const struct tls_case *c, struct fault *fault) {
+    (void)c, (void)fault;
+    return true;
+}
+
+void compat_allow_weak(SSL_CTX *ctx) {
+    SSL_CTX_set_security_level(ctx, 0);
+}
+
+bool compat_peer_share(SSL *ssl, EVP_PKEY **share) {
+    return SSL_get_peer_tmp_key(ssl, share) == 1;
+}
+
+const char *compat_verified_host(SSL *ssl, X509 *certificate) {
+    (void)certificate;
+    return SSL_get0_peername(ssl);
+}
+
+bool compat_ask_for_ocsp(SSL_CTX *ctx) {
+    return SSL_CTX_set_tlsext_status_type(ctx, TLSEXT_STATUSTYPE_ocsp) == 1;
+}
+
+static int staple(SSL *ssl, void *argument) {
+    const struct material *response = argument;
+    unsigned char *copy =
+        OPENSSL_memdup(response->bytes, response->length); /* the connection takes it over */
+    if (copy == NULL || SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)response->length) != 1)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+bool compat_staple(SSL_CTX *ctx, struct material *response) {
+    return SSL_CTX_set_tlsext_status_cb(ctx, staple) == 1 &&
+           SSL_CTX_set_tlsext_status_arg(ctx, response) == 1;
+}
+
+bool compat_allow_early_data(SSL_CTX *ctx, unsigned bytes) {
+    return SSL_CTX_set_max_early_data(ctx, bytes) == 1;
+}
+
+bool compat_early_data_accepted(SSL *ssl) {
+    return SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED;
+}
+
+/* Connections keep theirs themselves. */
+void compat_keep_sessions(SSL_CTX *ctx) {
+    (void)ctx;
+}
+
+SSL_SESSION *compat_newest_session(SSL *ssl) {
+    return SSL_get1_session(ssl);
+}
+
+SSL_SESSION *compat_copy_session(SSL_SESSION *session) {
+    return SSL_SESSION_dup(session);
+}
+
+bool compat_stop_tickets(SSL_CTX *ctx) {
+    (void)ctx; /* each connection does */
+    return true;
+}
+
+bool compat_issue_no_ticket(SSL *ssl) {
+    return SSL_set_num_tickets(ssl, 0) == 1;
+}
+
+bool compat_flush_tickets(SSL *ssl) {
+    (void)ssl; /* none is held back */
+    return true;
+}
+
 #if OPENSSL_HAS_PROVIDERS
 
 const char *compat_cpu_features(void) {

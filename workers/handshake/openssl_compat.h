@@ -1,5 +1,6 @@
-/* What differs between OpenSSL 1.1.1 and 4.0, in one place. The header decides, so a worker
- * is built against the headers of the library that it is linked with. */
+/* What differs between OpenSSL 1.1.1 and 4.0, and in AWS-LC, in one place. The header decides, so a worker
+ * is built against the headers of the library that it is linked with. The functions are OpenSSL's in
+ * openssl_compat.c, and those of BoringSSL's family, AWS-LC so far, in boring_compat.c. */
 #ifndef KEXBENCH_OPENSSL_COMPAT_H
 #define KEXBENCH_OPENSSL_COMPAT_H
 
@@ -17,6 +18,9 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include "case.h"
+#include "material.h"
+
 #include <stdbool.h>
 
 #if OPENSSL_VERSION_NUMBER < 0x1010101fL
@@ -32,10 +36,30 @@
 typedef void OSSL_LIB_CTX; /* there is none: always NULL */
 #endif
 
+#ifdef OPENSSL_IS_AWSLC
+#include "boring_compat.h"
+#else
+
+#define COMPAT_LIBRARY "openssl"
+/* Whether the name of a certificate's curve is missed by a TLS 1.3 client that doesn't list it. */
+#define COMPAT_LISTS_CURVE true
+/* Whether a client makes two key shares when it lists a group with ML-KEM and one without. */
+#define COMPAT_SHARES_BOTH_KINDS false
+/* Whether several tickets may be in one record. */
+#define COMPAT_PACKS_TICKETS false
+/* Whether each TLS 1.3 resumption has a key exchange, so that the group is always this handshake's. */
+#define COMPAT_ALWAYS_EXCHANGES false
+#define COMPAT_TELLS_OWN_SIGNATURE true
+#define COMPAT_PSK_KE (SSL_OP_ALLOW_NO_DHE_KEX | COMPAT_PREFER_NO_DHE_KEX)
+#define COMPAT_NO_ANTI_REPLAY SSL_OP_NO_ANTI_REPLAY
+#define COMPAT_NO_COMMON_SIGNATURE SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM
+typedef unsigned long compat_error; /* as it lies in the error queue */
+
 #ifdef SSL_OP_PREFER_NO_DHE_KEX
 #define COMPAT_PREFER_NO_DHE_KEX SSL_OP_PREFER_NO_DHE_KEX
 #else
 #define COMPAT_PREFER_NO_DHE_KEX 0 /* before 3.3 */
+#endif
 #endif
 
 #if OPENSSL_VERSION_NUMBER >= 0x40000000L
@@ -43,6 +67,12 @@ typedef void OSSL_LIB_CTX; /* there is none: always NULL */
 #else
 #define COMPAT_SET_HOST SSL_set1_host
 #endif
+
+/* The library that runs: its name and then its version. */
+const char *compat_version_text(void);
+
+/* False and a fault: the library lacks what the case asks for, and would not say so itself. */
+bool compat_takes(const struct tls_case *c, struct fault *fault);
 
 /* The library's word on the CPU, e.g. "OPENSSL_ia32cap=0x...", or NULL. */
 const char *compat_cpu_features(void);
@@ -52,6 +82,9 @@ const char *compat_cpu_features(void);
 SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library);
 X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library);
 EVP_PKEY *compat_read_key(BIO *pem, pem_password_cb *password, OSSL_LIB_CTX *library);
+
+/* Refuses no size of key. */
+void compat_allow_weak(SSL_CTX *ctx);
 
 /* DH parameters: an EVP_PKEY since 3.0, a DH before (where an EVP_PKEY of them can't be given to a context).
  */
@@ -81,5 +114,32 @@ const char *compat_signature_name(SSL *ssl, bool of_peer, EVP_PKEY *key);
 
 /* Borrowed while `ssl` lives and no other call of this function was made. NULL: none was shown. */
 X509 *compat_peer_certificate(SSL *ssl);
+
+/* The peer's ephemeral key, to be freed. False: there is none, or the library can't tell. */
+bool compat_peer_share(SSL *ssl, EVP_PKEY **share);
+
+/* The name in the peer's certificate that was asked for, or NULL. */
+const char *compat_verified_host(SSL *ssl, X509 *certificate);
+
+/* A client asks for an OCSP response; a server staples one, which has to outlive the context. */
+bool compat_ask_for_ocsp(SSL_CTX *ctx);
+bool compat_staple(SSL_CTX *ctx, struct material *response);
+
+/* --- Resumption. --- */
+
+/* Takes early data of so many bytes, or none with 0. */
+bool compat_allow_early_data(SSL_CTX *ctx, unsigned bytes);
+bool compat_early_data_accepted(SSL *ssl);
+/* A client's configuration whose sessions are kept. */
+void compat_keep_sessions(SSL_CTX *ctx);
+/* The newest session, to be freed; NULL: none. */
+SSL_SESSION *compat_newest_session(SSL *ssl);
+/* One of several threads' own copy, to be freed; NULL: out of memory. */
+SSL_SESSION *compat_copy_session(SSL_SESSION *session);
+/* From now on a server's configuration, or this connection alone where the library has that, issues none. */
+bool compat_stop_tickets(SSL_CTX *ctx);
+bool compat_issue_no_ticket(SSL *ssl);
+/* Sends the tickets that a server whose handshake is done still holds back. */
+bool compat_flush_tickets(SSL *ssl);
 
 #endif

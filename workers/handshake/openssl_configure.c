@@ -19,13 +19,21 @@ static bool use_groups(SSL_CTX *ctx, const char *list, struct fault *fault) {
     return openssl_fault(fault, FAULT_UNSUPPORTED, reason);
 }
 
+/* The group of the key share that the server does not take: of the same kind as the case's where a client
+ * makes a second share of the other kind. */
+static enum group retried_group(enum group group) {
+    if (COMPAT_SHARES_BOTH_KINDS && (is_hybrid(group) || is_mlkem(group)))
+        return group == GROUP_X25519MLKEM768 ? GROUP_SECP256R1MLKEM768 : GROUP_X25519MLKEM768;
+    return group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519;
+}
+
 /* The first group is the one that the client makes a key share of: the case's, or where the server shall ask
  * for the case's, another. The certificate's curve has to be offered as well, but only by the client: as the
  * server's it could be the key share's. Where a suite uses no group, P-256 stands there, so that no ffdhe
  * group is offered by default. */
 static bool set_groups(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct fault *fault) {
     const char *group = openssl_group_name(c->group), *curve = openssl_group_name(c->curve);
-    const char *share = c->group == GROUP_X25519 ? "P-256" : "X25519";
+    const char *share = openssl_group_name(retried_group(c->group));
     bool retried_client = c->hello_retry && role == ROLE_CLIENT;
     char list[LIST_MAX] = "";
     if (group == NULL || (is_ffdhe(c->group) && c->protocol == TLS_1_2 && !OPENSSL_HAS_PROVIDERS))
@@ -33,17 +41,19 @@ static bool set_groups(SSL_CTX *ctx, const struct tls_case *c, enum role role, s
     if (retried_client)
         append(list, share);
     append(list, group);
-    bool listed = curve == NULL || strcmp(curve, group) == 0 || (retried_client && strcmp(curve, share) == 0);
+    bool unlisted = !COMPAT_LISTS_CURVE && c->protocol == TLS_1_3;
+    bool listed = unlisted || curve == NULL || strcmp(curve, group) == 0 ||
+                  (retried_client && strcmp(curve, share) == 0);
     if (!listed && (role == ROLE_CLIENT || !c->hello_retry))
         append(list, curve);
     return use_groups(ctx, list, fault);
 }
 
 static bool force(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct fault *fault) {
-    int wire_version = c->protocol == TLS_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
+    uint16_t wire_version = c->protocol == TLS_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
     const char *signature = c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
     char suite[64];
-    SSL_CTX_set_security_level(ctx, 0); /* RSA-1024, DH-1024 and P-192 are wanted here */
+    compat_allow_weak(ctx); /* RSA-1024, DH-1024 and P-192 are wanted here */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
     if (!openssl_suite_name(c, suite, sizeof suite))
         return fault_set(fault, FAULT_ERROR, "the cipher suite's name is too long");
@@ -70,13 +80,15 @@ static bool set_resumption(SSL_CTX *ctx, const struct tls_case *c, enum role rol
     if (c->resumption == RESUME_NONE || c->resumption == RESUME_SESSION_ID)
         SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     if (c->resumption == RESUME_PSK)
-        SSL_CTX_set_options(ctx, SSL_OP_ALLOW_NO_DHE_KEX | COMPAT_PREFER_NO_DHE_KEX);
+        SSL_CTX_set_options(ctx, COMPAT_PSK_KE);
     if (c->early_data_bytes > 0 && !c->anti_replay)
-        SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
+        SSL_CTX_set_options(ctx, COMPAT_NO_ANTI_REPLAY);
+    if (role == ROLE_CLIENT && c->resumption != RESUME_NONE)
+        compat_keep_sessions(ctx);
     SSL_CTX_set_timeout(ctx, ONE_WEEK_S);
     if (SSL_CTX_set_session_id_context(ctx, name, sizeof name - 1) != 1 ||
         SSL_CTX_set_num_tickets(ctx, tls_1_3_tickets ? 1 : 0) != 1 ||
-        SSL_CTX_set_max_early_data(ctx, c->early_data_bytes) != 1)
+        !compat_allow_early_data(ctx, c->early_data_bytes))
         return openssl_fault(fault, FAULT_ERROR, "resumption can't be set up");
     return true;
 }
@@ -87,6 +99,8 @@ static bool set_resumption(SSL_CTX *ctx, const struct tls_case *c, enum role rol
 bool openssl_configure_resumption(struct context *context, struct fault *fault) {
     static const enum group others[] = {GROUP_X25519, GROUP_P256, GROUP_P384};
     const struct tls_case *c = &context->tls_case;
+    if (!c->anti_replay && !compat_stop_tickets(context->configurations[ROLE_SERVER]))
+        return openssl_fault(fault, FAULT_ERROR, "resumption can't be set up");
     if (c->resumption != RESUME_PSK || COMPAT_PREFER_NO_DHE_KEX != 0)
         return true;
     int other = 0;
@@ -102,22 +116,10 @@ static int accept_any_chain(X509_STORE_CTX *store, void *argument) {
     return 1; /* no chain is built; every handshake's certificate is compared with the case's afterwards */
 }
 
-static int staple(SSL *ssl, void *argument) {
-    const struct context *context = argument;
-    const struct material *response = &context->ocsp_response;
-    unsigned char *copy =
-        OPENSSL_memdup(response->bytes, response->length); /* the connection takes it over */
-    if (copy == NULL || SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)response->length) != 1)
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    return SSL_TLSEXT_ERR_OK;
-}
-
 static bool set_ocsp(SSL_CTX *ctx, struct context *context, enum role role, struct fault *fault) {
     if (strcmp(context->tls_case.ocsp_response, "-") == 0)
         return true;
-    bool good = role == ROLE_CLIENT ? SSL_CTX_set_tlsext_status_type(ctx, TLSEXT_STATUSTYPE_ocsp) == 1
-                                    : SSL_CTX_set_tlsext_status_cb(ctx, staple) == 1 &&
-                                          SSL_CTX_set_tlsext_status_arg(ctx, context) == 1;
+    bool good = role == ROLE_CLIENT ? compat_ask_for_ocsp(ctx) : compat_staple(ctx, &context->ocsp_response);
     return good || openssl_fault(fault, FAULT_ERROR, "OCSP stapling can't be set up");
 }
 

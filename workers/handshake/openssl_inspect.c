@@ -72,7 +72,7 @@ static const char *group_of_share(struct side *side, EVP_PKEY *share) {
  * then read off the ServerHello. */
 static const char *group_of_client(struct side *side, bool resumed) {
     EVP_PKEY *share = NULL;
-    if (SSL_get_peer_tmp_key(side->ssl, &share)) {
+    if (compat_peer_share(side->ssl, &share)) {
         const char *word = group_of_share(side, share);
         EVP_PKEY_free(share);
         return word;
@@ -86,7 +86,7 @@ static const char *group_of_client(struct side *side, bool resumed) {
  * on telling the session's first group, so that the client's share has to show that there was an exchange. */
 static const char *group_of_server(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
     EVP_PKEY *share = NULL;
-    if (resumed && !SSL_get_peer_tmp_key(side->ssl, &share))
+    if (resumed && !compat_peer_share(side->ssl, &share))
         return "-";
     EVP_PKEY_free(share);
     return SSL_CIPHER_get_kx_nid(cipher) == NID_kx_dhe ? NULL
@@ -96,13 +96,24 @@ static const char *group_of_server(struct side *side, const SSL_CIPHER *cipher, 
 static const char *group_of(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
     if (SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa || (resumed && SSL_version(side->ssl) == TLS1_2_VERSION))
         return "-";
+    if (COMPAT_ALWAYS_EXCHANGES)
+        return openssl_group_word(compat_group_name(side->ssl));
     return side->role == ROLE_CLIENT ? group_of_client(side, resumed)
                                      : group_of_server(side, cipher, resumed);
+}
+
+/* NULL: the library does not tell what its own side signed with, and the peer's view stands alone. */
+static const char *own_signature(SSL *ssl, X509 *own) {
+    const char *word =
+        COMPAT_TELLS_OWN_SIGNATURE ? compat_signature_name(ssl, false, X509_get0_pubkey(own)) : NULL;
+    return word == NULL && COMPAT_TELLS_OWN_SIGNATURE ? "-" : word;
 }
 
 static const char *signature_of(SSL *ssl, enum role role, const SSL_CIPHER *cipher, X509 *servers) {
     EVP_PKEY *key = servers == NULL ? NULL : X509_get0_pubkey(servers);
     bool none = SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa;
+    if (!none && role == ROLE_SERVER && servers != NULL)
+        return own_signature(ssl, servers);
     const char *word = none ? NULL : compat_signature_name(ssl, role == ROLE_CLIENT, key);
     return word == NULL ? "-" : word; /* no ServerKeyExchange and no CertificateVerify was there */
 }
@@ -137,7 +148,7 @@ static bool shows_the_cases(const struct side *side, X509 *shown, STACK_OF(X509)
 static bool client_saw_response(struct side *side, struct negotiated *out, struct fault *fault) {
     const struct material *wanted = &side->context->ocsp_response;
     const unsigned char *got = NULL;
-    long length = SSL_get_tlsext_status_ocsp_resp(side->ssl, &got);
+    long length = (long)SSL_get_tlsext_status_ocsp_resp(side->ssl, &got);
     out->ocsp_bytes = got == NULL || length < 0 ? 0 : length;
     if (out->ocsp_bytes == (long)wanted->length &&
         (got == NULL || memcmp(got, wanted->bytes, wanted->length) == 0))
@@ -160,7 +171,7 @@ static bool verified_length(struct side *side, int *out, struct fault *fault) {
                                              : X509_verify_cert_error_string(result));
     if (X509_cmp(sk_X509_value(chain, sk_X509_num(chain) - 1), c->trust_anchor) != 0)
         return fault_set(fault, FAULT_MISMATCH, "verification: the chain leads to another trust anchor");
-    const char *host = SSL_get0_peername(side->ssl);
+    const char *host = compat_verified_host(side->ssl, sk_X509_value(chain, 0));
     if (side->role == ROLE_CLIENT && (host == NULL || strcmp(host, VERIFIED_HOST) != 0))
         return fault_set(fault, FAULT_MISMATCH, "verification: the host name was not compared");
     *out = sk_X509_num(chain);
@@ -175,8 +186,7 @@ static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, s
         return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
                          side->context->tls_case.certificate);
     key_of(shown, out);
-    const char *signature = compat_signature_name(side->ssl, false, X509_get0_pubkey(shown));
-    out->client_signature = signature == NULL ? "-" : signature; /* both certificates are the same */
+    out->client_signature = own_signature(side->ssl, shown); /* both certificates are the same */
     out->chain_length = sk_X509_num(chain);
     return verified_length(side, &out->verified_length, fault) && client_saw_response(side, out, fault);
 }
@@ -197,6 +207,12 @@ static bool server_saw(struct side *side, X509 *own, struct negotiated *out, str
     return shown == NULL || verified_length(side, &out->client_verified_length, fault);
 }
 
+bool openssl_counts_tickets(const struct side *side) {
+    const struct tls_case *c = &side->context->tls_case;
+    return side->role == ROLE_CLIENT ? c->tickets == TICKETS_DEFAULT
+                                     : COMPAT_PACKS_TICKETS && c->protocol == PROTOCOL_DEFAULT;
+}
+
 bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
     SSL *ssl = side->ssl;
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
@@ -214,9 +230,8 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
     out->resumed = resumed;
     if (SSL_version(ssl) == TLS1_2_VERSION)
         out->extended_master_secret = (int)SSL_get_extms_support(ssl);
-    out->early_data_bytes =
-        SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED ? (long)side->early_data_bytes : 0;
-    if (side->role == ROLE_CLIENT)
+    out->early_data_bytes = compat_early_data_accepted(ssl) ? (long)side->early_data_bytes : 0;
+    if (side->role == ROLE_CLIENT || openssl_counts_tickets(side))
         out->tickets = side->tickets;
     if (resumed)
         return true;

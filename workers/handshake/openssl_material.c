@@ -9,7 +9,7 @@
 
 /* A curve that this build lacks shows only when a key on it is parsed. */
 static bool parse_fault(struct fault *fault, const char *reason) {
-    unsigned long first = ERR_peek_error(), last = ERR_peek_last_error();
+    compat_error first = ERR_peek_error(), last = ERR_peek_last_error();
     bool no_curve = (ERR_GET_LIB(first) == ERR_LIB_EC && ERR_GET_REASON(first) == EC_R_UNKNOWN_GROUP) ||
                     (ERR_GET_LIB(last) == ERR_LIB_EC && ERR_GET_REASON(last) == EC_R_UNKNOWN_GROUP);
     return openssl_fault(fault, no_curve ? FAULT_UNSUPPORTED : FAULT_ERROR, reason);
@@ -103,7 +103,7 @@ static STACK_OF(X509) * read_chain(BIO *pem, OSSL_LIB_CTX *library, bool *whole)
             break;
         }
     }
-    unsigned long last = ERR_peek_last_error();
+    compat_error last = ERR_peek_last_error();
     *whole = chain != NULL && sk_X509_num(chain) > 0 && certificate == NULL &&
              ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
     if (*whole)

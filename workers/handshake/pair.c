@@ -334,10 +334,13 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
     if (!backend->inspect(side, out, fault))
         return false;
     int taken_in = default_tickets && role == ROLE_CLIENT ? out->tickets : -1;
+    int issued = !default_tickets && role == ROLE_SERVER ? out->tickets : -1;
     out->hello_retry = out->key_shares = out->tickets = out->encrypt_then_mac =
         -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
         return false;
+    if (issued > 0 && out->tickets > 0) /* several may be in one record */
+        out->tickets = issued;
     if (default_tickets) /* the wire can't count those that come before the client's Finished */
         out->tickets = taken_in;
     if (taken_in == 0)
@@ -361,6 +364,8 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
     if (client.early_data_bytes < 0)
         client.early_data_bytes = server->early_data_bytes;
     client.client_verified_length = server->client_verified_length;
+    if (server->tickets > client.tickets)
+        client.tickets = server->tickets;
     return client;
 }
 

@@ -37,7 +37,7 @@ static int accept_any(X509_STORE_CTX *store, void *argument) {
 
 static SSL_CTX *make_context(char **argv, int chainless, int ticket) {
     SSL_CTX *ctx = SSL_CTX_new(TLS_method());
-    int version = strcmp(argv[1], "TLSv1.3") == 0 ? TLS1_3_VERSION : TLS1_2_VERSION;
+    uint16_t version = strcmp(argv[1], "TLSv1.3") == 0 ? TLS1_3_VERSION : TLS1_2_VERSION;
     if (ctx == NULL || !SSL_CTX_set_min_proto_version(ctx, version) ||
         !SSL_CTX_set_max_proto_version(ctx, version))
         die("protocol");

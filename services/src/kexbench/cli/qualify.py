@@ -18,7 +18,7 @@ from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.libraries import LAYOUTS
+from kexbench.domain.libraries import PACKAGES
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose, RunState
 from kexbench.planning.compose import Wish, spec_text
@@ -39,7 +39,7 @@ RELINKS = 5
 
 def qualify(
     libraries: Annotated[
-        list[str] | None, typer.Argument(help=f"Default: {' '.join(LAYOUTS)}.", show_default=False)
+        list[str] | None, typer.Argument(help=f"Default: {' '.join(PACKAGES)}.", show_default=False)
     ] = None,
     invocations: Annotated[int, typer.Option(min=12, max=1000, help="Invocations of each case.")] = 40,
     group: Annotated[int, typer.Option(min=3, max=1000, help="Invocations of future comparisons.")] = 10,
@@ -62,9 +62,9 @@ def qualify(
     """
     settings = Settings()
     cases = cases_for(KINDS, case or ())
-    for unknown in set(libraries or ()) - set(LAYOUTS):
-        raise typer.BadParameter(f"{unknown} cannot be relinked; supported are {', '.join(LAYOUTS)}")
-    libraries = libraries or list(LAYOUTS)
+    for unknown in set(libraries or ()) - set(PACKAGES):
+        raise typer.BadParameter(f"{unknown} cannot be relinked; supported are {', '.join(PACKAGES)}")
+    libraries = libraries or list(PACKAGES)
     if cluster_url(settings) is not None:
         if pool is None:
             raise typer.BadParameter("KEXBENCH_API_URL names a cluster: add --pool NAME with one of its pools")

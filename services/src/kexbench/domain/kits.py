@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.components import components_of
 from kexbench.domain.frozen import Frozen
-from kexbench.domain.libraries import LIBRARIES, MADE_UP, REAL, Library
+from kexbench.domain.libraries import CRATES, LIBRARIES, MADE_UP, REAL, Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import commit_key, version_key
@@ -109,7 +109,9 @@ class SubjectRef(Frozen):
     @property
     def told_version(self) -> str | None:
         """The version in the source's name, or None where the version depends on what the source has now."""
-        return self.origin.removeprefix("crate/") if self.origin.startswith("crate/") else None
+        crate = CRATES.get(self.library)
+        tells = crate is not None and crate.tells_version and self.origin.startswith("crate/")
+        return self.origin.removeprefix("crate/") if tells else None
 
     @property
     def _split(self) -> tuple[str, Variant]:

@@ -1,7 +1,7 @@
 """The measured libraries, one row each: the name of a library, and how it is found, packaged and built.
 
 All facts about a library are in its row. Two other parts have its name: the recipe that builds it,
-`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`.
+`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`. AWS-LC shares OpenSSL's.
 """
 
 import re
@@ -45,6 +45,18 @@ class Packages:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Crate:
+    """The crate in Rust's registry with the library's sources."""
+
+    name: str
+    folder: str
+    """Where in the crate the library's sources are."""
+    tells_version: bool = False
+    """Whether its versions have the library's behind a plus. References name the library's then, and otherwise the
+    crate's."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LibraryRow:
     title: str
     """The name as people write it."""
@@ -54,10 +66,13 @@ class LibraryRow:
     """The licence of versions before this major one."""
     only_protocol: Protocol | None = None
     """None for libraries that speak TLS."""
+    anti_replay: bool = True
+    """Whether its servers can take early data and refuse replays."""
     made_up: bool = False
     """Runs in virtual time, and has settings in place of variants."""
     layout: Layout | None = None
     packages: Packages | None = None
+    crate: Crate | None = None
     version_files: Mapping[str, re.Pattern[str] | Callable[[str], str | None]] = field(default_factory=dict)
     """Source files, the most reliable first, and how to find the version in each. The built library reports the same
     version, with `-dev` between two releases, so several commits may have one version."""
@@ -84,7 +99,9 @@ def _openssl_since_3(text: str) -> str | None:
     return number + (f"-{tag}" if tag else "") + (f"+{metadata}" if metadata else "")
 
 
-Library = Literal["openssl", "gnutls", "ngtcp2", "bfe", "fake"]
+_AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
+
+Library = Literal["openssl", "gnutls", "awslc", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -105,6 +122,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             debian_fips="openssl-provider-fips",
             fedora="openssl-devel",
         ),
+        crate=Crate(name="openssl-src", folder="openssl", tells_version=True),
         version_files={"VERSION.dat": _openssl_since_3, "include/openssl/opensslv.h": _OPENSSL_HEADER},
     ),
     "gnutls": LibraryRow(
@@ -132,6 +150,22 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             "gmp": re.compile(r"gmp|libgmp\d+(?:t64)?"),
         },
     ),
+    "awslc": LibraryRow(
+        title="AWS-LC",
+        # As the crate declares them; until version 1 with code of OpenSSL under its old licence.
+        licence="ISC AND (Apache-2.0 OR ISC) AND Apache-2.0 AND MIT AND BSD-3-Clause "
+        "AND (Apache-2.0 OR ISC OR MIT) AND (Apache-2.0 OR ISC OR MIT-0)",
+        older_licence=(2, "ISC AND (Apache-2.0 OR ISC) AND OpenSSL"),
+        anti_replay=False,
+        layout=Layout(
+            main_header="openssl/base.h",
+            version=_AWSLC_HEADER,
+            names=("libssl", "libcrypto"),
+            static_alone=True,
+        ),
+        crate=Crate(name="aws-lc-sys", folder="aws-lc"),
+        version_files={"include/openssl/base.h": _AWSLC_HEADER},
+    ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",
         licence="MIT",
@@ -156,6 +190,8 @@ LAYOUTS = {name: row.layout for name, row in LIBRARIES.items() if row.layout}
 """Layouts of the libraries that can be found on a machine."""
 PACKAGES = {name: row.packages for name, row in LIBRARIES.items() if row.packages}
 """Packages of the libraries that distributions have."""
+CRATES = {name: row.crate for name, row in LIBRARIES.items() if row.crate}
+"""Crates with the sources of libraries."""
 VERSION_FILES = {name: row.version_files for name, row in LIBRARIES.items() if row.version_files}
 """Version files of the libraries that are built from sources."""
 MADE_UP = frozenset(name for name, row in LIBRARIES.items() if row.made_up)

@@ -28,12 +28,13 @@ def no_version(library: str, what: str) -> StepFailed:
     return StepFailed("resolve", f"{what} contains no sources of {library}", f"the version should be in {places}")
 
 
-def version_in(library: str, archive: Path) -> str:
-    """The version of packed sources, read without unpacking. Raises StepFailed."""
+def version_in(library: str, archive: Path, folder: str = "") -> str:
+    """The version of packed sources, read without unpacking. `folder`: where in the archive's top folder they are.
+    Raises StepFailed."""
     try:
         with tarfile.open(archive) as packed:
             for member in packed:
-                place = _version_file(library, member.name)
+                place = _version_file(library, member.name, folder)
                 content = packed.extractfile(member) if place and member.isfile() else None
                 if place and content:
                     text = content.read(_READ_MAX).decode(errors="replace")
@@ -44,11 +45,11 @@ def version_in(library: str, archive: Path) -> str:
     raise no_version(library, str(archive))
 
 
-def _version_file(library: str, member: str) -> str | None:
+def _version_file(library: str, member: str, folder: str) -> str | None:
     """The VERSION_FILE that a member is, in the archive's root or in its top folder; None if it is none."""
-    parts = PurePosixPath(member).parts
-    candidates = ("/".join(parts), "/".join(parts[1:]))
-    return next((place for place in VERSION_FILES[library] if place in candidates), None)
+    path = PurePosixPath(member)
+    candidates = (path, PurePosixPath(*path.parts[1:]))
+    return next((place for place in VERSION_FILES[library] if PurePosixPath(folder, place) in candidates), None)
 
 
 def unpack(archive: Path, folder: Path) -> Path:
