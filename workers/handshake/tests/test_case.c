@@ -1,4 +1,5 @@
 /* Cases: contradictions, what TLS lacks, what has to be negotiated, and how a mismatch reads. */
+#include "iana.h"
 #include "request.h"
 
 #include "check.h"
@@ -255,6 +256,35 @@ static void wanted_extras(void) {
     CHECK_TEXT(n.peer_key, "RSA");
 }
 
+static void suite_is(const char *words, unsigned number) {
+    struct tls_case c = a_case(words);
+    enum cipher cipher;
+    enum method method;
+    CHECK_NUMBER(iana_suite_number(&c), number);
+    CHECK(iana_suite(number, &cipher, &method) && cipher == c.cipher);
+    CHECK(method == (c.protocol == TLS_1_3 ? METHOD_DEFAULT : c.method));
+}
+
+/* Numbers of RFC 8446 (appendix B), 5289, 5288, 7905, 8422, 7919 and draft-ietf-tls-ecdhe-mlkem. */
+static void registry(void) {
+    suite_is("protocol=TLSv1.3 key_exchange=ECDHE-RSA group=X25519" RSA_2048, 0x1301);
+    suite_is("protocol=TLSv1.2 key_exchange=ECDHE-RSA group=X25519" RSA_2048, 0xc02f);
+    suite_is("protocol=TLSv1.2 key_exchange=ECDHE-Ed25519 group=X25519 rsa_bits=0 curve=-", 0xc02b);
+    suite_is("protocol=TLSv1.2 key_exchange=RSA group=- cipher=AES-256-CBC-SHA256" RSA_2048, 0x003d);
+    suite_is("protocol=TLSv1.2 key_exchange=DHE-RSA group=ffdhe2048 cipher=CHACHA20-POLY1305" RSA_2048,
+             0xccaa);
+    for (enum group group = GROUP_SECP192R1; group < GROUP_BLS12_381; group++)
+        CHECK_TEXT(iana_group_word(iana_group_number(group)), group_name(group));
+    CHECK_NUMBER(iana_group_number(GROUP_X25519MLKEM768), 0x11ec);
+    CHECK_NUMBER(iana_group_number(GROUP_CUSTOM_DH), 0);
+    CHECK_TEXT(iana_group_word(0), "-");
+    CHECK_NUMBER(iana_signature_number("rsa_pss_rsae_sha256"), 0x0804);
+    CHECK_TEXT(iana_signature_word(0x0503), "ecdsa_secp384r1_sha384");
+    CHECK_TEXT(iana_protocol_word(0x0304), "TLSv1.3");
+    CHECK(iana_group_word(0xffff) == NULL && iana_signature_word(0xffff) == NULL &&
+          iana_protocol_word(0x0301) == NULL);
+}
+
 int main(void) {
     sentence("a case whose parts contradict each other is an error", contradictions);
     sentence("what TLS itself lacks is unsupported", standards);
@@ -262,6 +292,7 @@ int main(void) {
     sentence("a case says what has to be negotiated", wanted);
     sentence("a resumption negotiates less, the full handshake before it all", wanted_resumed);
     sentence("certificates, chains and default settings are part of what is wanted", wanted_extras);
+    sentence("words have the numbers of the registry, and numbers their words", registry);
     sentence("each differing field is a mismatch that names wanted and got", mismatches);
     return check_failures != 0;
 }
