@@ -1,4 +1,4 @@
-/* The OpenSSL backend, and AWS-LC's: a context's and a side's life, and the turns. */
+/* The OpenSSL backend, and AWS-LC's and BoringSSL's: a context's and a side's life, and the turns. */
 #include "openssl_backend.h"
 
 #include <stdlib.h>

@@ -7,23 +7,19 @@
 /* What its TLS lets a ticket say, whatever the application wants: kMaxEarlyDataAccepted in ssl/internal.h. */
 enum { EARLY_DATA_TAKEN_MAX = 14336 };
 
-const char *compat_version_text(void) {
-    return awslc_version_string();
-}
-
 bool compat_takes(const struct tls_case *c, struct fault *fault) {
     const char *lacks =
-        c->fips                                        ? "this build of AWS-LC is not its FIPS module"
-        : c->method == METHOD_DHE                      ? "AWS-LC has no finite-field DH in TLS"
-        : is_cbc(c->cipher)                            ? "AWS-LC has no encrypt-then-MAC (RFC 7366)"
-        : c->key_type == KEY_RSA_PSS                   ? "AWS-LC has no RSA-PSS keys in TLS"
-        : c->key_type == KEY_ED448                     ? "AWS-LC has no Ed448 keys"
-        : c->curve == GROUP_SECP192R1                  ? "AWS-LC has no curve secp192r1"
-        : is_ml_dsa(c->key_type) && !BORING_HAS_ML_DSA ? "this AWS-LC has no ML-DSA keys in TLS"
-        : c->resumption == RESUME_PSK                  ? "AWS-LC resumes with a key exchange only"
-        : c->anti_replay                               ? "AWS-LC has no anti-replay of its own"
-        : c->early_data_bytes > EARLY_DATA_TAKEN_MAX   ? "AWS-LC takes at most 14336 bytes of early data"
-                                                       : NULL;
+        c->fips                       ? "this build of " BORING_TITLE " is not its FIPS module"
+        : c->method == METHOD_DHE     ? BORING_TITLE " has no finite-field DH in TLS"
+        : is_cbc(c->cipher)           ? BORING_TITLE " has no encrypt-then-MAC (RFC 7366)"
+        : c->key_type == KEY_RSA_PSS  ? BORING_TITLE " has no RSA-PSS keys in TLS"
+        : c->key_type == KEY_ED448    ? BORING_TITLE " has no Ed448 keys"
+        : c->curve == GROUP_SECP192R1 ? BORING_TITLE " has no curve secp192r1"
+        : is_ml_dsa(c->key_type) && !BORING_HAS_ML_DSA ? "this " BORING_TITLE " has no ML-DSA keys in TLS"
+        : c->resumption == RESUME_PSK                  ? BORING_TITLE " resumes with a key exchange only"
+        : c->anti_replay                               ? BORING_TITLE " has no anti-replay of its own"
+        : c->early_data_bytes > EARLY_DATA_TAKEN_MAX ? BORING_TITLE " takes at most 14336 bytes of early data"
+                                                     : NULL;
     return lacks == NULL || fault_set(fault, FAULT_UNSUPPORTED, "%s", lacks);
 }
 
@@ -79,15 +75,6 @@ bool compat_use_dh(SSL_CTX *ctx, EVP_PKEY *dh) {
 int compat_group_nid(EVP_PKEY *key) {
     int nid = EVP_PKEY_id(key);
     return nid == EVP_PKEY_EC ? EC_GROUP_get_curve_name(EC_KEY_get0_group(EVP_PKEY_get0_EC_KEY(key))) : nid;
-}
-
-/* Of ML-DSA the type is that of all three, and the long name that of the one. */
-const char *compat_key_name(EVP_PKEY *key) {
-#if BORING_HAS_ML_DSA
-    if (EVP_PKEY_id(key) == EVP_PKEY_PQDSA)
-        return OBJ_nid2ln(EVP_PKEY_pqdsa_get_type(key));
-#endif
-    return OBJ_nid2sn(EVP_PKEY_id(key));
 }
 
 /* Each TLS 1.3 handshake writes its own group into its session, resumptions too. */

@@ -1,12 +1,26 @@
-/* What AWS-LC has unlike OpenSSL 1.1.1, whose interface it keeps otherwise. BoringSSL, which it comes from,
- * has nearly the same. Included by openssl_compat.h alone. */
+/* What BoringSSL and AWS-LC, which comes from it, have unlike OpenSSL 1.1.1, whose interface they keep
+ * otherwise. Included by openssl_compat.h alone. The functions of both are in boring_compat.c, those of each
+ * in awslc_compat.c and boringssl_compat.c. */
 #ifndef KEXBENCH_BORING_COMPAT_H
 #define KEXBENCH_BORING_COMPAT_H
 
-#include <openssl/ocsp.h>
-#include <openssl/service_indicator.h>
-
+#ifdef OPENSSL_IS_AWSLC
 #define COMPAT_LIBRARY "awslc"
+#define BORING_TITLE "AWS-LC"
+#else
+#include <openssl/boring_sys.h> /* written when it is built: the version that BoringSSL itself lacks */
+#define COMPAT_LIBRARY "boringssl"
+#define BORING_TITLE "BoringSSL"
+#if BORINGSSL_API_VERSION < 37
+/* A certificate goes on holding its key. */
+static inline EVP_PKEY *X509_get0_pubkey(X509 *certificate) {
+    EVP_PKEY *key = X509_get_pubkey(certificate);
+    EVP_PKEY_free(key);
+    return key;
+}
+#endif
+#endif
+
 #define COMPAT_LISTS_CURVE false
 #define COMPAT_SHARES_BOTH_KINDS true
 #define COMPAT_PACKS_TICKETS true
@@ -16,16 +30,19 @@
 #define COMPAT_PREFER_NO_DHE_KEX 0
 #define COMPAT_NO_ANTI_REPLAY 0 /* there is none */
 #define COMPAT_NO_COMMON_SIGNATURE SSL_R_NO_COMMON_SIGNATURE_ALGORITHMS
-/* In TLS; before, it had the signatures alone. */
-#ifdef SSL_SIGN_MLDSA44
+typedef uint32_t compat_error;
+
+/* In TLS; before, they had the signatures alone. */
+#if defined SSL_SIGN_MLDSA44 || defined SSL_SIGN_ML_DSA_44
 #define BORING_HAS_ML_DSA 1
 #else
 #define BORING_HAS_ML_DSA 0
 #endif
-typedef uint32_t compat_error;
 
-/* It has no DHE suites. */
+/* They have no DHE suites. */
+#ifndef NID_kx_dhe
 #define NID_kx_dhe NID_undef
+#endif
 
 /* Stacks count in size_t here, and in int there. */
 #define sk_X509_num(stack) ((int)sk_X509_num(stack))

@@ -14,8 +14,21 @@ void compat_allow_weak(SSL_CTX *ctx) {
     SSL_CTX_set_security_level(ctx, 0);
 }
 
+bool compat_use_suite_1_3(SSL_CTX *ctx, const struct tls_case *c, const char *suite) {
+    (void)c;
+    return SSL_CTX_set_ciphersuites(ctx, suite) == 1;
+}
+
 bool compat_peer_share(SSL *ssl, EVP_PKEY **share) {
     return SSL_get_peer_tmp_key(ssl, share) == 1;
+}
+
+void compat_keep_verified_chain(SSL_CTX *ctx) {
+    (void)ctx; /* it does so by itself */
+}
+
+STACK_OF(X509) * compat_verified_chain(SSL *ssl) {
+    return SSL_get0_verified_chain(ssl);
 }
 
 const char *compat_verified_host(SSL *ssl, X509 *certificate) {

@@ -1,6 +1,7 @@
-/* What differs between OpenSSL 1.1.1 and 4.0, and in AWS-LC, in one place. The header decides, so a worker
- * is built against the headers of the library that it is linked with. The functions are OpenSSL's in
- * openssl_compat.c, and those of BoringSSL's family, AWS-LC so far, in boring_compat.c. */
+/* What differs between OpenSSL 1.1.1 and 4.0, and in BoringSSL and AWS-LC, in one place. The header decides,
+ * so a worker is built against the headers of the library that it is linked with. The functions are OpenSSL's
+ * in openssl_compat.c, those of BoringSSL's family in boring_compat.c, and those of one of it in
+ * awslc_compat.c and boringssl_compat.c. */
 #ifndef KEXBENCH_OPENSSL_COMPAT_H
 #define KEXBENCH_OPENSSL_COMPAT_H
 
@@ -33,10 +34,10 @@
 #include <openssl/params.h>
 #else
 #define OPENSSL_HAS_PROVIDERS 0
-typedef void OSSL_LIB_CTX; /* there is none: always NULL */
+#define OSSL_LIB_CTX void /* there is none, though newer BoringSSL declares it: always NULL */
 #endif
 
-#ifdef OPENSSL_IS_AWSLC
+#if defined OPENSSL_IS_AWSLC || defined OPENSSL_IS_BORINGSSL
 #include "boring_compat.h"
 #else
 
@@ -86,6 +87,9 @@ EVP_PKEY *compat_read_key(BIO *pem, pem_password_cb *password, OSSL_LIB_CTX *lib
 /* Refuses no size of key. */
 void compat_allow_weak(SSL_CTX *ctx);
 
+/* The case's suite of TLS 1.3, by its name. */
+bool compat_use_suite_1_3(SSL_CTX *ctx, const struct tls_case *c, const char *suite);
+
 /* DH parameters: an EVP_PKEY since 3.0, a DH before (where an EVP_PKEY of them can't be given to a context).
  */
 
@@ -117,6 +121,11 @@ X509 *compat_peer_certificate(SSL *ssl);
 
 /* The peer's ephemeral key, to be freed. False: there is none, or the library can't tell. */
 bool compat_peer_share(SSL *ssl, EVP_PKEY **share);
+
+/* Has a configuration that verifies keep the chain from the peer's certificate to the trust anchor, which
+ * is borrowed while `ssl` lives. NULL: there is none. */
+void compat_keep_verified_chain(SSL_CTX *ctx);
+STACK_OF(X509) * compat_verified_chain(SSL *ssl);
 
 /* The name in the peer's certificate that was asked for, or NULL. */
 const char *compat_verified_host(SSL *ssl, X509 *certificate);

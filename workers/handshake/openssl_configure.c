@@ -60,8 +60,8 @@ static bool force(SSL_CTX *ctx, const struct tls_case *c, enum role role, struct
     if (SSL_CTX_set_min_proto_version(ctx, wire_version) != 1 ||
         SSL_CTX_set_max_proto_version(ctx, wire_version) != 1)
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the library does not take this protocol version");
-    if ((c->protocol == TLS_1_3 ? SSL_CTX_set_ciphersuites(ctx, suite)
-                                : SSL_CTX_set_cipher_list(ctx, suite)) != 1)
+    if (!(c->protocol == TLS_1_3 ? compat_use_suite_1_3(ctx, c, suite)
+                                 : SSL_CTX_set_cipher_list(ctx, suite) == 1))
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the library does not take this cipher suite");
     if (!set_groups(ctx, c, role, fault))
         return false;
@@ -131,7 +131,9 @@ SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault
         openssl_fault(fault, FAULT_ERROR, "no SSL_CTX");
         return NULL;
     }
-    if (!case_verifies(c, role == ROLE_CLIENT))
+    if (case_verifies(c, role == ROLE_CLIENT))
+        compat_keep_verified_chain(ctx);
+    else
         SSL_CTX_set_cert_verify_callback(ctx, accept_any_chain, NULL);
     if (role == ROLE_CLIENT && c->verification)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);

@@ -160,7 +160,7 @@ static bool client_saw_response(struct side *side, struct negotiated *out, struc
 /* Certificates from the peer's to the case's trust anchor; 0 where nothing was verified. */
 static bool verified_length(struct side *side, int *out, struct fault *fault) {
     const struct context *c = side->context;
-    STACK_OF(X509) *chain = SSL_get0_verified_chain(side->ssl);
+    STACK_OF(X509) *chain = compat_verified_chain(side->ssl);
     *out = 0;
     if (!case_verifies(&c->tls_case, side->role == ROLE_CLIENT))
         return true;

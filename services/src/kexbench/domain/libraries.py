@@ -1,7 +1,7 @@
 """The measured libraries, one row each: the name of a library, and how it is found, packaged and built.
 
 All facts about a library are in its row. Two other parts have its name: the recipe that builds it,
-`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`. AWS-LC shares OpenSSL's.
+`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`. AWS-LC and BoringSSL share OpenSSL's.
 """
 
 import re
@@ -54,6 +54,13 @@ class Crate:
     tells_version: bool = False
     """Whether its versions have the library's behind a plus. References name the library's then, and otherwise the
     crate's."""
+    is_version: bool = False
+    """Whether its version stands for the library's, which has none."""
+
+    @property
+    def gives_version(self) -> bool:
+        """Whether the crate's version alone says the library's, without its sources."""
+        return self.tells_version or self.is_version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +108,7 @@ def _openssl_since_3(text: str) -> str | None:
 
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
-Library = Literal["openssl", "gnutls", "awslc", "ngtcp2", "bfe", "fake"]
+Library = Literal["openssl", "gnutls", "awslc", "boringssl", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -166,6 +173,20 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
     ),
+    "boringssl": LibraryRow(
+        title="BoringSSL",
+        # By the files LICENSE of BoringSSL and of its third_party/fiat.
+        licence="Apache-2.0 AND MIT",
+        older_licence=(5, "OpenSSL AND ISC AND MIT"),
+        anti_replay=False,
+        layout=Layout(
+            main_header="openssl/boring_sys.h",
+            version=re.compile(r'BORING_SYS_VERSION\s+"(\S+)"'),
+            names=("libssl", "libcrypto"),
+            static_alone=True,
+        ),
+        crate=Crate(name="boring-sys", folder="deps/boringssl", is_version=True),
+    ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",
         licence="MIT",
@@ -193,7 +214,9 @@ PACKAGES = {name: row.packages for name, row in LIBRARIES.items() if row.package
 CRATES = {name: row.crate for name, row in LIBRARIES.items() if row.crate}
 """Crates with the sources of libraries."""
 VERSION_FILES = {name: row.version_files for name, row in LIBRARIES.items() if row.version_files}
-"""Version files of the libraries that are built from sources."""
+"""Version files of the libraries that are built from any sources of theirs."""
+BUILT = tuple(name for name in LIBRARIES if name in VERSION_FILES or name in CRATES)
+"""Libraries that are built from sources."""
 MADE_UP = frozenset(name for name, row in LIBRARIES.items() if row.made_up)
 SERVED_LIBRARY: Library = "openssl"
 """The only library that web servers are built with."""

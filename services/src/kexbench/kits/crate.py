@@ -1,5 +1,5 @@
 """Libraries' sources from Rust's registry: `openssl@crate/3.5.5` in the crate openssl-src, `awslc@crate/0.47.0` in
-aws-lc-sys.
+aws-lc-sys, `boringssl@crate/5.4.0` in boring-sys.
 
 Cargo fetches them with its configured mirrors, proxies and credentials. Cargo's copy of the registry's index lists
 the crate's versions and holds the SHA-256 of each. Some crates' versions have the library's behind a plus.
@@ -75,7 +75,7 @@ class CrateOrigin:
             raise StepFailed("resolve", f"no crate has {what} {version}", f"the nearest versions are {available}")
         package = Package(name=f"crate {crate.name}", version=release.crate_version, sha256=release.sha256)
         return Sources(
-            version=release.referred if crate.tells_version else self._told_version(ref, crate, release, attempt),
+            version=release.referred if crate.gives_version else self._told_version(ref, crate, release, attempt),
             identity=release.sha256,
             packages=(package,),
             unpack=lambda folder, within: unpack(self._archive(crate, release, within), folder) / crate.folder,
@@ -84,7 +84,7 @@ class CrateOrigin:
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         """Every version of the library in the registry, oldest first. Empty if the registry does not tell it."""
         crate = CRATES[ref.library]
-        if not crate.tells_version:
+        if not crate.gives_version:
             return ()
         releases = self._releases(crate, attempt, refresh=refresh)
         return tuple(sorted({release.referred for release in releases}, key=version_key))

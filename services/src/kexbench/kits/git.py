@@ -36,7 +36,7 @@ class GitOrigin(Origin):
         )
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.origin.startswith("git:")
+        return ref.library in VERSION_FILES and ref.origin.startswith("git:")
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         address, name = ref.repository_and_name

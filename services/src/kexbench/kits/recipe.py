@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
-from kexbench.domain.libraries import VERSION_FILES
+from kexbench.domain.libraries import BUILT
 from kexbench.domain.versions import version_key
 from kexbench.kits.attempts import asking
 from kexbench.kits.bundled import BundledProvider
@@ -57,7 +57,7 @@ def default_providers(cache: Path, bundled: Path | None = None) -> tuple[Provide
     workers/bfe."""
     jobs = len(os.sched_getaffinity(0))
     recipes: dict[str, Recipe] = {
-        name: import_module(f"kexbench.kits.build_{name}").recipe(cache, jobs) for name in VERSION_FILES
+        name: import_module(f"kexbench.kits.build_{name}").recipe(cache, jobs) for name in BUILT
     }
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
     built = (SourceProvider(origin, recipes, cache) for origin in origins)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.libraries import VERSION_FILES
 from kexbench.kits.download import download, wrong_hash
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
@@ -34,7 +35,7 @@ class TarballOrigin(Origin):
         return "openssl@tarball:/FILE#sha256=…, openssl@tarball:https://…#sha256=…: sources in an archive, built here"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.origin.startswith(_PREFIX)
+        return ref.library in VERSION_FILES and ref.origin.startswith(_PREFIX)
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
