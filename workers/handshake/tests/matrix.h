@@ -131,9 +131,6 @@ static const struct row rows[] = {
     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
      LARGE " verification=yes trust_anchors_file=root.pem"},
 };
-enum {
-    PLAIN_TLS_1_3_ECDSA = 36
-}; /* the row with a P-521 certificate, in which a second key share would show */
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static struct tls_case read_case(const char *line) {

@@ -83,7 +83,8 @@ static void negotiates(void) {
 /* A second key share on the certificate's curve would cost the client a key of 133 bytes, and the time to
  * make it. */
 static void one_key_share(void) {
-    struct tls_case c = case_of(&rows[PLAIN_TLS_1_3_ECDSA]);
+    struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-521", ""};
+    struct tls_case c = case_of(&row);
     struct negotiated seen = {0};
     struct limits limits = {1, 0, 1, true};
     struct fault fault;
