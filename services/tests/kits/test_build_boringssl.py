@@ -15,8 +15,8 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.git import GitOrigin
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import SourceProvider
-from kexbench.kits.target import target_for
 from kexbench.kits.tarball import TarballOrigin
+from kexbench.kits.target import target_for
 from kexbench.kits.tree import find_tree
 
 from .sources import write_archive
@@ -62,7 +62,7 @@ def cargo_home(tmp_path: Path) -> Path:
     }
     sha256 = write_archive(packed, {f"boring-sys-5.4.0/{name}": text for name, text in members.items()})
     packed.rename(packed.with_suffix(""))
-    records = [
+    records: list[dict[str, object]] = [
         {"vers": "5.0.0-alpha.1", "cksum": "b" * 64, "yanked": True},
         {"vers": "5.3.0", "cksum": "a" * 64},
         {"vers": "5.4.0", "cksum": sha256},

@@ -1,7 +1,8 @@
 """The measured libraries, one row each: the name of a library, and how it is found, packaged and built.
 
 All facts about a library are in its row. Two other parts have its name: the recipe that builds it,
-`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`. AWS-LC and BoringSSL share OpenSSL's.
+`kits/build_NAME.py`, and the worker's backend, `backend_NAME.c` and `backend_NAME.mk`. AWS-LC and BoringSSL share
+OpenSSL's.
 """
 
 import re
