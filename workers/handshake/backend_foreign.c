@@ -337,8 +337,11 @@ static bool inspect(struct side *side, struct negotiated *out, struct fault *fau
                                      : inspect_server(side, &proof, out, fault);
 }
 
+static struct clock clock_in_use;
+
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
+    clock_in_use = foreign_traits.own_threads ? slow_clock : real_clock;
     return foreign_start(fault) != 0;
 }
 
@@ -356,7 +359,8 @@ static const char *cpu_features(void) {
 
 const struct backend linked_backend = {
     .library = foreign_library,
-    .clock = &real_clock,
+    .traits = &foreign_traits,
+    .clock = &clock_in_use,
     .counter_events = hardware_events,
     .takes_settings = false,
     .start = start,

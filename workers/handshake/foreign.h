@@ -7,7 +7,7 @@
 #ifndef KEXBENCH_FOREIGN_H
 #define KEXBENCH_FOREIGN_H
 
-#include "case.h"
+#include "backend.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +58,7 @@ struct foreign_view {
 /* --- What the library exports. --- */
 
 extern const char foreign_library[]; /* its name in a reference, such as rustls */
+extern const struct traits foreign_traits;
 /* Once, before anything else. 0: a fault was set (foreign_fail). */
 int foreign_start(struct fault *fault);
 char *foreign_version(void);

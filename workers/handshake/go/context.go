@@ -12,12 +12,12 @@ import (
 
 // settings is a case as foreign.h has it. Numbers are IANA's; protocol is 0 with default settings.
 type settings struct {
-	protocol, suite, group, signature, curve       uint16
-	retries, clientAuthentication, verification    bool
-	earlyData, defaultTickets, perConnection       bool
-	resumption                                     resumption
+	protocol, suite, group, signature, curve      uint16
+	retries, clientAuthentication, verification   bool
+	earlyData, defaultTickets, perConnection      bool
+	resumption                                    resumption
 	certificate, key, trustAnchors, stapled, host string
-	signed                                         [2]*schemes // by the server's key, and by the client's
+	signed                                        [2]*schemes // by the server's key, and by the client's
 }
 
 type resumption int

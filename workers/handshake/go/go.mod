@@ -1,4 +1,5 @@
-module kexbench/workers/handshake/go
+module kexbench/go
 
-// The oldest version that is measured: coroutines (iter.Pull) came with it.
-go 1.23.0
+// Its version is that of the library: it decides what crypto/tls does by default (GODEBUG). A kit's recipe
+// (services/src/kexbench/kits/build_go.py) puts another one here. The oldest is 1.23, which brought iter.Pull.
+go 1.26.8

@@ -39,9 +39,8 @@ func (s *side) inspect() view {
 	}
 	if state.Version == tls.VersionTLS12 {
 		v.extendedMasterSecret = int(truth(s.hidden("extMasterSecret").Bool()))
-	} else {
-		v.tickets = s.toldTickets()
 	}
+	v.tickets = s.toldTickets(state.Version)
 	if state.DidResume && state.Version == tls.VersionTLS12 {
 		v.group = none // crypto/tls tells that of the session's first handshake
 	}
@@ -79,13 +78,13 @@ func (s *side) peerSignature() int {
 	return unknown
 }
 
-// toldTickets is how many tickets of TLS 1.3 a client took in, and that a server without keys for them issued none. What
-// a resumed handshake brings its client leaves unread.
-func (s *side) toldTickets() int {
+// toldTickets is how many tickets a client took in, and that a server without keys for them issued none. The one that a
+// resumed handshake of TLS 1.3 brings its client leaves unread.
+func (s *side) toldTickets(protocol uint16) int {
 	switch {
 	case s.isClient && !s.resumes:
 		return s.tickets
-	case !s.isClient && s.hidden("ticketKeys").Len() == 0:
+	case !s.isClient && protocol == tls.VersionTLS13 && s.hidden("ticketKeys").Len() == 0:
 		return 0
 	}
 	return unknown

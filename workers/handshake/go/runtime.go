@@ -20,6 +20,7 @@ func (c *cpus) call(number uintptr, thread int) syscall.Errno {
 // settle gives the runtime's threads the CPUs of this thread, and the runtime as many processors as those are. The
 // runtime started before the worker pinned this thread; under taskset it would have found both so itself.
 func settle() *fault {
+	_, _ = os.ReadFile(os.DevNull) // opens the files of Go's poller, which stay open, before a load counts them
 	var own cpus
 	if code := own.call(syscall.SYS_SCHED_GETAFFINITY, 0); code != 0 {
 		return broken("the CPUs of the worker can't be read", code)
