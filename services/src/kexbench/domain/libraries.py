@@ -68,6 +68,8 @@ class LibraryRow:
     """None for libraries that speak TLS."""
     anti_replay: bool = True
     """Whether its servers can take early data and refuse replays."""
+    runs_in_valgrind: bool = True
+    """Whether callgrind can count its instructions."""
     made_up: bool = False
     """Runs in virtual time, and has settings in place of variants."""
     layout: Layout | None = None
@@ -101,7 +103,7 @@ def _openssl_since_3(text: str) -> str | None:
 
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
-Library = Literal["openssl", "gnutls", "awslc", "ngtcp2", "bfe", "fake"]
+Library = Literal["openssl", "gnutls", "awslc", "go", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -165,6 +167,12 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         ),
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
+    ),
+    "go": LibraryRow(
+        title="Go crypto/tls",
+        licence="BSD-3-Clause",
+        anti_replay=False,
+        runs_in_valgrind=False,
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",

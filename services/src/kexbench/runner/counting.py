@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import COUNTED
 from kexbench.domain.profiles import ROOTS, CountedSide, Profile
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
@@ -70,6 +71,9 @@ def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile,
         raise _uncountable("valgrind is not installed: install it, such as with apt install valgrind")
     if not setting.case.is_countable:
         raise _uncountable("instructions are counted in one thread that plays both roles")
+    library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
+    if not library.runs_in_valgrind:
+        raise _uncountable(f"{library.title} does not run in valgrind, so nobody can count its instructions")
     with setting.launch(reference) as worker:
         native = worker.hello.cpu_features
     fewer, more = (_run(valgrind, setting, reference, side, handshakes) for handshakes in (FEWER, MORE))
