@@ -1,41 +1,12 @@
 /* The backend of libraries that are not written in C (foreign.h): flattens the case, reads the material that
- * handshakes are compared with, and makes words of what the library tells in numbers. */
-#include "backend.h"
-#include "certificate.h"
-#include "foreign.h"
-#include "iana.h"
-#include "material.h"
+ * handshakes are compared with, and passes on what the loop asks of a side. */
+#include "foreign_backend.h"
 
-#include <limits.h>
+#include "iana.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Written at set-up alone. */
-struct context {
-    struct tls_case tls_case;
-    struct foreign_case flat;
-    char paths[4][PATH_MAX];
-    struct certificate chain[CHAIN_MAX];
-    unsigned key_bits;
-    struct material ocsp;
-    uintptr_t foreign;
-};
-
-struct side {
-    struct context *context;
-    enum role role;
-    uintptr_t foreign;
-    char unnamed[4][32]; /* back the words of numbers that no case has */
-};
-
-struct foreign_proof {
-    const struct context *context;
-    enum role role;
-    int certificates; /* of the peer's */
-    bool others_peer, others_own, other_response;
-    long ocsp_bytes;
-};
 
 /* --- What the worker exports. --- */
 
@@ -55,30 +26,6 @@ void foreign_fail(struct fault *fault, int kind, const char *reason, size_t reas
     fault_set(fault, kinds[kind], "%.*s", (int)reason_length, reason);
     snprintf(fault->detail, sizeof fault->detail, "%.*s", (int)detail_length,
              detail_length > 0 ? detail : "");
-}
-
-static bool same_bytes(const void *a, size_t a_length, const void *b, size_t b_length) {
-    return a_length == b_length && (a_length == 0 || memcmp(a, b, a_length) == 0);
-}
-
-/* Whether the chain is as long as the case's, `chain_length` tells. */
-void foreign_show(struct foreign_view *view, int what, const void *bytes, size_t length) {
-    struct foreign_proof *proof = view->proof;
-    const struct context *c = proof->context;
-    if (what == FOREIGN_STAPLED) {
-        proof->ocsp_bytes = (long)length;
-        proof->other_response = !same_bytes(bytes, length, c->ocsp.bytes, c->ocsp.length);
-        return;
-    }
-    const struct certificate *wanted = what == FOREIGN_OWN ? &c->chain[0] : NULL;
-    if (what == FOREIGN_PEER) {
-        int place = proof->certificates++;
-        wanted = place < (int)c->tls_case.chain_length ? &c->chain[place] : NULL;
-    }
-    if (wanted == NULL || same_bytes(bytes, length, wanted->der, wanted->length))
-        return;
-    proof->others_own |= what == FOREIGN_OWN;
-    proof->others_peer |= what == FOREIGN_PEER;
 }
 
 /* --- Material. --- */
@@ -264,78 +211,7 @@ static bool keep(struct side *client, struct fault *fault) {
     return foreign_keep(client->foreign, fault) != 0;
 }
 
-/* --- What was negotiated. --- */
-
-static const char *worded(const char *word, int number, const char *what, char unnamed[static 32]) {
-    if (word != NULL || number < 0)
-        return word;
-    snprintf(unnamed, 32, "%s %#x", what, (unsigned)number);
-    return unnamed;
-}
-
-static const char *cipher_word(int number) {
-    enum cipher cipher;
-    enum method method;
-    return number >= 0 && iana_suite((unsigned)number, &cipher, &method) ? cipher_name(cipher) : NULL;
-}
-
-static const char *signature_word(int number) {
-    return number < 0 ? NULL : iana_signature_word((unsigned)number);
-}
-
-/* Key words are read from the case's certificate: what was shown is the same bytes. */
-static bool inspect_client(struct side *side, const struct foreign_proof *proof, struct negotiated *out,
-                           struct fault *fault) {
-    const struct context *c = side->context;
-    if (proof->certificates == 0)
-        return fault_set(fault, FAULT_ERROR, "the handshake left no certificate");
-    if (proof->others_peer)
-        return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
-                         c->tls_case.certificate);
-    out->peer_key = peer_key_name(c->tls_case.key_type);
-    out->peer_key_bits = c->key_bits;
-    out->chain_length = proof->certificates;
-    out->ocsp_bytes = proof->ocsp_bytes;
-    return (!proof->other_response && proof->ocsp_bytes == (long)c->ocsp.length) ||
-           fault_set(fault, FAULT_MISMATCH, "ocsp_response: the client got %s than %s",
-                     out->ocsp_bytes == 0 ? "none rather" : "another", c->tls_case.ocsp_response);
-}
-
-static bool inspect_server(struct side *side, const struct foreign_proof *proof, struct negotiated *out,
-                           struct fault *fault) {
-    const struct context *c = side->context;
-    if (proof->others_own || proof->others_peer)
-        return fault_set(fault, FAULT_MISMATCH, "certificate: the %s showed another than %s",
-                         proof->others_own ? "server" : "client", c->tls_case.certificate);
-    out->client_key = proof->certificates > 0 ? peer_key_name(c->tls_case.key_type) : "-";
-    return true;
-}
-
-static bool inspect(struct side *side, struct negotiated *out, struct fault *fault) {
-    struct foreign_proof proof = {.context = side->context, .role = side->role};
-    struct foreign_view view = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, &proof};
-    if (foreign_inspect(side->foreign, &view, fault) == 0)
-        return false;
-    if (view.resumed == FOREIGN_UNKNOWN)
-        return fault_set(fault, FAULT_ERROR, "the library can't tell whether it resumed");
-    out->protocol = worded(view.protocol < 0 ? NULL : iana_protocol_word((unsigned)view.protocol),
-                           view.protocol, "protocol", side->unnamed[0]);
-    out->cipher = worded(cipher_word(view.suite), view.suite, "suite", side->unnamed[1]);
-    out->group = worded(view.group < 0 ? NULL : iana_group_word((unsigned)view.group), view.group, "group",
-                        side->unnamed[2]);
-    out->signature = worded(signature_word(view.signature), view.signature, "signature", side->unnamed[3]);
-    out->resumed = view.resumed != 0;
-    out->extended_master_secret = view.extended_master_secret;
-    out->early_data_bytes = view.early_data_bytes;
-    out->tickets = view.tickets;
-    if (out->resumed)
-        return true; /* no certificate was shown */
-    out->client_signature = signature_word(view.client_signature);
-    *(side->role == ROLE_CLIENT ? &out->verified_length : &out->client_verified_length) =
-        view.verified_length;
-    return side->role == ROLE_CLIENT ? inspect_client(side, &proof, out, fault)
-                                     : inspect_server(side, &proof, out, fault);
-}
+/* --- The library. --- */
 
 static struct clock clock_in_use;
 
@@ -375,7 +251,7 @@ const struct backend linked_backend = {
     .send = send_data,
     .receive = receive_data,
     .finish = finish,
-    .inspect = inspect,
+    .inspect = foreign_compare,
     .keep = keep,
     .close = close_side,
 };

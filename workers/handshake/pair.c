@@ -306,8 +306,11 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
     if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
         return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
     out->hello_retry = server.hello_retry;
-    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0)
+    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0) {
         out->encrypt_then_mac = server.encrypt_then_mac;
+        if (out->extended_master_secret < 0) /* the library does not tell; a server agrees by its hello */
+            out->extended_master_secret = server.extended_master_secret;
+    }
     out->key_shares = (int)client.key_shares;
     if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0)
         out->tickets = evidence->tickets;

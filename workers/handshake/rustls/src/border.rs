@@ -1,11 +1,10 @@
 //! The worker's side of the border: structs and functions of `foreign.h`, in its order.
 
-use std::ffi::{c_char, c_int, c_long, c_void, CStr, OsStr};
+use std::ffi::{c_char, c_int, c_void, CStr, OsStr};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-pub const UNKNOWN: c_int = -1;
 pub const NONE: c_int = 0;
 pub const SERVER: c_int = 1;
 pub const WAIT: c_int = 0;
@@ -17,7 +16,6 @@ pub mod resumption {
     use std::ffi::c_int;
     pub const NONE: c_int = 0;
     pub const SESSION_ID: c_int = 1;
-    pub const TICKET: c_int = 2;
     pub const PSK: c_int = 3;
     pub const PSK_DHE: c_int = 4;
 }
@@ -171,9 +169,4 @@ impl Write for Pipes {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// `long` of the border, of a length that fits.
-pub fn long(length: usize) -> c_long {
-    length as c_long
 }

@@ -14,10 +14,13 @@ use std::ffi::{c_char, c_int, c_long, c_void};
 use std::ptr;
 
 use border::{Failure, Fault, ForeignCase, ForeignView, Pipes};
-use side::{Context, Side};
+use side::{Context, Live, Side};
 
 #[no_mangle]
 pub static foreign_library: [u8; 7] = *b"rustls\0";
+/// `struct traits` of `backend.h`.
+#[no_mangle]
+pub static foreign_traits: [bool; 3] = [false; 3];
 static VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
 #[cfg(not(feature = "ring"))]
 static VERSION_TEXT: &str = concat!("rustls ", env!("CARGO_PKG_VERSION"), " with aws-lc-rs\0");
@@ -42,8 +45,8 @@ fn progress(result: Result<bool, Failure>, fault: *mut Fault) -> c_int {
 // SAFETY, here and below: the worker keeps to foreign.h. A handle is what `setup` or `open` gave it, a side belongs to
 // one thread and is closed before its context, and buffers are as long as it says.
 
-unsafe fn side<'a>(handle: usize) -> &'a mut Side {
-    &mut *(handle as *mut Side)
+unsafe fn live<'a>(handle: usize) -> &'a mut Live {
+    (*(handle as *mut Side)).live()
 }
 
 #[no_mangle]
@@ -91,32 +94,32 @@ pub unsafe extern "C" fn foreign_open(
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_step(handle: usize, fault: *mut Fault) -> c_int {
-    progress(side(handle).step(), fault)
+    progress((*(handle as *mut Side)).step(), fault)
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_send(handle: usize, data: *const u8, length: usize, fault: *mut Fault) -> c_long {
-    told(side(handle).send(std::slice::from_raw_parts(data, length)), fault, -1, border::long)
+    told(live(handle).send(std::slice::from_raw_parts(data, length)), fault, -1, |length| length as c_long)
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_receive(handle: usize, data: *mut u8, size: usize, fault: *mut Fault) -> c_long {
-    told(side(handle).receive(std::slice::from_raw_parts_mut(data, size)), fault, -1, border::long)
+    told(live(handle).receive(std::slice::from_raw_parts_mut(data, size)), fault, -1, |length| length as c_long)
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_finish(handle: usize, fault: *mut Fault) -> c_int {
-    progress(side(handle).finish(), fault)
+    progress(live(handle).finish(), fault)
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_inspect(handle: usize, view: *mut ForeignView, fault: *mut Fault) -> c_int {
-    told(side(handle).inspect(&mut *view), fault, 0, |()| 1)
+    told(live(handle).inspect(&mut *view), fault, 0, |()| 1)
 }
 
 #[no_mangle]
 pub unsafe extern "C" fn foreign_keep(handle: usize, fault: *mut Fault) -> c_int {
-    told(side(handle).keep(), fault, 0, |()| 1)
+    told(live(handle).keep(), fault, 0, |()| 1)
 }
 
 #[no_mangle]

@@ -41,42 +41,79 @@ impl Context {
     }
 }
 
+/// One end of a connection, as the worker makes it. A rustls client makes its key share when it is made, which is part
+/// of the handshake: so it is made in its first turn.
 pub struct Side {
     context: &'static Context,
-    connection: Connection,
+    start: Option<Start>,
+    live: Option<Live>,
+}
+
+struct Start {
+    config: Arc<ClientConfig>,
     pipes: Pipes,
-    early_to_send: usize,
-    early_taken: usize,
-    seen: Seen,
-    close_sent: bool,
-    peer_closed: bool,
+    early_bytes: usize,
 }
 
 impl Side {
     pub fn open(context: &'static Context, role: i32, pipes: Pipes, resume: bool) -> Result<Self, Failure> {
         let case = context.case;
         let (anew, place) = (case.per_connection != 0, usize::from(resume));
-        let made: Result<Connection, rustls::Error> = if role == border::SERVER {
+        let mut side = Self { context, start: None, live: None };
+        if role == border::SERVER {
             let config = if anew { Arc::new(configure::server(case)?) } else { Arc::clone(&context.servers[place]) };
-            ServerConnection::new(config).map(Into::into)
+            let made = ServerConnection::new(config).map_err(|error| Failure::error("no connection", error))?;
+            side.live = Some(Live::new(context, made.into(), pipes));
         } else {
-            let config = if anew {
-                Arc::new(configure::client(case, Arc::default())?)
-            } else {
-                Arc::clone(&context.clients[place])
+            let config = match anew {
+                true => Arc::new(configure::client(case, Arc::default())?),
+                false => Arc::clone(&context.clients[place]),
             };
-            ClientConnection::new(config, context.host.clone()).map(Into::into)
-        };
-        Ok(Self {
-            context,
-            connection: made.map_err(|error| Failure::error("no connection", error))?,
-            pipes,
-            early_to_send: if resume && role != border::SERVER { case.early_data_bytes as usize } else { 0 },
-            early_taken: 0,
-            seen: Seen::default(),
-            close_sent: false,
-            peer_closed: false,
-        })
+            let early_bytes = if resume { case.early_data_bytes as usize } else { 0 };
+            side.start = Some(Start { config, pipes, early_bytes });
+        }
+        Ok(side)
+    }
+
+    /// Whether the handshake is done.
+    pub fn step(&mut self) -> Result<bool, Failure> {
+        if let Some(Start { config, pipes, early_bytes }) = self.start.take() {
+            let made = ClientConnection::new(config, self.context.host.clone());
+            let mut client = made.map_err(|error| Failure::error("no connection", error))?;
+            send_early(&mut client, early_bytes).map_err(|error| Failure::error("early data", error))?;
+            self.live = Some(Live::new(self.context, client.into(), pipes));
+        }
+        self.live().step()
+    }
+
+    /// Of a side that took a turn, and of servers.
+    pub fn live(&mut self) -> &mut Live {
+        self.live.as_mut().expect("the side has not begun")
+    }
+}
+
+fn send_early(client: &mut ClientConnection, bytes: usize) -> io::Result<()> {
+    static DATA: [u8; 16384] = [0; 16384];
+    match (bytes, client.early_data()) {
+        (1.., Some(mut early)) => early.write_all(&DATA[..bytes]),
+        _ => Ok(()),
+    }
+}
+
+pub struct Live {
+    context: &'static Context,
+    connection: Connection,
+    pipes: Pipes,
+    early_taken: usize,
+    seen: Seen,
+    close_sent: bool,
+    peer_closed: bool,
+}
+
+impl Live {
+    fn new(context: &'static Context, connection: Connection, pipes: Pipes) -> Self {
+        let seen = Seen::default();
+        Self { context, connection, pipes, early_taken: 0, seen, close_sent: false, peer_closed: false }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -89,6 +126,7 @@ impl Side {
     /// Takes in what lies in the pipe. False: nothing did.
     fn take_in(&mut self, what: &str) -> Result<bool, Failure> {
         match self.connection.read_tls(&mut self.pipes) {
+            Ok(0) => return Ok(false), // it reads nothing after a close_notify
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(self.failed(what, error)),
@@ -118,20 +156,7 @@ impl Side {
         Failure::error(format!("the {role}'s {what} failed"), error)
     }
 
-    fn send_early(&mut self) -> io::Result<()> {
-        static DATA: [u8; 16384] = [0; 16384];
-        let bytes = std::mem::take(&mut self.early_to_send);
-        if let Connection::Client(client) = &mut self.connection {
-            if let (1.., Some(mut early)) = (bytes, client.early_data()) {
-                early.write_all(&DATA[..bytes])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the handshake is done.
-    pub fn step(&mut self) -> Result<bool, Failure> {
-        self.send_early().map_err(|error| self.failed("early data", error))?;
+    fn step(&mut self) -> Result<bool, Failure> {
         loop {
             self.flush().map_err(|error| self.failed("handshake", error))?;
             if !self.connection.is_handshaking() {

@@ -10,7 +10,7 @@ use std::sync::{Arc, RwLock};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
-use rustls::crypto::{verify_tls12_signature, verify_tls13_signature, WebPkiSupportedAlgorithms};
+use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ProducesTickets, StoresServerSessions};
@@ -71,30 +71,27 @@ pub struct Verifier<Chain: ?Sized> {
     pub algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl<Chain: ?Sized> Verifier<Chain> {
-    fn tls12(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let valid = verify_tls12_signature(message, certificate, signed, &self.algorithms)?;
-        see(|seen| seen.signature = signed.scheme.into());
-        Ok(valid)
-    }
-    fn tls13(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let valid = verify_tls13_signature(message, certificate, signed, &self.algorithms)?;
-        see(|seen| seen.signature = signed.scheme.into());
-        Ok(valid)
-    }
-    fn schemes(&self) -> Vec<SignatureScheme> {
-        self.scheme.map_or_else(|| self.algorithms.supported_schemes(), |scheme| vec![scheme])
-    }
+/// What both traits ask for.
+macro_rules! verifies_signatures {
+    () => {
+        verifies_signatures!(verify_tls12_signature);
+        verifies_signatures!(verify_tls13_signature);
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.scheme.map_or_else(|| self.algorithms.supported_schemes(), |scheme| vec![scheme])
+        }
+    };
+    ($name:ident) => {
+        fn $name(
+            &self,
+            message: &[u8],
+            certificate: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            let valid = rustls::crypto::$name(message, certificate, signed, &self.algorithms)?;
+            see(|seen| seen.signature = signed.scheme.into());
+            Ok(valid)
+        }
+    };
 }
 
 impl ServerCertVerifier for Verifier<dyn ServerCertVerifier> {
@@ -115,25 +112,7 @@ impl ServerCertVerifier for Verifier<dyn ServerCertVerifier> {
         }
         Ok(ServerCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls12(message, certificate, signed)
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls13(message, certificate, signed)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
+    verifies_signatures!();
 }
 
 impl ClientCertVerifier for Verifier<dyn ClientCertVerifier> {
@@ -152,25 +131,7 @@ impl ClientCertVerifier for Verifier<dyn ClientCertVerifier> {
         }
         Ok(ClientCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls12(message, certificate, signed)
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.tls13(message, certificate, signed)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes()
-    }
+    verifies_signatures!();
 }
 
 /// A client's sessions: new ones go to the side, and all connections get the one that is kept, again and again.
@@ -260,7 +221,7 @@ impl StoresServerSessions for Counting {
     }
 }
 
-/// Takes tickets, and issues none: else a TLS 1.2 server renews the ticket in every resumption.
+/// Takes tickets, and issues none.
 #[derive(Debug)]
 pub struct TakesTickets(pub Arc<dyn ProducesTickets>);
 
