@@ -25,8 +25,8 @@ struct side;    /* one end of one connection */
 struct traits {
     bool own_heap;      /* its memory is not malloc's, so nobody can count its allocations */
     bool own_threads;   /* which take the CPU from the turns: only a clock of CPU time is right */
-    bool early_tickets; /* its TLS 1.3 servers send tickets before the client's Finished, where no record tells
-                         * them apart: what its sides tell is all there is */
+    bool early_tickets; /* its TLS 1.3 servers send tickets before the client's Finished, where no record
+                         * tells them apart: what its sides tell is all there is */
 };
 
 struct backend {

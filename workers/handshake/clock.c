@@ -74,7 +74,8 @@ static uint64_t ticks(void) {
 #endif
 
 const struct clock real_clock = {TICK_SOURCE, ticks, thread_cpu_ns, process_cpu_ns, wall_ns, waiting};
-const struct clock slow_clock = {"thread-cpu", thread_cpu_ns, thread_cpu_ns, process_cpu_ns, wall_ns, waiting};
+const struct clock slow_clock = {"thread-cpu",   thread_cpu_ns, thread_cpu_ns,
+                                 process_cpu_ns, wall_ns,       waiting};
 
 /* The least of several runs: anything above it is the machine, not the clock. */
 static uint64_t cost_ns(const struct clock *clock, uint64_t (*read)(void)) {

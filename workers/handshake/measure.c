@@ -131,16 +131,16 @@ static void combine(const struct lane *lanes, unsigned count, unsigned cpus, boo
     }
 }
 
-/* What no thread that makes handshakes spent, such as a library's own threads. It is read while no lane works,
- * so the lanes' first handshakes are in it, whose share is taken out. */
-static uint64_t background_ns(uint64_t process_ns, uint64_t own_ns, const struct lane *lanes, unsigned count) {
+/* What no thread that makes handshakes spent, such as a library's own threads. It is read while no lane
+ * works, so the lanes' first handshakes are in it, whose share is taken out. */
+static uint64_t background_ns(uint64_t process_ns, uint64_t own_ns, const struct lane *lanes,
+                              unsigned count) {
     uint64_t measuring_ns = own_ns, handshakes = 0;
     for (unsigned i = 0; i < count; i++) {
         measuring_ns += count > 1 ? lanes[i].whole_cpu_ns : 0; /* a single lane is this thread's */
         handshakes += lanes[i].handshakes;
     }
-    return process_ns < measuring_ns ? 0
-                                     : scale(process_ns - measuring_ns, handshakes, handshakes + count);
+    return process_ns < measuring_ns ? 0 : scale(process_ns - measuring_ns, handshakes, handshakes + count);
 }
 
 /* The threads of the case together. */

@@ -82,8 +82,8 @@ func foreign_cpu_features() *C.char { return nil }
 func foreign_start(out *C.struct_fault) C.int { return truth(settle().tell(out)) }
 
 //export foreign_setup
-func foreign_setup(c *C.struct_foreign_case, out *C.struct_fault) C.uintptr_t {
-	made, f := newContext(readCase(c))
+func foreign_setup(c *tlsCase, out *C.struct_fault) C.uintptr_t {
+	made, f := newContext(c)
 	if !f.tell(out) {
 		return 0
 	}
@@ -182,27 +182,10 @@ func show(out *C.struct_foreign_view, what C.int, der []byte) {
 	}
 }
 
-func readCase(c *C.struct_foreign_case) settings {
-	return settings{
-		protocol:             uint16(c.protocol),
-		suite:                uint16(c.suite),
-		group:                uint16(c.group),
-		retries:              c.retried_group != 0,
-		signature:            uint16(c.signature),
-		curve:                uint16(c.curve),
-		clientAuthentication: c.client_authentication != 0,
-		verification:         c.verification != 0,
-		resumption:           resumption(c.resumption),
-		earlyData:            c.early_data_bytes != 0,
-		defaultTickets:       c.default_tickets != 0,
-		perConnection:        c.per_connection != 0,
-		certificate:          C.GoString(c.certificate),
-		key:                  C.GoString(c.key),
-		trustAnchors:         C.GoString(c.trust_anchors),
-		stapled:              C.GoString(c.ocsp_response),
-		host:                 C.GoString(c.host),
-	}
-}
+// tlsCase is a case; it and its words live as long as the context. Numbers are IANA's, protocol is 0 with default settings.
+type tlsCase = C.struct_foreign_case
+
+func text(word *C.char) string { return C.GoString(word) }
 
 // pipes are the worker's, which owns and counts them.
 type pipes struct{ in, out unsafe.Pointer }

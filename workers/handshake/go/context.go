@@ -10,27 +10,14 @@ import (
 	"slices"
 )
 
-// settings is a case as foreign.h has it. Numbers are IANA's; protocol is 0 with default settings.
-type settings struct {
-	protocol, suite, group, signature, curve      uint16
-	retries, clientAuthentication, verification   bool
-	earlyData, defaultTickets, perConnection      bool
-	resumption                                    resumption
-	certificate, key, trustAnchors, stapled, host string
-	signed                                        [2]*schemes // by the server's key, and by the client's
-}
-
-type resumption int
-
-// As in case.h.
+// resumption as in case.h.
 const (
-	resumeNone resumption = iota
-	resumeSessionID
-	resumeTicket
-	resumePSK
-	resumePSKDHE
+	resumeNone      = 0
+	resumeSessionID = 1
+	resumePSK       = 3
 )
 
+// Numbers of IANA's registry for which crypto/tls has no names, or not in each version.
 const (
 	secp192r1          = 19
 	secP256r1MLKEM768  = 4587
@@ -42,19 +29,18 @@ const (
 
 // preference is the order in which crypto/tls prefers groups; since Go 1.24 it is always this one, whatever a
 // configuration says. Each has the first version that has it.
-var preference = []struct {
-	group uint16
-	since int
-}{
+var preference = []struct{ group, since int }{
 	{x25519MLKEM768, 24}, {secP256r1MLKEM768, 26}, {secP384r1MLKEM1024, 26},
-	{uint16(tls.X25519), 0}, {uint16(tls.CurveP256), 0}, {uint16(tls.CurveP384), 0}, {uint16(tls.CurveP521), 0},
+	{int(tls.X25519), 0}, {int(tls.CurveP256), 0}, {int(tls.CurveP384), 0}, {int(tls.CurveP521), 0},
 }
 
 // context is a case, set up. All threads share it.
 type context struct {
-	settings
+	*tlsCase
 	client, server *role
+	signed         [2]schemes              // by the server's key, and by the client's
 	kept           *tls.ClientSessionState // that clients resume
+	anchor         []byte                  // the first trust anchor
 }
 
 // role is the configuration of one side.
@@ -63,62 +49,58 @@ type role struct {
 	own    []byte // the certificate that it shows; nil: none
 }
 
-func newContext(s settings) (*context, *fault) {
-	if f := s.lacksKey(); f != nil {
-		return nil, f
+func newContext(wanted *tlsCase) (*context, *fault) {
+	c := &context{tlsCase: wanted}
+	f := c.lacksKey()
+	if f == nil {
+		c.server, f = c.load(false)
 	}
-	s.signed = [2]*schemes{{}, {}}
-	c := &context{settings: s}
-	var f *fault
-	if c.client, f = s.load(true); f != nil {
-		return nil, f
+	if f == nil {
+		c.client, f = c.load(true)
 	}
-	if c.server, f = s.load(false); f != nil {
-		return nil, f
+	if f == nil {
+		f = c.lacks()
 	}
-	if f := c.leads(); f != nil {
-		return nil, f
-	}
-	return c, s.lacks()
+	return c, f
 }
 
 // lacksKey is nil, or which kind of key crypto/tls does not have.
-func (s *settings) lacksKey() *fault {
+func (c *context) lacksKey() *fault {
 	switch {
-	case s.curve == secp192r1:
+	case c.curve == secp192r1:
 		return unsupported("crypto/tls has no curve secp192r1")
-	case s.signature == ed448:
+	case c.signature == ed448:
 		return unsupported("crypto/tls has no Ed448")
-	case s.signature == rsaPSSKey:
+	case c.signature == rsaPSSKey:
 		return unsupported("crypto/x509 reads no RSA-PSS keys")
-	case s.signature >= mldsa44 && s.signature <= mldsa87:
+	case c.signature >= mldsa44 && c.signature <= mldsa87:
 		return unsupported("crypto/tls has no ML-DSA")
 	}
 	return nil
 }
 
 // lacks is nil, or what else of the case crypto/tls does not have or cannot be told.
-func (s *settings) lacks() *fault {
+func (c *context) lacks() *fault {
 	switch {
-	case s.protocol == tls.VersionTLS13 && s.suite != tls.TLS_AES_128_GCM_SHA256:
+	case c.protocol == tls.VersionTLS13 && int(c.suite) != int(tls.TLS_AES_128_GCM_SHA256):
 		return unsupported("crypto/tls chooses the cipher suite of TLS 1.3 itself, and prefers AES-128-GCM")
-	case s.resumption == resumeSessionID:
+	case c.resumption == resumeSessionID:
 		return unsupported("crypto/tls resumes by tickets alone, its servers keep no sessions")
-	case s.resumption == resumePSK:
+	case c.resumption == resumePSK:
 		return unsupported("crypto/tls resumes TLS 1.3 with a key share only")
-	case s.earlyData:
+	case c.early_data_bytes != 0:
 		return unsupported("crypto/tls has early data for QUIC alone")
-	case s.group != 0 && !slices.Contains(groups(), s.group):
+	case c.group != 0 && !slices.Contains(groups(), int(c.group)):
 		return unsupported("crypto/tls of this version has no such group")
-	case s.retries && s.retried() == 0:
+	case c.retried_group != 0 && c.retried() == 0:
 		return unsupported("clients of crypto/tls always have a key share of this group when they offer it")
 	}
 	return nil
 }
 
 // groups are those that this version has, in the order of its preference.
-func groups() []uint16 {
-	var has []uint16
+func groups() []int {
+	var has []int
 	for _, each := range preference {
 		if minor >= each.since {
 			has = append(has, each.group)
@@ -127,17 +109,17 @@ func groups() []uint16 {
 	return has
 }
 
-// retried is a group that a client prefers to the case's, so that its only key share is of that one. A share of X25519
-// comes along with the one of X25519MLKEM768. 0: there is none.
-func (s *settings) retried() uint16 {
-	if minor < 24 && s.group == uint16(tls.X25519) { // whose order is the configuration's
-		return uint16(tls.CurveP256)
+// retried is a group that a client prefers to the case's, so that its only key share is of that one. With a share of
+// X25519MLKEM768 comes one of X25519. 0: there is none.
+func (c *context) retried() int {
+	if minor < 24 { // the order is the configuration's
+		return int(c.retried_group)
 	}
 	for _, other := range groups() {
-		if other == s.group {
+		if other == int(c.group) {
 			return 0
 		}
-		if other != x25519MLKEM768 || s.group != uint16(tls.X25519) {
+		if other != x25519MLKEM768 || tls.CurveID(c.group) != tls.X25519 {
 			return other
 		}
 	}
@@ -145,148 +127,135 @@ func (s *settings) retried() uint16 {
 }
 
 // load reads the files of one role, and configures it.
-func (s *settings) load(isClient bool) (*role, *fault) {
+func (c *context) load(isClient bool) (*role, *fault) {
 	config := &tls.Config{
-		MinVersion: s.protocol,
-		MaxVersion: s.protocol,
+		MinVersion: uint16(c.protocol),
+		MaxVersion: uint16(c.protocol),
 		// Otherwise a connection begins with records of a packet's size.
 		DynamicRecordSizingDisabled: true,
 	}
-	if s.protocol == tls.VersionTLS12 {
-		config.CipherSuites = []uint16{s.suite}
+	if c.protocol == tls.VersionTLS12 {
+		config.CipherSuites = []uint16{uint16(c.suite)}
 	}
-	if s.group != 0 {
-		config.CurvePreferences = []tls.CurveID{tls.CurveID(s.group)}
+	if c.group != 0 {
+		config.CurvePreferences = []tls.CurveID{tls.CurveID(c.group)}
 	}
 	made := &role{config: config}
-	if !isClient || s.clientAuthentication {
-		certificate, f := s.loadCertificate(isClient)
+	if !isClient || c.client_authentication != 0 {
+		certificate, f := c.loadCertificate(isClient)
 		if f != nil {
 			return nil, f
 		}
-		config.Certificates = []tls.Certificate{*certificate}
-		made.own = certificate.Certificate[0]
+		config.Certificates, made.own = []tls.Certificate{*certificate}, certificate.Certificate[0]
 	}
-	roots, f := s.loadAnchors()
+	roots, f := c.loadAnchors()
 	if f != nil {
 		return nil, f
 	}
 	if isClient {
-		s.configureClient(config, roots)
+		c.configureClient(config, roots)
 	} else {
-		s.configureServer(config, roots)
+		c.configureServer(config, roots)
 	}
 	return made, nil
 }
 
-func (s *settings) configureClient(config *tls.Config, roots *x509.CertPool) {
-	config.InsecureSkipVerify = !s.verification
-	if s.verification {
-		config.ServerName, config.RootCAs = s.host, roots
+func (c *context) configureClient(config *tls.Config, roots *x509.CertPool) {
+	config.InsecureSkipVerify = c.verification == 0
+	if c.verification != 0 {
+		config.ServerName, config.RootCAs = text(c.host), roots
 	}
-	if s.retries && s.retried() != 0 {
-		config.CurvePreferences = append([]tls.CurveID{tls.CurveID(s.retried())}, config.CurvePreferences...)
+	if c.retried_group != 0 {
+		config.CurvePreferences = append([]tls.CurveID{tls.CurveID(c.retried())}, config.CurvePreferences...)
 	}
 }
 
-func (s *settings) configureServer(config *tls.Config, roots *x509.CertPool) {
-	config.SessionTicketsDisabled = s.protocol != 0 && !s.defaultTickets && s.resumption == resumeNone
-	if s.clientAuthentication {
+func (c *context) configureServer(config *tls.Config, roots *x509.CertPool) {
+	config.SessionTicketsDisabled = c.protocol != 0 && !c.keepsSessions()
+	if c.client_authentication != 0 {
 		config.ClientAuth = tls.RequireAnyClientCert
-		if s.verification {
+		if c.verification != 0 {
 			config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, roots
 		}
 	}
 }
 
-func (s *settings) loadCertificate(isClient bool) (*tls.Certificate, *fault) {
-	key, f := s.loadKey()
-	if f != nil {
-		return nil, f
+func (c *context) keepsSessions() bool { return c.resumption != resumeNone || c.default_tickets != 0 }
+
+func (c *context) loadCertificate(isClient bool) (*tls.Certificate, *fault) {
+	key, err := readKey(text(c.key))
+	if err != nil {
+		return nil, broken("the key can't be read", err)
 	}
-	text, err := os.ReadFile(s.certificate)
+	made := &tls.Certificate{PrivateKey: witnessed(key, &c.signed[index(isClient)])}
+	if made.Certificate, err = readPEM(text(c.certificate)); err == nil {
+		made.Leaf, err = x509.ParseCertificate(made.Certificate[0])
+	}
 	if err != nil {
 		return nil, broken("the certificate can't be read", err)
 	}
-	made := &tls.Certificate{}
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		made.Certificate = append(made.Certificate, block.Bytes)
-	}
-	if len(made.Certificate) == 0 {
-		return nil, broken("the certificate can't be read", nil)
-	}
-	if made.Leaf, err = x509.ParseCertificate(made.Certificate[0]); err != nil {
-		return nil, broken("the certificate can't be read", err)
-	}
-	public, comparable := made.Leaf.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
-	if !comparable || !public.Equal(key.Public()) {
+	if public := key.Public().(interface{ Equal(crypto.PublicKey) bool }); !public.Equal(made.Leaf.PublicKey) {
 		return nil, broken("the key does not belong to the certificate", nil)
 	}
-	if s.stapled != "" {
-		if made.OCSPStaple, err = os.ReadFile(s.stapled); err != nil {
+	if c.ocsp_response != nil {
+		if made.OCSPStaple, err = os.ReadFile(text(c.ocsp_response)); err != nil {
 			return nil, broken("the OCSP response can't be read", err)
 		}
 	}
-	if s.protocol != 0 && s.signature != 0 {
-		made.SupportedSignatureAlgorithms = []tls.SignatureScheme{tls.SignatureScheme(s.signature)}
+	if c.protocol != 0 && c.signature != 0 {
+		made.SupportedSignatureAlgorithms = []tls.SignatureScheme{tls.SignatureScheme(c.signature)}
 	}
-	made.PrivateKey = witnessed(key, s.signed[index(isClient)])
 	return made, nil
 }
 
-func (s *settings) loadKey() (crypto.Signer, *fault) {
-	text, err := os.ReadFile(s.key)
-	if err != nil {
-		return nil, broken("the key can't be read", err)
-	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, broken("the key can't be read", errors.New("no PEM block"))
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, broken("the key can't be read", err)
-	}
-	signer, can := key.(crypto.Signer)
-	if !can {
-		return nil, broken("the key can't be read", errors.New("it can't sign"))
-	}
-	return signer, nil
-}
-
-func (s *settings) loadAnchors() (*x509.CertPool, *fault) {
-	if s.trustAnchors == "" {
+func (c *context) loadAnchors() (*x509.CertPool, *fault) {
+	if c.trust_anchors == nil {
 		return nil, nil
 	}
-	text, err := os.ReadFile(s.trustAnchors)
 	roots := x509.NewCertPool()
-	if err != nil || !roots.AppendCertsFromPEM(text) {
+	ders, err := readPEM(text(c.trust_anchors))
+	for i := 0; i < len(ders) && err == nil; i++ {
+		var root *x509.Certificate
+		if root, err = x509.ParseCertificate(ders[i]); err == nil {
+			roots.AddCert(root)
+		}
+	}
+	if err != nil {
 		return nil, broken("the trust anchors can't be read", err)
+	}
+	if c.anchor == nil { // at set-up; later loads are concurrent
+		c.anchor = ders[0]
 	}
 	return roots, nil
 }
 
-// leads is nil if the chain leads to the first trust anchor, as far as the case has some.
-func (c *context) leads() *fault {
-	if !c.verification {
-		return nil
-	}
-	text, _ := os.ReadFile(c.trustAnchors)
-	block, _ := pem.Decode(text)
-	first, err := x509.ParseCertificate(block.Bytes)
+func readKey(path string) (crypto.Signer, error) {
+	ders, err := readPEM(path)
 	if err != nil {
-		return broken("the trust anchors can't be read", err)
+		return nil, err
 	}
-	shown := c.server.config.Certificates[0]
-	options := x509.VerifyOptions{Roots: x509.NewCertPool(), Intermediates: x509.NewCertPool()}
-	options.Roots.AddCert(first)
-	for _, der := range shown.Certificate[1:] {
-		if further, err := x509.ParseCertificate(der); err == nil {
-			options.Intermediates.AddCert(further)
-		}
+	key, err := x509.ParsePKCS8PrivateKey(ders[0])
+	if err != nil {
+		return nil, err
 	}
-	if _, err := shown.Leaf.Verify(options); err != nil {
-		return broken("verification: the chain does not lead to the first trust anchor", err)
+	if signer, can := key.(crypto.Signer); can {
+		return signer, nil
 	}
-	return nil
+	return nil, errors.New("it can't sign")
+}
+
+// readPEM is what the blocks of a file hold, at least one of them.
+func readPEM(path string) ([][]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var ders [][]byte
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		ders = append(ders, block.Bytes)
+	}
+	if len(ders) == 0 {
+		return nil, errors.New("no PEM block")
+	}
+	return ders, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"reflect"
@@ -32,7 +33,10 @@ func (s *side) inspect() view {
 		stapled:              state.OCSPResponse,
 	}
 	if len(state.VerifiedChains) > 0 {
-		v.verifiedLength = len(state.VerifiedChains[0])
+		chain := state.VerifiedChains[0]
+		if bytes.Equal(chain[len(chain)-1].Raw, s.anchor) {
+			v.verifiedLength = len(chain)
+		}
 	}
 	if !s.isClient {
 		v.own = s.own

@@ -15,6 +15,7 @@ import (
 // leaves when there is nothing to read and goes on in the next turn. Unlike a goroutine, it stays on the thread that
 // calls it, without the scheduler, so that the thread's CPU clock has all of it.
 type side struct {
+	net.Conn // nil: what nobody calls
 	pipes
 	*context
 	*role
@@ -34,7 +35,7 @@ func (c *context) open(isClient bool, p pipes, resumes bool) (*side, *fault) {
 	if s.role = c.server; isClient {
 		s.role = c.client
 	}
-	if c.perConnection {
+	if c.per_connection != 0 {
 		var f *fault
 		if s.role, f = c.load(isClient); f != nil {
 			return nil, f
@@ -55,8 +56,6 @@ func (c *context) open(isClient bool, p pipes, resumes bool) (*side, *fault) {
 	s.next, s.stop = iter.Pull(s.handshake)
 	return s, nil
 }
-
-func (c *context) keepsSessions() bool { return c.resumption != resumeNone || c.defaultTickets }
 
 func (s *side) handshake(leave func(struct{}) bool) {
 	s.leave = leave
@@ -174,9 +173,8 @@ func (s *side) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-func (s *side) Close() error                     { return nil }
-func (s *side) LocalAddr() net.Addr              { return &net.UnixAddr{} }
-func (s *side) RemoteAddr() net.Addr             { return &net.UnixAddr{Name: s.host} }
-func (s *side) SetDeadline(time.Time) error      { return nil }
-func (s *side) SetReadDeadline(time.Time) error  { return nil }
+// RemoteAddr is what a client without a server's name keeps sessions by.
+func (s *side) RemoteAddr() net.Addr { return &net.UnixAddr{Name: "the other side"} }
+
+// SetWriteDeadline is asked for before a close_notify.
 func (s *side) SetWriteDeadline(time.Time) error { return nil }

@@ -3,26 +3,19 @@ package main
 import (
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/tls"
 	"io"
 	"sync/atomic"
 )
 
-// schemes is with which scheme the keys of one role have signed in a case: what a side signs with itself crypto/tls does
-// not tell, and before Go 1.25 neither what its peer signed with. 0: there was no signature.
+// schemes is with which scheme the keys of one role have signed in a case. What a side signs with itself crypto/tls does
+// not tell, nor, before Go 1.25, what its peer signed with. 0: there was no signature.
 type schemes struct{ atomic.Uint32 }
 
 const mixed = 0xffff // there were several
 
-func index(isClient bool) int {
-	if isClient {
-		return 1
-	}
-	return 0
-}
-
+// witness is a key that remembers how it signed.
 type witness struct {
 	crypto.Signer
 	signed *schemes
@@ -47,22 +40,18 @@ func (d decrypting) Decrypt(rand io.Reader, message []byte, options crypto.Decry
 }
 
 func (w witness) Sign(rand io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	scheme := uint32(schemeOf(w.Public(), options))
-	if before := w.signed.Load(); before == 0 {
-		w.signed.Store(scheme)
-	} else if before != scheme {
+	scheme := schemeOf(w.Public(), options)
+	if !w.signed.CompareAndSwap(0, scheme) && w.signed.Load() != scheme {
 		w.signed.Store(mixed)
 	}
 	return w.Signer.Sign(rand, digest, options)
 }
 
-// schemeOf is the IANA SignatureScheme of a signature. TLS 1.2 allows an ECDSA key each hash, so that its name may not
-// fit the key's curve.
-func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint16 {
-	var hash uint16
+// schemeOf is the IANA SignatureScheme of a signature. TLS 1.2 allows an ECDSA key each hash, so that the scheme's name
+// may not fit the key's curve.
+func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint32 {
+	var hash uint32 = 2
 	switch options.HashFunc() {
-	case crypto.SHA1:
-		hash = 2
 	case crypto.SHA256:
 		hash = 4
 	case crypto.SHA384:
@@ -71,8 +60,6 @@ func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint16 {
 		hash = 6
 	}
 	switch key.(type) {
-	case ed25519.PublicKey:
-		return uint16(tls.Ed25519)
 	case *ecdsa.PublicKey:
 		return hash<<8 | 3
 	case *rsa.PublicKey:
@@ -81,5 +68,13 @@ func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint16 {
 		}
 		return hash<<8 | 1
 	}
-	return mixed
+	return uint32(tls.Ed25519)
+}
+
+// index is the place of a role in pairs of values.
+func index(isClient bool) int {
+	if isClient {
+		return 1
+	}
+	return 0
 }

@@ -352,8 +352,7 @@ static void faults_are_told(void) {
         struct prepared p;
         if (!CHECK(!ready(&p, &c, &seen, &fault)))
             printf("      %s\n", line);
-        if (is_young() &&
-            c.method == METHOD_DHE) { /* which they lack, whatever the parameters are */
+        if (is_young() && c.method == METHOD_DHE) { /* which they lack, whatever the parameters are */
             CHECK(fault.kind == FAULT_UNSUPPORTED);
             continue;
         }
