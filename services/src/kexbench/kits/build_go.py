@@ -28,6 +28,7 @@ _ARCHIVE = "libkexbench_go.a"
 OLDEST_MINOR = 23
 """Go 1.23 brought iter.Pull, by which handshakes take turns."""
 _KEPT = ("GOENV", "GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE")
+_INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _GO_LINE = re.compile(r"^go [0-9.]+$", re.MULTILINE)
 
 
@@ -67,7 +68,7 @@ class GoProvider(Provider):
             libc="glibc",
             architecture=attempt.target.machine,
         )
-        glue = [*self._sources(), *self._glue.parent.glob("*.h")]
+        glue = [*self._sources(), *self._headers()]
         decisive = [_REVISION, toolchain.model_dump(), file_hashes(glue), profile.id]
         return Resolution(
             ref=ref,
@@ -91,7 +92,7 @@ class GoProvider(Provider):
         glue.mkdir(parents=True)
         for path in self._sources():
             shutil.copyfile(path, glue / path.name)
-        for header in self._glue.parent.glob("*.h"):
+        for header in self._headers():
             shutil.copyfile(header, glue.parent / header.name)
         module = (glue / "go.mod").read_text(encoding="utf-8")
         (glue / "go.mod").write_text(_GO_LINE.sub(f"go {version}", module), encoding="utf-8")
@@ -107,6 +108,16 @@ class GoProvider(Provider):
         if not sources:
             raise StepFailed("resolve", f"no glue for Go in {self._glue}", "use a checkout of kexbench")
         return sources
+
+    def _headers(self) -> list[Path]:
+        """The border's header and what it includes."""
+        found: dict[str, Path] = {}
+        names = ["foreign.h"]
+        while names:
+            if (name := names.pop()) not in found:
+                found[name] = self._glue.parent / name
+                names += _INCLUDED.findall(found[name].read_text(encoding="utf-8"))
+        return list(found.values())
 
     def _toolchain(self, version: str, attempt: Attempt) -> tuple[Path, Package]:
         """The folder of the verified toolchain, fetched if Go does not have it."""
@@ -149,7 +160,7 @@ def _go(
 ) -> str:
     """What Go answers. The machine's Go fetches, the toolchain's own builds. Neither switches to another."""
     if command is None and shutil.which("go") is None:
-        raise StepFailed(stage, "go is not installed", "install Go 1.21 or newer, such as with apt-get install golang-go")
+        raise StepFailed(stage, "go is not installed", "install Go 1.21 or newer, from https://go.dev/dl")
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return attempt.run(
         [str(command or "go"), *arguments],

@@ -66,14 +66,14 @@ def count_invocation(
 
 def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile, Negotiated]:
     """One handshake's instructions of a side, and what both sides agreed on. Raises Dropped."""
+    library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
+    if not library.runs_in_valgrind:
+        raise _uncountable(f"{library.title} does not run in valgrind, so its instructions cannot be counted")
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise _uncountable("valgrind is not installed: install it, such as with apt install valgrind")
     if not setting.case.is_countable:
         raise _uncountable("instructions are counted in one thread that plays both roles")
-    library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
-    if not library.runs_in_valgrind:
-        raise _uncountable(f"{library.title} does not run in valgrind, so nobody can count its instructions")
     with setting.launch(reference) as worker:
         native = worker.hello.cpu_features
     fewer, more = (_run(valgrind, setting, reference, side, handshakes) for handshakes in (FEWER, MORE))
