@@ -144,7 +144,7 @@ class RustlsProvider(Provider):
                 self._cargo(attempt, "fetch", "generate-lockfile", folder=folder)
             if not (folder / "Cargo.lock").is_file():
                 self._cargo(attempt, "fetch", "generate-lockfile", "--offline", folder=folder)
-        edges = ("--edges", "normal,build", "--prefix", "none", "--target", "all")
+        edges = ("--edges", "normal,build", "--prefix", "none")
         listed = self._cargo(attempt, "fetch", "tree", "--locked", *edges, *features, folder=folder)
         lock = (folder / "Cargo.lock").read_text(encoding="utf-8")
         return _Project(folder, features, compiled_packages(lock, listed))
