@@ -10,6 +10,8 @@ SHIPPED = (
     "frontend/dist/**/*",
     "workers/handshake/Makefile",
     "workers/handshake/*.[chm]*",
+    "workers/handshake/rustls/Cargo.toml",
+    "workers/handshake/rustls/src/*.rs",
     "workers/bfe/Makefile",
     "workers/bfe/*.[ch]",
     "workers/bfe/blst.sh",

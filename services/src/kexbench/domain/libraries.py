@@ -52,8 +52,14 @@ class Crate:
     folder: str
     """Where in the crate the library's sources are."""
     tells_version: bool = False
-    """Whether its versions have the library's behind a plus. References name the library's then, and otherwise the
+    """Whether its versions tell the library's, behind a plus. References name the library's then, and otherwise the
     crate's."""
+    is_library: bool = False
+    """Whether the crate is the library itself: then its versions are the library's, without a plus."""
+
+    @property
+    def has_version_behind_plus(self) -> bool:
+        return self.tells_version and not self.is_library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +109,7 @@ def _openssl_since_3(text: str) -> str | None:
 
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
-Library = Literal["openssl", "gnutls", "awslc", "go", "ngtcp2", "bfe", "fake"]
+Library = Literal["openssl", "gnutls", "awslc", "rustls", "go", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -167,6 +173,11 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         ),
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
+    ),
+    "rustls": LibraryRow(
+        title="rustls",
+        licence="Apache-2.0 OR ISC OR MIT",
+        crate=Crate(name="rustls", folder=".", tells_version=True, is_library=True),
     ),
     "go": LibraryRow(
         title="Go crypto/tls",

@@ -99,7 +99,7 @@ class CrateOrigin:
             raise StepFailed(
                 "resolve", f"cargo has no list of {crate.name} in {self._home}", "install cargo 1.68 or newer"
             )
-        return _parse_index(index.read_bytes(), _WITH_VERSION if crate.tells_version else _ALONE)
+        return _parse_index(index.read_bytes(), _WITH_VERSION if crate.has_version_behind_plus else _ALONE)
 
     def _index(self, crate: Crate) -> Path | None:
         """Cargo's copy of the crate's index file. With several registries, the most recent one."""

@@ -17,6 +17,7 @@ from kexbench.domain.libraries import VERSION_FILES
 from kexbench.domain.versions import version_key
 from kexbench.kits.attempts import asking
 from kexbench.kits.build_go import GoProvider
+from kexbench.kits.build_rustls import RustlsProvider
 from kexbench.kits.bundled import BundledProvider
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
@@ -64,7 +65,12 @@ def default_providers(cache: Path, workers: Path | None = None) -> tuple[Provide
     built = (SourceProvider(origin, recipes, cache) for origin in origins)
     ours: tuple[Provider, ...] = ()
     if workers is not None:
-        ours = BundledProvider(workers / "bfe", cache), GoProvider(workers / "handshake" / "go", cache)
+        glue = workers / "handshake"
+        ours = (
+            BundledProvider(workers / "bfe", cache),
+            RustlsProvider(glue / "rustls", cache),
+            GoProvider(glue / "go", cache),
+        )
     packaged = (DebianProvider(cache), DebFilesProvider(cache))
     return SystemProvider(), *packaged, *built, PrefixProvider(), *ours, FakeProvider()
 
