@@ -1,4 +1,4 @@
-"""Go's crypto/tls with a made-up Go: the toolchain that it answers with, the build's words, and what a kit is made of."""
+"""Go's crypto/tls with a made-up Go: the toolchain that it answers with, and how that builds the archive."""
 
 import json
 import stat
@@ -27,8 +27,13 @@ else
 fi
 """
 TOOLCHAINS_GO = """#!/bin/sh
-{ echo "$@"; echo "GOTOOLCHAIN=$GOTOOLCHAIN GOFLAGS=$GOFLAGS CC=$CC CGO_CFLAGS=$CGO_CFLAGS"; grep "^go " go.mod; ls .. .; } >"${0%/go}/record"
-echo archive >"$6"
+{
+    echo "$@"
+    echo "GOTOOLCHAIN=$GOTOOLCHAIN GOFLAGS=$GOFLAGS CC=$CC CGO_CFLAGS=$CGO_CFLAGS"
+    grep "^go " go.mod
+    ls .. .
+} >"${0%/go}/record"
+echo archive >"$7"
 """
 
 
@@ -91,7 +96,7 @@ def test_the_toolchains_own_go_builds_an_archive_with_its_versions_defaults(
     found = provider.resolve(REF, attempt, refresh=False)
     materials = provider.fetch(found, attempt)
     command, environment, line, *files = (toolchain / "bin/record").read_text().splitlines()
-    assert command.startswith("build -trimpath -buildvcs=false -buildmode=c-archive -o ")
+    assert command.startswith("build -trimpath -buildvcs=false -ldflags=-buildid= -buildmode=c-archive -o ")
     assert environment == f"GOTOOLCHAIN=local GOFLAGS= CC={attempt.target.compiler} CGO_CFLAGS=-O2"
     assert line == "go 1.26.8"
     assert {"foreign.h", "case.h", "border.go", "go.mod"} <= set(files)

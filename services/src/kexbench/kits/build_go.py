@@ -1,8 +1,8 @@
 """Go's crypto/tls: `go@toolchain/1.26.8`, an archive of the glue in workers/handshake/go, built by that version of Go.
 
-Go's own command fetches the toolchain as a module, with its configured proxy, and checks it against the checksum database
-(https://go.dev/doc/toolchain). The toolchain is the library and its compiler at once, as it is for every Go program. So
-a step between two versions is of both, and the build profile names no version of the compiler.
+Go's own command fetches the toolchain as a module, with its configured proxy, and checks it against the checksum
+database (https://go.dev/doc/toolchain). The toolchain is the library and its compiler at once, as it is for every Go
+program. So a step between two versions is of both, and the build profile names no version of the compiler.
 """
 
 import base64
@@ -98,10 +98,20 @@ class GoProvider(Provider):
         (glue / "go.mod").write_text(_GO_LINE.sub(f"go {version}", module), encoding="utf-8")
         (installed / "lib").mkdir()
         attempt.note(f"building Go {version} crypto/tls")
-        arguments = ["-trimpath", "-buildvcs=false", "-buildmode=c-archive", "-o", str(installed / "lib" / _ARCHIVE), "."]
+        archive = installed / "lib" / _ARCHIVE
+        # Go's build id has a hash of the folders.
+        arguments = [
+            "-trimpath",
+            "-buildvcs=false",
+            "-ldflags=-buildid=",
+            "-buildmode=c-archive",
+            "-o",
+            str(archive),
+            ".",
+        ]
         compiler = {"CGO_ENABLED": "1", "CC": attempt.target.compiler, "CGO_CFLAGS": "-O2"}
         _go(attempt, "compile", "build", *arguments, command=root / "bin" / "go", folder=glue, environment=compiler)
-        (installed / "lib" / _ARCHIVE).with_suffix(".h").unlink(missing_ok=True)
+        archive.with_suffix(".h").unlink(missing_ok=True)
 
     def _sources(self) -> list[Path]:
         sources = [path for pattern in ("*.go", "*.c", "go.mod") for path in self._glue.glob(pattern)]
