@@ -113,6 +113,9 @@ _HARDWARE = (
     Metric.SERVER_CACHE_MISSES,
 )
 OF_THREADS = "only cases of several threads have it; the section on threads has plain_threads.c beside their rates"
+OWN_THREADS = (
+    "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
+)
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
@@ -120,6 +123,7 @@ BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
     Metric.ALONE_NS: OF_THREADS,
+    Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }
 """The program that each metric is compared with, or why there is none."""
 

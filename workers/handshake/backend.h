@@ -21,8 +21,17 @@ enum progress { PROGRESS_WAIT, PROGRESS_DONE, PROGRESS_FAILED };
 struct context; /* one case, set up; each backend has its own */
 struct side;    /* one end of one connection */
 
+/* What the core has to know of some libraries. */
+struct traits {
+    bool own_heap;      /* its memory is not malloc's, so nobody can count its allocations */
+    bool own_threads;   /* which take the CPU from the turns: only a clock of CPU time is right */
+    bool early_tickets; /* its TLS 1.3 servers send tickets before the client's Finished, where no record
+                         * tells them apart: what its sides tell is all there is */
+};
+
 struct backend {
     const char *library;
+    const struct traits *traits; /* NULL: none of them */
     const struct clock *clock;
     const struct counter_event *counter_events; /* COUNTERS of them; NULL in virtual time */
     /* Once, before anything else. `settings` is NULL but for a backend that takes some. */

@@ -41,8 +41,19 @@ static _Thread_local uint64_t random_state;
 static _Thread_local bool random_is_seeded;
 static _Thread_local int64_t handshakes_opened;
 
+/* All threads of the process together. */
+static atomic_uint_fast64_t process_now_ns;
+
+static void pass(uint64_t ns) {
+    cpu_now_ns += ns;
+    atomic_fetch_add(&process_now_ns, ns);
+}
+
 static uint64_t virtual_cpu_ns(void) {
     return cpu_now_ns;
+}
+static uint64_t virtual_process_ns(void) {
+    return atomic_load(&process_now_ns);
 }
 static uint64_t virtual_wall_ns(void) {
     return cpu_now_ns + waited_ns;
@@ -50,8 +61,8 @@ static uint64_t virtual_wall_ns(void) {
 static struct waiting no_waiting(void) {
     return (struct waiting){.knows_ready = true};
 }
-static const struct clock virtual_clock = {"virtual", virtual_cpu_ns, virtual_cpu_ns, virtual_wall_ns,
-                                           no_waiting};
+static const struct clock virtual_clock = {"virtual",          virtual_cpu_ns,  virtual_cpu_ns,
+                                           virtual_process_ns, virtual_wall_ns, no_waiting};
 
 static bool start(const char *text, struct fault *fault) {
     random_is_seeded = false;
@@ -131,8 +142,10 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     /* A handshake begins with its client; where only the server lives here, with that. */
     bool begins = role == ROLE_CLIENT || context->tls_case.roles == ROLES_SERVER;
     handshakes_opened += begins;
-    if (begins)
-        cpu_now_ns += (uint64_t)(settings.overhead_ns / 2);
+    if (begins) {
+        pass((uint64_t)(settings.overhead_ns / 2));
+        atomic_fetch_add(&process_now_ns, (uint64_t)settings.background_ns);
+    }
     *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
     side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
     return side;
@@ -153,7 +166,7 @@ static void spend(struct side *side, int64_t spent_ns) {
     int64_t waits_ppm =
         settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
     compute(spent_ns / NS_PER_ROUND);
-    cpu_now_ns += (uint64_t)spent_ns;
+    pass((uint64_t)spent_ns);
     waited_ns += (uint64_t)(spent_ns * waits_ppm / MILLION);
     side->left_ns -= spent_ns;
 }
@@ -270,7 +283,7 @@ static long send_data(struct side *side, const void *data, size_t length, struct
     pipe_write(side->pipes.out, header, sizeof header);
     pipe_write(side->pipes.out, lies(LIE_CONTENT) ? bytes + 1 : bytes, sent);
     pipe_write(side->pipes.out, tag, sizeof tag);
-    cpu_now_ns += 1 + sent / 4;
+    pass(1 + sent / 4);
     return (long)sent;
 }
 
@@ -292,7 +305,7 @@ static long receive_data(struct side *side, void *data, size_t size, struct faul
     side->unread -= given;
     if (side->unread == sizeof tag && pipe_pending(in) >= sizeof tag)
         side->unread -= pipe_read(in, tag, sizeof tag);
-    cpu_now_ns += 1 + given / 4;
+    pass(1 + given / 4);
     return (long)given;
 }
 
@@ -300,7 +313,7 @@ static enum progress finish(struct side *side, struct fault *fault) {
     (void)fault;
     bool finished = side->finished;
     side->finished = true;
-    cpu_now_ns += finished ? 0 : 1000;
+    pass(finished ? 0 : 1000);
     return side->role == ROLE_SERVER && !finished ? PROGRESS_WAIT : PROGRESS_DONE;
 }
 
@@ -312,7 +325,7 @@ static bool keep(struct side *client, struct fault *fault) {
 
 static void close_side(struct side *side) {
     if (side->role == ROLE_SERVER || side->context->tls_case.roles == ROLES_CLIENT)
-        cpu_now_ns += (uint64_t)(settings.overhead_ns - settings.overhead_ns / 2);
+        pass((uint64_t)(settings.overhead_ns - settings.overhead_ns / 2));
     free(side);
 }
 

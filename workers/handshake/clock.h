@@ -11,6 +11,8 @@ struct clock {
     const char *tick_source;         /* as in the `hello` record */
     uint64_t (*ticks)(void);         /* a few ns to read; its rate is never needed, only ratios are */
     uint64_t (*thread_cpu_ns)(void); /* honest under preemption, but a system call: read once a batch */
+    uint64_t (*process_cpu_ns)(
+        void); /* of all threads; that of one which runs on another CPU lags by a tick */
     uint64_t (*wall_ns)(void);
     struct waiting (*waiting)(void); /* of this thread; some ten microseconds to read */
 };

@@ -118,7 +118,8 @@ bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, stru
     for (int i = 0; i < COUNTERS; i++)
         out->has_counter[i] = pass.counters.descriptors[i] >= 0;
     strcpy(out->counters_absent, pass.counters.absent);
-    out->has_heap = kexbench_heap_read != NULL;
+    out->has_heap =
+        kexbench_heap_read != NULL && (p->backend->traits == NULL || !p->backend->traits->own_heap);
     bool good = count_handshakes(p, &pass, handshakes, fault) && hold_connections(p, &pass, fault);
     counters_close(&pass.counters);
     return good;

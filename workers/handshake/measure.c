@@ -22,6 +22,7 @@ struct lane {
     struct instant start, end;
     struct spans counted;
     uint64_t first_ns[ROLES];
+    uint64_t whole_cpu_ns; /* with the first handshake */
     uint64_t handshakes;
     bool good;
     struct fault fault;
@@ -88,6 +89,7 @@ static void run_lane(void *argument) {
     if (lane->gate != NULL)
         pthread_barrier_wait(lane->gate);
     lane->good = lane->good && counted_handshakes(lane);
+    lane->whole_cpu_ns = clock->thread_cpu_ns() - token.cpu_ns;
 }
 
 static void add(const struct lane *lane, struct batch *out) {
@@ -127,6 +129,18 @@ static void combine(const struct lane *lanes, unsigned count, unsigned cpus, boo
         out->first_ns[role] /= count;
         out->has[role] = split;
     }
+}
+
+/* What no thread that makes handshakes spent, such as a library's own threads. It is read while no lane
+ * works, so the lanes' first handshakes are in it, whose share is taken out. */
+static uint64_t background_ns(uint64_t process_ns, uint64_t own_ns, const struct lane *lanes,
+                              unsigned count) {
+    uint64_t measuring_ns = own_ns, handshakes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        measuring_ns += count > 1 ? lanes[i].whole_cpu_ns : 0; /* a single lane is this thread's */
+        handshakes += lanes[i].handshakes;
+    }
+    return process_ns < measuring_ns ? 0 : scale(process_ns - measuring_ns, handshakes, handshakes + count);
 }
 
 /* The threads of the case together. */
@@ -171,10 +185,14 @@ bool measure(struct prepared *prepared, const struct limits *limits, struct batc
     unsigned count = prepared->tls_case.threads;
     for (unsigned i = 0; i < count; i++)
         lanes[i] = (struct lane){.prepared = prepared, .pair = prepared->pairs[i], .limits = limits};
+    const struct clock *clock = prepared->backend->clock;
+    uint64_t process_ns = clock->process_cpu_ns(), own_ns = clock->thread_cpu_ns();
     if (count == 1)
         run_lane(&lanes[0]);
     else
         run_crew(prepared, lanes, count);
+    own_ns = clock->thread_cpu_ns() - own_ns;
+    process_ns = clock->process_cpu_ns() - process_ns;
     uint64_t proven = 0;
     bool good = true;
     for (unsigned i = 0; i < count; i++) {
@@ -188,6 +206,7 @@ bool measure(struct prepared *prepared, const struct limits *limits, struct batc
         return false;
     }
     combine(lanes, count, count == 1 ? 1 : crew_cpus(prepared->crew), limits->split, out);
+    out->background_cpu_ns = background_ns(process_ns, own_ns, lanes, count);
     out->has_objects = limits->split;
     out->has_transfer = limits->split && prepared->tls_case.transfer_bytes > 0;
     return count == 1 || run_alone(prepared, limits, out, fault);

@@ -14,6 +14,7 @@ struct limits {
 struct batch {
     uint64_t handshakes;
     uint64_t thread_cpu_ns;        /* of everything, proofs included */
+    uint64_t background_cpu_ns;    /* of the process's threads that make no handshakes */
     uint64_t cpu_ns[SPANS][ROLES]; /* of each part of the connections */
     uint64_t wall_ns;              /* of the handshakes */
     uint64_t elapsed_ns; /* of everything: `handshakes` in this time is the rate of all threads together */

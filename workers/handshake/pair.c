@@ -306,8 +306,11 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
     if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
         return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
     out->hello_retry = server.hello_retry;
-    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0)
+    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_2)) == 0) {
         out->encrypt_then_mac = server.encrypt_then_mac;
+        if (out->extended_master_secret < 0) /* the library does not tell; a server agrees by its hello */
+            out->extended_master_secret = server.extended_master_secret;
+    }
     out->key_shares = (int)client.key_shares;
     if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0)
         out->tickets = evidence->tickets;
@@ -333,12 +336,14 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
     bool default_tickets = tls_case->tickets == TICKETS_DEFAULT;
     if (!backend->inspect(side, out, fault))
         return false;
-    int taken_in = default_tickets && role == ROLE_CLIENT ? out->tickets : -1;
-    int issued = !default_tickets && role == ROLE_SERVER ? out->tickets : -1;
+    int told = out->tickets, taken_in = default_tickets && role == ROLE_CLIENT ? told : -1;
+    int issued = !default_tickets && role == ROLE_SERVER ? told : -1;
     out->hello_retry = out->key_shares = out->tickets = out->encrypt_then_mac =
         -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
         return false;
+    if (out->tickets >= 0 && backend->traits != NULL && backend->traits->early_tickets)
+        out->tickets = told;
     if (issued > 0 && out->tickets > 0) /* several may be in one record */
         out->tickets = issued;
     if (default_tickets) /* the wire can't count those that come before the client's Finished */

@@ -115,13 +115,15 @@ bool peer_measure(struct prepared *p, const struct limits *limits, struct batch 
     uint64_t unused = 0, proven = 0;
     bool good = handshake(p, pair, &out->first_ns[role], &unused, NULL, fault);
     uint64_t switches = clock->waiting().involuntary;
-    uint64_t wall = clock->wall_ns(), cpu = clock->thread_cpu_ns();
+    uint64_t process = clock->process_cpu_ns(), wall = clock->wall_ns(), cpu = clock->thread_cpu_ns();
     while (good && proven < limits->max_handshakes) {
         good = handshake(p, pair, &out->cpu_ns[SPAN_HANDSHAKE][role], &out->bytes[role], NULL, fault);
         proven += good;
     }
     out->thread_cpu_ns = clock->thread_cpu_ns() - cpu;
     out->elapsed_ns = clock->wall_ns() - wall;
+    process = clock->process_cpu_ns() - process;
+    out->background_cpu_ns = process < out->thread_cpu_ns ? 0 : process - out->thread_cpu_ns;
     out->involuntary_switches = clock->waiting().involuntary - switches;
     out->has[role] = true;
     if (!good)

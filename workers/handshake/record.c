@@ -112,6 +112,7 @@ void record_batch(FILE *out, const char *id, const struct batch *batch) {
     json_number(&json, "handshakes", batch->handshakes);
     bool client = batch->has[ROLE_CLIENT], server = batch->has[ROLE_SERVER];
     json_number(&json, "thread_cpu_ns", batch->thread_cpu_ns);
+    json_number(&json, "background_cpu_ns", batch->background_cpu_ns);
     number_if(&json, "client_cpu_ns", client, batch->cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT]);
     number_if(&json, "server_cpu_ns", server, batch->cpu_ns[SPAN_HANDSHAKE][ROLE_SERVER]);
     number_if(&json, "wall_ns", client && server, batch->wall_ns);

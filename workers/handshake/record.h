@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 7 };
+enum { PROTOCOL_VERSION = 8 };
 
 /* `cpus` as in the option, or NULL. */
 void record_hello(FILE *out, const struct backend *backend, const char *cpus);

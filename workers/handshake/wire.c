@@ -9,7 +9,13 @@ const unsigned char WIRE_HELLO_RETRY_RANDOM[32] = {
     0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
     0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C};
 enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, CLIENT_HELLO = 1, SERVER_HELLO = 2 };
-enum { ENCRYPT_THEN_MAC = 22, SESSION_TICKET = 35, PRE_SHARED_KEY = 41, KEY_SHARE = 51 };
+enum {
+    ENCRYPT_THEN_MAC = 22,
+    EXTENDED_MASTER_SECRET = 23,
+    SESSION_TICKET = 35,
+    PRE_SHARED_KEY = 41,
+    KEY_SHARE = 51
+};
 
 void wire_reset(struct wire *wire) {
     wire->records = 0;
@@ -188,6 +194,7 @@ bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
         out->key_share |= type == KEY_SHARE;
         out->pre_shared_key |= type == PRE_SHARED_KEY;
         out->encrypt_then_mac |= type == ENCRYPT_THEN_MAC;
+        out->extended_master_secret |= type == EXTENDED_MASTER_SECRET;
     }
     return whole;
 }

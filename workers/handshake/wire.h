@@ -1,7 +1,8 @@
 /* Reads along on one direction of a handshake: counts TLS records, and parses the direction's first message,
  * a ClientHello or a ServerHello, which is in the clear in every version of TLS. So the bytes themselves
  * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made,
- * with what a resumption was asked for, and whether records are encrypted before they are authenticated. */
+ * with what a resumption was asked for, whether records are encrypted before they are authenticated, and
+ * whether the master secret is the extended one. */
 #ifndef KEXBENCH_WIRE_H
 #define KEXBENCH_WIRE_H
 
@@ -43,6 +44,7 @@ struct server_hello {
     bool key_share;
     bool pre_shared_key;
     bool encrypt_then_mac;
+    bool extended_master_secret; /* of TLS 1.2 alone */
 };
 
 void wire_reset(struct wire *wire);

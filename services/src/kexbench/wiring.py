@@ -54,7 +54,7 @@ class Installation:
 
         worker, providers = (
             WorkerSource(self.settings.workers),
-            default_providers(self.settings.cache, self.settings.workers.parent / "bfe"),
+            default_providers(self.settings.cache, self.settings.workers.parent),
         )
         return Workshop(worker, providers, self.prober())
 

@@ -36,6 +36,7 @@ def a_batch(*, handshake_ns: int = 300_000, objects_ns: int = 8_000, switches: i
             "id": HANDSHAKE.case_id,
             "handshakes": 10,
             "thread_cpu_ns": 4_000_000,
+            "background_cpu_ns": 0,
             "elapsed_ns": 4_000_000,
             "client_bytes": 0,
             "server_bytes": 0,

@@ -25,6 +25,7 @@ def a_batch(**changes: int | None) -> Batch:
     fields: dict[str, int | None] = {
         "handshakes": 4,
         "thread_cpu_ns": 1400,
+        "background_cpu_ns": 40,
         "client_cpu_ns": 400,
         "server_cpu_ns": 800,
         "wall_ns": 1300,

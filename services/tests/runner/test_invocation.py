@@ -224,7 +224,7 @@ def test_what_a_batch_does_not_know_has_no_sample() -> None:
         server_objects_cpu_ns=None,
     )
     found = {sample.metric for sample in samples_of("s", [unsplit])}
-    assert found == {Metric.ELAPSED_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES}
+    assert found == {Metric.ELAPSED_NS, Metric.BACKGROUND_CPU_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES}
 
 
 def test_the_untimed_pass_is_per_handshake_and_absent_where_nothing_counts(
@@ -316,7 +316,7 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
     known = make_job_input(STEADY).kits[STEADY].manifest
     hello = Hello(
         type="hello",
-        protocol_version=7,
+        protocol_version=8,
         library=known.library,
         version=known.version,
         version_text="",

@@ -95,11 +95,13 @@ static void same_seed(void) {
 /* Four threads at a contention of 0.1 take 1.3 times as long as one, so together they are 4 / 1.3 times as
  * fast. */
 static void threads(void) {
-    begin_with("noise=0,step=1,overhead_ns=0,client_ns=90000,contention=0.1,coherency=0", 4);
+    begin_with("noise=0,step=1,overhead_ns=0,client_ns=90000,contention=0.1,coherency=0,background_ns=700",
+               4);
     struct batch batch = run(10);
     CHECK_NUMBER(batch.handshakes, 40);
     CHECK_NUMBER(batch.cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT], 40 * 90000);
     CHECK_NUMBER(batch.thread_cpu_ns, 40 * 390000);
+    CHECK_NUMBER(batch.background_cpu_ns, 40 * 700);
     CHECK_NUMBER(batch.wall_ns, 40 * 507000);
     CHECK_NUMBER(batch.elapsed_ns, 10 * 507000);
     CHECK_NUMBER(batch.alone_handshakes, 10);

@@ -44,14 +44,14 @@ static void facts(void) {
     wire_reset(&wire);
     wire_feed(&wire, bytes, hello(bytes, false, (unsigned char[]){43, 51}, 2));
     CHECK(wire_server_hello(&wire, &found));
-    CHECK(found.key_share && !found.pre_shared_key && !found.hello_retry);
+    CHECK(found.key_share && !found.pre_shared_key && !found.hello_retry && !found.extended_master_secret);
     wire_reset(&wire);
     wire_feed(&wire, bytes, hello(bytes, true, (unsigned char[]){41}, 1));
     CHECK(wire_server_hello(&wire, &found));
     CHECK(!found.key_share && found.pre_shared_key && found.hello_retry && !found.encrypt_then_mac);
     wire_reset(&wire);
     wire_feed(&wire, bytes, hello(bytes, false, (unsigned char[]){23, 22}, 2));
-    CHECK(wire_server_hello(&wire, &found) && found.encrypt_then_mac);
+    CHECK(wire_server_hello(&wire, &found) && found.encrypt_then_mac && found.extended_master_secret);
 }
 
 /* A session id of two bytes, one cipher suite, then these extensions. */

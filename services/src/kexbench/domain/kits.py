@@ -109,8 +109,10 @@ class SubjectRef(Frozen):
     @property
     def told_version(self) -> str | None:
         """The version in the source's name, or None where the version depends on what the source has now."""
+        if self.origin.startswith("toolchain/"):
+            return self.origin.removeprefix("toolchain/")
         crate = CRATES.get(self.library)
-        tells = crate is not None and crate.gives_version and self.origin.startswith("crate/")
+        tells = crate is not None and crate.tells_version and self.origin.startswith("crate/")
         return self.origin.removeprefix("crate/") if tells else None
 
     @property

@@ -8,6 +8,7 @@ OpenSSL's.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Literal
 
 from kexbench.domain.dimensions import Protocol, Server
@@ -45,6 +46,14 @@ class Packages:
     fedora: str
 
 
+class VersionOfCrate(Enum):
+    """How a crate's version has the library's."""
+
+    NONE = auto()
+    BEHIND_PLUS = auto()
+    SAME = auto()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crate:
     """The crate in Rust's registry with the library's sources."""
@@ -52,16 +61,13 @@ class Crate:
     name: str
     folder: str
     """Where in the crate the library's sources are."""
-    tells_version: bool = False
-    """Whether its versions have the library's behind a plus. References name the library's then, and otherwise the
-    crate's."""
-    is_version: bool = False
-    """Whether its version stands for the library's, which has none."""
+    version: VersionOfCrate = VersionOfCrate.NONE
+    """References name the library's version if the crate's has it, and otherwise the crate's."""
 
     @property
-    def gives_version(self) -> bool:
+    def tells_version(self) -> bool:
         """Whether the crate's version alone says the library's, without its sources."""
-        return self.tells_version or self.is_version
+        return self.version is not VersionOfCrate.NONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +82,8 @@ class LibraryRow:
     """None for libraries that speak TLS."""
     anti_replay: bool = True
     """Whether its servers can take early data and refuse replays."""
+    runs_in_valgrind: bool = True
+    """Whether callgrind can count its instructions."""
     made_up: bool = False
     """Runs in virtual time, and has settings in place of variants."""
     layout: Layout | None = None
@@ -109,7 +117,7 @@ def _openssl_since_3(text: str) -> str | None:
 
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
-Library = Literal["openssl", "gnutls", "awslc", "boringssl", "ngtcp2", "bfe", "fake"]
+Library = Literal["openssl", "gnutls", "awslc", "boringssl", "s2n", "wolfssl", "rustls", "go", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -130,7 +138,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             debian_fips="openssl-provider-fips",
             fedora="openssl-devel",
         ),
-        crate=Crate(name="openssl-src", folder="openssl", tells_version=True),
+        crate=Crate(name="openssl-src", folder="openssl", version=VersionOfCrate.BEHIND_PLUS),
         version_files={"VERSION.dat": _openssl_since_3, "include/openssl/opensslv.h": _OPENSSL_HEADER},
     ),
     "gnutls": LibraryRow(
@@ -174,19 +182,6 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
     ),
-    "boringssl": LibraryRow(
-        title="BoringSSL",
-        # By the files LICENSE of BoringSSL and of its third_party/fiat.
-        licence="Apache-2.0 AND MIT",
-        older_licence=(5, "OpenSSL AND ISC AND MIT"),
-        anti_replay=False,
-        layout=Layout(
-            main_header="openssl/boring_sys.h",
-            version=re.compile(r'BORING_SYS_VERSION\s+"(\S+)"'),
-            names=("libssl", "libcrypto"),
-            static_alone=True,
-        ),
-        crate=Crate(name="boring-sys", folder="deps/boringssl", is_version=True),
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",

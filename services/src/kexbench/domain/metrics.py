@@ -169,6 +169,13 @@ class Metric(StrEnum):
         "connections per CPU-second of the server",
         Timed(),
     )
+    BACKGROUND_CPU_NS = MetricRow(
+        "background_cpu_ns",
+        _CONNECTION,
+        "CPU time of the library's own threads",
+        "connections per CPU-second of the library's own threads",
+        Timed("valid"),
+    )
     CLIENT_OBJECTS_CPU_NS = MetricRow(
         "client_objects_cpu_ns",
         _CONNECTION,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.domain.kits import Package, SubjectRef
-from kexbench.domain.libraries import CRATES, LIBRARIES, Crate
+from kexbench.domain.libraries import CRATES, LIBRARIES, Crate, VersionOfCrate
 from kexbench.domain.versions import version_key
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
@@ -75,7 +75,7 @@ class CrateOrigin:
             raise StepFailed("resolve", f"no crate has {what} {version}", f"the nearest versions are {available}")
         package = Package(name=f"crate {crate.name}", version=release.crate_version, sha256=release.sha256)
         return Sources(
-            version=release.referred if crate.gives_version else self._told_version(ref, crate, release, attempt),
+            version=release.referred if crate.tells_version else self._told_version(ref, crate, release, attempt),
             identity=release.sha256,
             packages=(package,),
             unpack=lambda folder, within: unpack(self._archive(crate, release, within), folder) / crate.folder,
@@ -84,7 +84,7 @@ class CrateOrigin:
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         """Every version of the library in the registry, oldest first. Empty if the registry does not tell it."""
         crate = CRATES[ref.library]
-        if not crate.gives_version:
+        if not crate.tells_version:
             return ()
         releases = self._releases(crate, attempt, refresh=refresh)
         return tuple(sorted({release.referred for release in releases}, key=version_key))
@@ -99,7 +99,7 @@ class CrateOrigin:
             raise StepFailed(
                 "resolve", f"cargo has no list of {crate.name} in {self._home}", "install cargo 1.68 or newer"
             )
-        return _parse_index(index.read_bytes(), _WITH_VERSION if crate.tells_version else _ALONE)
+        return _parse_index(index.read_bytes(), _WITH_VERSION if crate.version is VersionOfCrate.BEHIND_PLUS else _ALONE)
 
     def _index(self, crate: Crate) -> Path | None:
         """Cargo's copy of the crate's index file. With several registries, the most recent one."""

@@ -16,6 +16,8 @@ from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectR
 from kexbench.domain.libraries import BUILT
 from kexbench.domain.versions import version_key
 from kexbench.kits.attempts import asking
+from kexbench.kits.build_go import GoProvider
+from kexbench.kits.build_rustls import RustlsProvider
 from kexbench.kits.bundled import BundledProvider
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
@@ -52,16 +54,23 @@ _ENVIRONMENT = {
 }
 
 
-def default_providers(cache: Path, bundled: Path | None = None) -> tuple[Provider, ...]:
-    """All providers. `cache` keeps downloads and builds, and must be outside any checkout. `bundled` is the folder
-    workers/bfe."""
+def default_providers(cache: Path, workers: Path | None = None) -> tuple[Provider, ...]:
+    """All providers. `cache` keeps downloads and builds, and must be outside any checkout. `workers` is the folder of
+    that name, with the sources of what is bundled and the glue of other languages."""
     jobs = len(os.sched_getaffinity(0))
     recipes: dict[str, Recipe] = {
         name: import_module(f"kexbench.kits.build_{name}").recipe(cache, jobs) for name in BUILT
     }
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
     built = (SourceProvider(origin, recipes, cache) for origin in origins)
-    ours = () if bundled is None else (BundledProvider(bundled, cache),)
+    ours: tuple[Provider, ...] = ()
+    if workers is not None:
+        glue = workers / "handshake"
+        ours = (
+            BundledProvider(workers / "bfe", cache),
+            RustlsProvider(glue / "rustls", cache),
+            GoProvider(glue / "go", cache),
+        )
     packaged = (DebianProvider(cache), DebFilesProvider(cache))
     return SystemProvider(), *packaged, *built, PrefixProvider(), *ours, FakeProvider()
 

@@ -23,7 +23,7 @@ from kexbench.kits.transport import KIT_MAX_BYTES, DamagedKit, pack, unpack
 
 FRESH = timedelta(hours=24)
 """How long a reference that may move to another version keeps its kit."""
-_FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}|crate/.*")
+_FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}|crate/.*|toolchain/.*")
 """An origin that names a hash or a release always means the same sources."""
 
 

@@ -9,7 +9,7 @@ from kexbench.domain.plans import PlannedSubject
 from kexbench.domain.versions import covers
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry
 
-_SOURCE = re.compile(r"(?:system|bundled)(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
+_SOURCE = re.compile(r"(?:system|bundled)(?:\+.*)?|(?:debian|deb-source|crate|toolchain)/.+", re.DOTALL)
 """Selectors that are sources, so that they need no catalogue entry."""
 _FROM_ANYWHERE = ("tarball:", "git:", "prefix:", "deb:")
 

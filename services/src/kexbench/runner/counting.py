@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.metrics import COUNTED
 from kexbench.domain.profiles import ROOTS, CountedSide, Profile
 from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, Invocation, Negotiated, Outcome, OutcomeKind, Sample
@@ -65,6 +66,9 @@ def count_invocation(
 
 def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile, Negotiated]:
     """One handshake's instructions of a side, and what both sides agreed on. Raises Dropped."""
+    library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
+    if not library.runs_in_valgrind:
+        raise _uncountable(f"{library.title} does not run in valgrind, so its instructions cannot be counted")
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise _uncountable("valgrind is not installed: install it, such as with apt install valgrind")

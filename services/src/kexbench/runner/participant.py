@@ -289,5 +289,5 @@ def _joined(client: Batch, server: Batch) -> Batch:
     """One batch from the halves of two workers. The two wait for each other, so waiting says nothing about
     other programs."""
     of_server = {name: value for name, value in server if "server" in name}
-    thread_cpu_ns = client.thread_cpu_ns + server.thread_cpu_ns
-    return client.model_copy(update={**of_server, "thread_cpu_ns": thread_cpu_ns, "others_ns": 0})
+    of_both = {name: getattr(client, name) + getattr(server, name) for name in ("thread_cpu_ns", "background_cpu_ns")}
+    return client.model_copy(update={**of_server, **of_both, "others_ns": 0})

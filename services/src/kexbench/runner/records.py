@@ -12,7 +12,7 @@ from kexbench.domain.samples import DISTURBED_SHARE, Negotiated
 
 class Hello(Frozen):
     type: Literal["hello"]
-    protocol_version: Literal[7]
+    protocol_version: Literal[8]
     library: str
     version: str
     version_text: str
@@ -72,6 +72,7 @@ class Batch(Totals):
     id: str
     handshakes: int = Field(ge=1)
     thread_cpu_ns: Count
+    background_cpu_ns: Count
     client_cpu_ns: Count | None
     server_cpu_ns: Count | None
     wall_ns: Count | None

@@ -1,0 +1,189 @@
+"""rustls: `rustls@crate/0.23.46`, an archive of the glue in workers/handshake/rustls, built by cargo with that version.
+
+Dependencies have the newest versions that fit, as in a new program, so that kits of several versions of rustls made on one
+day stand on the same cryptography. Cargo chooses them when the reference is resolved. They are among the kit's packages.
+
+It is built as rustls' own benchmarks are: `codegen-units = 1` and `lto = true`, from [profile.bench] of its workspace.
+The provider is aws-lc-rs, the crate's default, or ring with the flag `with-ring`.
+"""
+
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.kits.builds import BuildCache
+from kexbench.kits.crate import CrateOrigin
+from kexbench.kits.errors import Stage, StepFailed
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Provider, Resolution, file_hashes, native_only
+from kexbench.kits.source import compiler_name
+from kexbench.locks import locked
+
+_REVISION = 1
+_ARCHIVE = "libkexbench_rustls.a"
+_FLAGS = {"with-ring": ("--no-default-features", "--features", "ring")}
+_VERSION = re.compile(r'^(version = "|rustls = \{ version = "=)[^"]*', re.MULTILINE)
+_LISTED = re.compile(r"^(\S+) v(\S+)", re.MULTILINE)
+OLDEST = (0, 23, 12)
+"""The first version that tells the group of a key exchange, and whether a key is a certificate's."""
+
+
+@dataclass(frozen=True)
+class _Project:
+    """A copy of the glue with a lock file. `packages` are those that are compiled, for the words of `features`."""
+
+    folder: Path
+    features: tuple[str, ...]
+    packages: tuple[Package, ...]
+
+
+class RustlsProvider(Provider):
+    """`glue` is the folder workers/handshake/rustls. `cache` keeps archives, and what cargo compiled."""
+
+    def __init__(self, glue: Path, cache: Path, cargo_home: Path | None = None) -> None:
+        self._glue = glue
+        self._cache = cache.absolute()
+        self._builds = BuildCache(cache / "builds")
+        self._home = cargo_home or Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+        self._crates = CrateOrigin(self._home)
+
+    def describe(self) -> str:
+        return "rustls@crate/0.23.46: rustls from Rust's registry, built here with its cryptography"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library == "rustls" and self._crates.provides(ref)
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        offered = self._crates.versions(ref, attempt, refresh=refresh)
+        return tuple(version for version in offered if _numbers(version) >= OLDEST)
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        native_only(ref, attempt)
+        wrong = [flag for flag in ref.variant.flags if flag not in _FLAGS]
+        if wrong:
+            raise StepFailed("resolve", f"the flags of rustls are {', '.join(_FLAGS)}, unlike {', '.join(wrong)}")
+        if ref.variant.relink is not None:
+            raise StepFailed("resolve", f"{ref.origin} can't be relinked", "leave +relink out")
+        version = self._crates.locate(ref, attempt, refresh=refresh).version
+        if _numbers(version) < OLDEST:
+            oldest = ".".join(map(str, OLDEST))
+            raise StepFailed("resolve", f"rustls {version} is too old", f"choose {oldest} or newer")
+        project = self._project(ref, version, attempt)
+        rustc = self._cargo(attempt, "resolve", "--version", command="rustc").split()[1]
+        profile = BuildProfile(
+            provider="crate",
+            linkage="static",
+            compiler=f"rustc {rustc}",
+            flags=" ".join(ref.variant.flags) or "none",
+            libc="glibc",
+            architecture=attempt.target.machine,
+        )
+        decisive = [
+            *(_REVISION, version, profile.id, compiler_name(attempt.target.compiler, attempt)),
+            [package.model_dump() for package in project.packages],
+            file_hashes(self._sources()),
+        ]
+        return Resolution(
+            ref=ref,
+            version=version,
+            profile=profile,
+            fingerprint=content_hash(decisive, length=64),
+            packages=project.packages,
+        )
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        name = f"rustls-{resolution.version}-{resolution.fingerprint[:16]}"
+        built = self._builds.built(name, lambda folder: self._build(resolution, folder, attempt), attempt)
+        archive = attempt.scratch / _ARCHIVE  # a link, so that the cache's path leaves no trace in the kit
+        archive.symlink_to(built / "lib" / _ARCHIVE)
+        return Materials(library_words=(str(archive), "-lm"), development=resolution.packages)
+
+    def _build(self, resolution: Resolution, installed: Path, attempt: Attempt) -> None:
+        project = self._project(resolution.ref, resolution.version, attempt)
+        if project.packages != resolution.packages:
+            raise StepFailed("fetch", "the registry has other versions than a moment ago", "try again")
+        # All versions share one folder, so that the cryptography below them is compiled once. Its path, and that of
+        # cargo's copies, must not be in the archive; the project's own paths are relative.
+        target = self._cache / "cargo"
+        mapped = {str(self._home): "cargo", str(target): "target"}
+        environment = {
+            "CARGO_TARGET_DIR": str(target),
+            "RUSTFLAGS": " ".join(f"--remap-path-prefix={path}={name}" for path, name in mapped.items()),
+            "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in mapped.items()),
+            "CC": attempt.target.compiler,
+        }
+        attempt.note(f"building rustls {resolution.version}, this takes some minutes")
+        words = ["build", "--release", "--locked", "--offline", *project.features]
+        with locked(self._cache / ".cargo.lock", attempt.note, attempt.go_on):
+            self._cargo(attempt, "compile", *words, folder=project.folder, environment=environment)
+            (installed / "lib").mkdir()
+            shutil.copyfile(target / "release" / _ARCHIVE, installed / "lib" / _ARCHIVE)
+
+    def _sources(self) -> list[Path]:
+        sources = [self._glue / "Cargo.toml", *(self._glue / "src").glob("*.rs")]
+        if not sources[0].is_file():
+            raise StepFailed("resolve", f"no glue for rustls in {self._glue}", "use a checkout of kexbench")
+        return sources
+
+    def _project(self, ref: SubjectRef, version: str, attempt: Attempt) -> _Project:
+        folder = attempt.scratch / "rustls"
+        features = tuple(word for flag in ref.variant.flags for word in _FLAGS[flag])
+        if not folder.exists():
+            (folder / "src").mkdir(parents=True)
+            for path in self._sources():
+                shutil.copyfile(path, folder / path.relative_to(self._glue))
+            manifest = folder / "Cargo.toml"
+            manifest.write_text(with_version(manifest.read_text(encoding="utf-8"), version), encoding="utf-8")
+            with attempt.or_older("cargo's older lists of crates", serves=True):
+                self._cargo(attempt, "fetch", "generate-lockfile", folder=folder)
+            if not (folder / "Cargo.lock").is_file():
+                self._cargo(attempt, "fetch", "generate-lockfile", "--offline", folder=folder)
+        edges = ("--edges", "normal,build", "--prefix", "none")
+        listed = self._cargo(attempt, "fetch", "tree", "--locked", *edges, *features, folder=folder)
+        lock = (folder / "Cargo.lock").read_text(encoding="utf-8")
+        return _Project(folder, features, compiled_packages(lock, listed))
+
+    def _cargo(
+        self,
+        attempt: Attempt,
+        stage: Stage,
+        *arguments: str,
+        command: str = "cargo",
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
+        kept = {name: os.environ[name] for name in ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN") if name in os.environ}
+        return attempt.run(
+            [command, *arguments],
+            stage=stage,
+            timeout_s=3600,
+            folder=folder or attempt.scratch,
+            environment={**kept, "CARGO_HOME": str(self._home), **(environment or {})},
+        )
+
+
+def with_version(manifest: str, version: str) -> str:
+    """The glue's Cargo.toml for a version of rustls, in the two places that name one."""
+    changed, count = _VERSION.subn(rf"\g<1>{version}", manifest)
+    assert count == 2, "the glue's manifest names the version twice"
+    return changed
+
+
+def compiled_packages(lock: str, listed: str) -> tuple[Package, ...]:
+    """The registry's packages of a lock file that `cargo tree` lists. A lock file has those of all platforms."""
+    compiled = set(_LISTED.findall(listed))
+    return tuple(
+        Package(name=f"crate {package['name']}", version=package["version"], sha256=package["checksum"])
+        for package in tomllib.loads(lock)["package"]
+        if "checksum" in package and (package["name"], package["version"]) in compiled
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split("."))

@@ -1,0 +1,117 @@
+"""A kit of Go's crypto/tls, built by its toolchain with the real recipe, measured beside this machine's OpenSSL."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
+from kexbench.material.store import MaterialStore
+from kexbench.runner.counting import count_invocation
+from kexbench.runner.job_input import JobInputKit
+from kexbench.runner.order import Turn
+from kexbench.runner.probe import WorkerProber
+from kexbench.settings import Settings
+from tests.runner.conftest import QUIET, UNPINNED
+from tests.runner.real import OPENSSL, RealKits, a_case, a_job_input, measured, missing, values
+
+GO = "go@toolchain/1.26.8"
+FULL, RESUMED, HYBRID, PSK_ALONE = (
+    a_case("TLSv1.3", "ECDHE-ECDSA", **more)
+    for more in (
+        {"group": "X25519"},
+        {"group": "X25519", "resumption": "psk-dhe"},
+        {"group": "X25519MLKEM768"},
+        {"group": "X25519", "resumption": "psk"},
+    )
+)
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
+    pytest.mark.skipif(shutil.which("go") is None, reason="go is absent"),
+]
+
+
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
+    """The library's build outlives the test in the machine's cache."""
+    root, settings = tmp_path_factory.mktemp("go"), Settings()
+    prober = WorkerProber(MaterialStore(root / "material"))
+    providers = default_providers(settings.cache, settings.workers.parent)
+    kit_store = KitStore(root / "kits", Workshop(WorkerSource(settings.workers), providers, prober))
+    try:
+        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (GO, OPENSSL)}
+    except KitError as error:
+        if error.stage == "fetch":
+            pytest.skip(f"the toolchain can't be had: {error.reason}")
+        raise
+    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+
+
+def test_the_kit_has_gos_version_and_its_defaults(kits: RealKits) -> None:
+    kit = kits[GO].manifest
+    assert (kit.library, kit.version, kit.source) == ("go", "1.26.8", "toolchain/1.26.8")
+    assert (kit.build_profile.provider, kit.build_profile.linkage) == ("toolchain", "static")
+    assert b"/tmp/" not in (kits[GO].folder / "bin" / "worker").read_bytes()
+    probe = read_probe(kits[GO].folder)
+    assert probe is not None
+    supported = {feature.value for feature in probe.features if feature.supported}
+    assert {"X25519", "P-384", "X25519MLKEM768", "ticket", "psk-dhe"} <= supported
+    assert {"ffdhe2048", "session-id", "psk"} & supported == set()
+    defaults = [default.negotiated for default in probe.defaults if default.negotiated]
+    assert {default.group for default in defaults} == {"X25519MLKEM768"}
+    assert {(default.key_shares, default.tickets) for default in defaults} == {(2, 0)}
+
+
+def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp_path: Path) -> None:
+    for case, resumed in ((FULL, False), (RESUMED, True)):
+        folder = tmp_path / case.case_id
+        folder.mkdir()
+        result = measured(folder, kits, case, GO, OPENSSL)
+        assert result.outcomes == ()
+        for subject in (GO, OPENSSL):
+            negotiated = result.negotiated[subject]
+            assert (negotiated.protocol, negotiated.group, negotiated.resumed) == ("TLSv1.3", "X25519", resumed)
+            assert (negotiated.key_shares, negotiated.cipher) == (1, "AES-128-GCM")
+            assert len(values(result, subject, Metric.CPU_NS)) > 0
+        background = {subject: max(values(result, subject, Metric.BACKGROUND_CPU_NS)) for subject in (GO, OPENSSL)}
+        assert background[GO] > 10 * background[OPENSSL]
+        assert not values(result, GO, Metric.SERVER_ALLOCATIONS)
+        assert not values(result, GO, Metric.WALL_NS)
+        assert len(values(result, GO, Metric.ELAPSED_NS)) > 0
+
+
+def test_a_hybrid_is_measured_and_what_the_library_lacks_is_unsupported(kits: RealKits, tmp_path: Path) -> None:
+    (tmp_path / "hybrid").mkdir()
+    (tmp_path / "psk").mkdir()
+    result = measured(tmp_path / "hybrid", kits, HYBRID, GO)
+    assert result.negotiated[GO].group == "X25519MLKEM768"
+    assert min(values(result, GO, Metric.CLIENT_BYTES)) > 1184  # of the ML-KEM key alone (FIPS 203, table 3)
+    (outcome,) = measured(tmp_path / "psk", kits, PSK_ALONE, GO).outcomes
+    assert outcome.kind is OutcomeKind.UNSUPPORTED
+
+
+def test_a_count_of_instructions_is_refused_with_its_reason(kits: RealKits, tmp_path: Path) -> None:
+    job_input = a_job_input(kits, MaterialStore(tmp_path / "material"), tmp_path / "results.ndjson", FULL, GO)
+    turn = Turn(FULL.case_id, (GO,), 0, examines=True)
+    (outcome,) = count_invocation(job_input, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET).outcomes
+    assert outcome.kind is OutcomeKind.UNSUPPORTED
+    assert "does not run in valgrind" in outcome.reason
+
+
+def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
+    """The same suite that runs with this machine's OpenSSL and GnuTLS."""
+    settings = Settings()
+    archives = (settings.cache / "builds").glob("go-1.26.8-*")
+    newest = max(archives, key=lambda path: path.stat().st_mtime)
+    done = subprocess.run(
+        ["make", "-s", "-C", settings.workers, "built", f"BUILT=go={newest}", f"TEST_ROOT={tmp_path}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Go 1.26.8 crypto/tls" in done.stdout

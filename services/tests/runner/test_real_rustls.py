@@ -1,0 +1,103 @@
+"""A kit of rustls, built by the real cargo, measured beside this machine's OpenSSL. Its provider is ring: it compiles in a
+quarter of the time of aws-lc-rs, the crate's default."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
+from kexbench.material.store import MaterialStore
+from kexbench.runner.job_input import JobInputKit
+from kexbench.runner.probe import WorkerProber
+from kexbench.settings import Settings
+from tests.runner.real import OPENSSL, RealKits, a_case, measured, missing, values
+
+RUSTLS = "rustls@crate/0.23.46+with-ring"
+TOOLS = ("cargo", "rustc", "make")
+FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
+HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
+PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
+    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
+]
+
+
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
+    """The library's build outlives the test in the machine's cache."""
+    root, settings = tmp_path_factory.mktemp("rustls"), Settings()
+    prober = WorkerProber(MaterialStore(root / "material"))
+    providers = default_providers(settings.cache, settings.workers.parent)
+    kit_store = KitStore(root / "kits", Workshop(WorkerSource(settings.workers), providers, prober))
+    try:
+        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (RUSTLS, OPENSSL)}
+    except KitError as error:
+        if error.stage == "fetch":
+            pytest.skip(f"the crates can't be had: {error.reason}")
+        raise
+    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+
+
+def test_the_kit_has_the_crates_that_it_was_built_from(kits: RealKits) -> None:
+    kit = kits[RUSTLS].manifest
+    assert (kit.library, kit.version, kit.source) == ("rustls", "0.23.46", "crate/0.23.46+with-ring")
+    assert (kit.build_profile.linkage, kit.build_profile.flags) == ("static", "with-ring")
+    names = {package.name for package in kit.packages}
+    assert {"crate rustls", "crate ring", "crate rustls-webpki"} <= names
+    assert "crate aws-lc-rs" not in names
+    probe = read_probe(kits[RUSTLS].folder)
+    assert probe is not None
+    supported = {feature.value for feature in probe.features if feature.supported}
+    assert {"X25519", "P-384", "ticket", "session-id", "psk-dhe"} <= supported
+    assert {"ffdhe2048", "psk", "X25519MLKEM768"} & supported == set()
+    assert {default.negotiated.tickets for default in probe.defaults if default.negotiated} == {2}
+
+
+def test_no_path_of_this_machine_is_in_the_worker(kits: RealKits) -> None:
+    kit = kits[RUSTLS]
+    worker = (kit.folder / kit.manifest.worker[-1]).read_bytes()
+    assert b"rustls" in worker
+    assert str(Path.home()).encode() not in worker
+
+
+def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp_path: Path) -> None:
+    for case, resumed in ((FULL, False), (RESUMED, True)):
+        folder = tmp_path / case.case_id
+        folder.mkdir()
+        result = measured(folder, kits, case, RUSTLS, OPENSSL)
+        assert result.outcomes == ()
+        for subject in (RUSTLS, OPENSSL):
+            negotiated = result.negotiated[subject]
+            assert (negotiated.protocol, negotiated.group, negotiated.resumed) == ("TLSv1.3", "X25519", resumed)
+            assert (negotiated.key_shares, negotiated.cipher) == (1, "AES-128-GCM")
+            assert len(values(result, subject, Metric.CPU_NS)) > 0
+        sent = {subject: min(values(result, subject, Metric.CLIENT_BYTES)) for subject in (RUSTLS, OPENSSL)}
+        assert 200 < sent[RUSTLS] < 2 * sent[OPENSSL]
+
+
+def test_what_the_library_lacks_is_unsupported(kits: RealKits, tmp_path: Path) -> None:
+    for case in (HYBRID, PSK_ALONE):
+        folder = tmp_path / case.case_id
+        folder.mkdir()
+        (outcome,) = measured(folder, kits, case, RUSTLS).outcomes
+        assert outcome.kind is OutcomeKind.UNSUPPORTED
+
+
+def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
+    """The same suite that runs with this machine's OpenSSL and GnuTLS."""
+    settings = Settings()
+    newest = max((settings.cache / "builds").glob("rustls-0.23.46-*"), key=lambda path: path.stat().st_mtime)
+    done = subprocess.run(
+        ["make", "-s", "-C", settings.workers, "built", f"BUILT=rustls={newest}", f"TEST_ROOT={tmp_path}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rustls 0.23.46 with " in done.stdout

@@ -1,0 +1,3 @@
+module kexbench/bench/go
+
+go 1.26.8

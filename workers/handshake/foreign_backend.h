@@ -1,0 +1,34 @@
+/* What the files of the backend of foreign libraries share. */
+#ifndef KEXBENCH_FOREIGN_BACKEND_H
+#define KEXBENCH_FOREIGN_BACKEND_H
+
+#include "backend.h"
+#include "certificate.h"
+#include "foreign.h"
+#include "material.h"
+
+#include <limits.h>
+
+/* Written at set-up alone. */
+struct context {
+    struct tls_case tls_case;
+    struct foreign_case flat;
+    char paths[4][PATH_MAX]; /* of the files that `flat` names */
+    struct certificate chain[CHAIN_MAX];
+    unsigned key_bits;
+    struct material ocsp;
+    uintptr_t foreign;
+};
+
+struct side {
+    struct context *context;
+    enum role role;
+    uintptr_t foreign;
+    char unnamed[5][32]; /* back the words of numbers that no case has */
+};
+
+/* foreign_inspect.c: makes words of what the library tells in numbers, and compares what it shows with the
+ * case's. */
+bool foreign_compare(struct side *side, struct negotiated *out, struct fault *fault);
+
+#endif
