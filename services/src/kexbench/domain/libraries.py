@@ -101,7 +101,9 @@ def _openssl_since_3(text: str) -> str | None:
 
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
-Library = Literal["openssl", "gnutls", "awslc", "ngtcp2", "bfe", "fake"]
+_S2N_CRATE = re.compile(r'^name = "s2n-tls-sys"\nversion = "(\S+)"', re.MULTILINE)
+
+Library = Literal["openssl", "gnutls", "awslc", "s2n", "ngtcp2", "bfe", "fake"]
 """The names of the rows, written out for type checkers."""
 LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
@@ -165,6 +167,20 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         ),
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
+    ),
+    "s2n": LibraryRow(
+        title="s2n-tls",
+        licence="Apache-2.0",
+        anti_replay=False,
+        layout=Layout(
+            main_header="s2n/built.h",
+            version=re.compile(r'S2N_CRATE_VERSION\s+"(\S+)"'),
+            names=("libs2n", "libcrypto"),
+            static_alone=True,
+        ),
+        crate=Crate(name="s2n-tls-sys", folder="."),
+        version_files={"Cargo.toml": _S2N_CRATE},
+        components={"awslc": re.compile("aws-lc-sys")},
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",
