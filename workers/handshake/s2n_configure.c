@@ -7,24 +7,32 @@
 
 enum { ONE_WEEK_S = 7 * 24 * 3600, TICKET_NAME_BYTES = 8 }; /* TLS 1.3 allows tickets no longer life */
 
+/* The chain was read at set-up, so that what the library can't load is the key. */
+static bool load_pair(struct configuration *out, struct material *chain, struct material *key,
+                      struct fault *fault) {
+    out->certificate = s2n_cert_chain_and_key_new();
+    if (out->certificate == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory");
+    if (s2n_cert_chain_and_key_load_pem_bytes(out->certificate, chain->bytes, chain->length, key->bytes,
+                                              key->length) == S2N_SUCCESS)
+        return true;
+    return s2n_fault(fault, FAULT_ERROR,
+                     s2n_errno == S2N_ERR_KEY_MISMATCH ? "the key does not belong to the certificate"
+                                                       : "the key can't be read");
+}
+
 /* With default settings the library may refuse what it thinks weak: that is its answer to the case. */
 static bool load_certificate(struct context *c, struct configuration *out, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
-    struct material chain = {0}, key = {0};
     enum fault_kind refusal = t->protocol == PROTOCOL_DEFAULT ? FAULT_UNSUPPORTED : FAULT_ERROR;
+    struct material chain = {0}, key = {0};
     bool good = material_read(c->folder, t->certificate, &chain, fault) &&
-                material_read(c->folder, t->key, &key, fault);
-    if (good) {
-        out->certificate = s2n_cert_chain_and_key_new();
-        good = (out->certificate != NULL &&
-                s2n_cert_chain_and_key_load_pem_bytes(out->certificate, chain.bytes, chain.length, key.bytes,
-                                                      key.length) == S2N_SUCCESS &&
-                s2n_config_add_cert_chain_and_key_to_store(out->config, out->certificate) == S2N_SUCCESS) ||
-               s2n_fault(fault, refusal, "the library does not take the certificate and its key");
-    }
+                material_read(c->folder, t->key, &key, fault) && load_pair(out, &chain, &key, fault);
     material_free(&chain);
     material_free(&key);
-    return good;
+    return good &&
+           (s2n_config_add_cert_chain_and_key_to_store(out->config, out->certificate) == S2N_SUCCESS ||
+            s2n_fault(fault, refusal, "the library does not take the certificate"));
 }
 
 /* From the file, as applications do it. That function also asks for OCSP responses. */

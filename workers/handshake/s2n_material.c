@@ -18,10 +18,10 @@ static const char *key_word(int type) {
     static const struct {
         int type;
         enum key_type ours;
-    } keys[] = {{EVP_PKEY_RSA, KEY_RSA},
-                {EVP_PKEY_RSA_PSS, KEY_RSA_PSS},
-                {EVP_PKEY_EC, KEY_ECDSA},
-                {EVP_PKEY_ED25519, KEY_ED25519}};
+    } keys[] = {{EVP_PKEY_RSA, KEY_RSA},      {EVP_PKEY_RSA_PSS, KEY_RSA_PSS},
+                {EVP_PKEY_EC, KEY_ECDSA},     {EVP_PKEY_ED25519, KEY_ED25519},
+                {NID_MLDSA44, KEY_ML_DSA_44}, {NID_MLDSA65, KEY_ML_DSA_65},
+                {NID_MLDSA87, KEY_ML_DSA_87}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (keys[i].type == type)
             return peer_key_name(keys[i].ours);
@@ -39,8 +39,8 @@ static const char *curve_word(const EVP_PKEY *key) {
 static bool check_key(struct context *c, X509 *certificate, struct fault *fault) {
     EVP_PKEY *key = X509_get0_pubkey(certificate);
     if (key == NULL)
-        return cryptography_fault(fault, "the certificate's key can't be used");
-    int type = EVP_PKEY_id(key);
+        return fault_set(fault, FAULT_UNSUPPORTED, "the library does not know the certificate's kind of key");
+    int type = EVP_PKEY_id(key) == EVP_PKEY_PQDSA ? EVP_PKEY_pqdsa_get_type(key) : EVP_PKEY_id(key);
     bool sized = type == EVP_PKEY_RSA || type == EVP_PKEY_RSA_PSS || type == EVP_PKEY_EC;
     c->key_bits = sized ? (unsigned)EVP_PKEY_bits(key) : 0;
     return certificate_fits(&c->tls_case, key_word(type), (unsigned)EVP_PKEY_bits(key), curve_word(key),

@@ -46,19 +46,21 @@ static bool add_curve(struct policy *p, enum group group, struct fault *fault) {
     const struct s2n_ecc_named_curve *curve = find_curve(iana_group_number(group), 0);
     if (curve == NULL)
         return lacks(fault, "curve", group_name(group));
-    if (p->ecc.count == 0 || p->curves[0] != curve)
-        p->curves[p->ecc.count++] = curve;
+    for (uint8_t i = 0; i < p->ecc.count; i++) {
+        if (p->curves[i] == curve)
+            return true;
+    }
+    p->curves[p->ecc.count++] = curve;
     return true;
 }
 
-/* The certificate's curve is offered as well, but by clients only: as a server's it could be the key share's.
- */
+/* The certificate's curve is offered as well. In TLS 1.2 a side takes no ECDSA key on another. A TLS 1.3
+ * server's list has the group alone: what else it had could be the key share's. */
 static bool set_curves(const struct tls_case *c, enum role role, struct policy *p, struct fault *fault) {
     bool client = role == ROLE_CLIENT;
     enum group other = c->group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519;
     return (!(client && c->hello_retry) || add_curve(p, other, fault)) && add_curve(p, c->group, fault) &&
-           (!client || c->curve == GROUP_NONE || c->curve == other || c->curve == c->group ||
-            add_curve(p, c->curve, fault));
+           (c->curve == GROUP_NONE || (!client && c->protocol == TLS_1_3) || add_curve(p, c->curve, fault));
 }
 
 static bool set_groups(const struct tls_case *c, enum role role, struct policy *p, struct fault *fault) {
@@ -87,9 +89,8 @@ bool s2n_make_policy(const struct tls_case *c, enum role role, struct policy *p,
     p->schemes[0] = find_scheme(iana_signature_number(signature), version);
     if (p->schemes[0] == NULL)
         return lacks(fault, "signature scheme", signature);
-    if (c->method == METHOD_ECDHE && is_elliptic(c->group) ? !set_curves(c, role, p, fault)
-        : c->method == METHOD_RSA                          ? false
-                                                           : !set_groups(c, role, p, fault))
+    if (is_hybrid(c->group) || is_mlkem(c->group) ? !set_groups(c, role, p, fault)
+                                                  : c->group != GROUP_NONE && !set_curves(c, role, p, fault))
         return false;
     p->ciphers = (struct s2n_cipher_preferences){.count = 1, .suites = p->suites};
     p->signatures = (struct s2n_signature_preferences){.count = 1, .signature_schemes = p->schemes};
