@@ -9,24 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-bool s2n_fault(struct fault *fault, enum fault_kind kind, const char *reason) {
-    fault_set(fault, kind, "%s", reason);
-    snprintf(fault->detail, sizeof fault->detail, "%s (%s)", s2n_strerror(s2n_errno, "EN"),
-             s2n_strerror_debug(s2n_errno, "EN"));
-    ERR_clear_error();
-    return false;
-}
-
-bool bytes_copy(struct bytes *out, const void *from, size_t length) {
-    unsigned char *copy = malloc(length > 0 ? length : 1);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, from, length);
-    free(out->at);
-    *out = (struct bytes){copy, length};
-    return true;
-}
-
 /* Memory is not locked, as in the library's Rust interface: it has an allocator of its own there. */
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;

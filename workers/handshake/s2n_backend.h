@@ -68,7 +68,7 @@ struct side {
     struct pipe_end pipes;
 };
 
-/* backend_s2n.c: the library's text for its last error goes into the fault's detail; false. */
+/* s2n_fault.c: the library's text for its last error goes into the fault's detail; false. */
 bool s2n_fault(struct fault *fault, enum fault_kind kind, const char *reason);
 bool bytes_copy(struct bytes *out, const void *from, size_t length);
 

@@ -50,7 +50,7 @@ class Crate:
 
     name: str
     folder: str
-    """Where in the crate the library's sources are."""
+    """Where in the crate the library's sources are; `.` for the crate itself."""
     tells_version: bool = False
     """Whether its versions have the library's behind a plus. References name the library's then, and otherwise the
     crate's."""

@@ -10,6 +10,7 @@ s2n-tls is its own. Its build is the one of `awslc@crate/…`.
 """
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from kexbench.domain.kits import Package, SubjectRef
@@ -25,7 +26,7 @@ from kexbench.kits.unbuilt import told_version
 AWSLC = SubjectRef.parse("awslc@crate/0.47.0")
 """If you change this, the ids of all kits of s2n-tls change."""
 _USUAL = ("-O3", "-ffunction-sections", "-fdata-sections", "-fPIC", "-std=c11", "-fgnu89-inline")
-_WARNINGS = ("-Wall", "-Wextra")
+_WARNINGS = ("-Wall", "-Wextra", "-Wno-deprecated-declarations")
 """The features' test programs are compiled with these, as the crate `cc` does it, and the library without."""
 _PRELUDE = "lib/utils/s2n_prelude.h"
 _RELEASE = ("-include", _PRELUDE, "-DS2N_BUILD_RELEASE=1", "-DNDEBUG=1")
@@ -63,7 +64,7 @@ class S2nRecipe(Recipe):
         if not files:
             raise StepFailed("compile", "the sources of s2n-tls have no C files", "")
         awslc = attempt.scratch / "awslc"  # a link, so that the cache's path leaves no trace
-        awslc.symlink_to(self._awslc.built(self._awslc.resolve(AWSLC, attempt, refresh=False), attempt))
+        awslc.symlink_to(self._built_awslc(attempt))
         attempt.note("building s2n-tls itself")
         cryptography = awslc / INSTALLED
         mapped = f"-ffile-prefix-map={attempt.scratch}=."
@@ -80,6 +81,11 @@ class S2nRecipe(Recipe):
         )
         attempt.run(["ar", "crsD", "libs2n.a", *objects], stage="compile", timeout_s=300, folder=source)
         _install(source, cryptography, installed / INSTALLED, features)
+
+    def _built_awslc(self, attempt: Attempt) -> Path:
+        below = replace(attempt, scratch=attempt.scratch / "below")
+        below.scratch.mkdir()
+        return self._awslc.built(self._awslc.resolve(AWSLC, below, refresh=False), below)
 
 
 def _is_compiled(path: Path) -> bool:

@@ -1,5 +1,5 @@
 """Libraries' sources from Rust's registry: `openssl@crate/3.5.5` in the crate openssl-src, `awslc@crate/0.47.0` in
-aws-lc-sys.
+aws-lc-sys, `s2n@crate/0.3.47` in s2n-tls-sys.
 
 Cargo fetches them with its configured mirrors, proxies and credentials. Cargo's copy of the registry's index lists
 the crate's versions and holds the SHA-256 of each. Some crates' versions have the library's behind a plus.
