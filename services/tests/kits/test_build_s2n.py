@@ -1,7 +1,6 @@
 """s2n-tls from a made-up crate: its version, the AWS-LC below it, and what its build is made of."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def cargo_home(tmp_path: Path) -> Path:
     return home
 
 
-def fetched(home: Path, crate: str, version: str, members: Mapping[str, str]) -> None:
+def fetched(home: Path, crate: str, version: str, members: dict[str, str]) -> None:
     index = home / "registry/index/registry/.cache" / crate[:2] / crate[2:4] / crate
     packed = home / "registry/cache/registry" / f"{crate}-{version}.crate.gz"
     index.parent.mkdir(parents=True)
