@@ -166,7 +166,8 @@ static void serve(struct visitor *v, enum behaviour behaviour) {
     if (behaviour == IS_SILENT) {
         wait_for_end(v);
     } else if (behaviour == SENDS_GARBAGE) {
-        (void)!send(v->socket, "SSH-2.0-OpenSSH\r\n", 17, MSG_NOSIGNAL);
+        /* As long as a record of its header would be: s2n-tls looks at none before it is whole. */
+        (void)!send(v->socket, "SSH\0\1-2.0-OpenSSH\r\n", 20, MSG_NOSIGNAL);
     } else if (behaviour == RESETS) {
         reset(v->socket);
     } else {

@@ -6,8 +6,8 @@ A mask only removes features, so it is safe on every x86-64 machine. The switche
   colons. `~` clears the bits that follow, an empty word is unchanged, and all words after the last one are zero. Word
   0 is CPUID 1 (EDX, ECX), word 1 is CPUID 7.0 (EBX, ECX). OpenSSL 3.5 added words 2 to 4 (SHA512, SM4, AVX-IFMA,
   AVX10). Older versions read only the first two.
-  AWS-LC reads the first two as well (crypto/fipsmodule/cpucap/cpu_intel.c). So does BoringSSL (crypto/cpu_intel.cc),
-  which ignores the second word if a third follows.
+  AWS-LC, which s2n-tls stands on, reads the first two as well (crypto/fipsmodule/cpucap/cpu_intel.c). So does BoringSSL
+  (crypto/cpu_intel.cc), which ignores the second word if a third follows.
 - GnuTLS reads `GNUTLS_CPUID_OVERRIDE` (manual, "Debugging and auditing"): features to use if the CPU has them: 0x2
   AES-NI, 0x4 SSSE3, 0x8 PCLMUL, 0x10 AVX, 0x20 SHA. It covers GnuTLS's own ciphers and hashes, which GnuTLS prefers.
 - Nettle, below GnuTLS, reads `NETTLE_FAT_OVERRIDE`, names of features that it does not check. A feature that the CPU

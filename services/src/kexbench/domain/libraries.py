@@ -60,7 +60,7 @@ class Crate:
 
     name: str
     folder: str
-    """Where in the crate the library's sources are."""
+    """Where in the crate the library's sources are; `.` for the crate itself."""
     version: VersionOfCrate = VersionOfCrate.NONE
     """References name the library's version if the crate's has it, and otherwise the crate's."""
 
@@ -182,6 +182,18 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
     ),
+    "s2n": LibraryRow(
+        title="s2n-tls",
+        licence="Apache-2.0",
+        anti_replay=False,
+        layout=Layout(
+            main_header="s2n/built.h",
+            version=re.compile(r'S2N_CRATE_VERSION\s+"(\S+)"'),
+            names=("libs2n", "libcrypto"),
+            static_alone=True,
+        ),
+        crate=Crate(name="s2n-tls-sys", folder=".", version=VersionOfCrate.SAME),
+        components={"awslc": re.compile("aws-lc-sys")},
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",

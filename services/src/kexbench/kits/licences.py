@@ -12,6 +12,7 @@ _BUNDLED = {
     **dict.fromkeys(("gmp", "nettle", "hogweed", "idn2", "unistring"), _GNU),
     **dict.fromkeys(("c", "m", "dl", "pthread", "rt", "ld-linux", "tasn1"), _LGPL_2),
     **dict.fromkeys(("gcc_s", "atomic"), _GCC),
+    "aws-lc-sys": LIBRARIES["awslc"].licence,
     "crate blst": "Apache-2.0",
     "gnutls": _LGPL_2,
     "p11-kit": "BSD-3-Clause",

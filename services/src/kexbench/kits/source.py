@@ -134,15 +134,15 @@ class SourceProvider:
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         ref = resolution.ref
         here = attempt.scratch / "built"  # a link, so that the cache's path leaves no trace in the kit
-        here.symlink_to(self._built(resolution, attempt))
+        here.symlink_to(self.built(resolution, attempt))
         tree = find_tree(ref.library, here / INSTALLED)
         if tree.version != resolution.version:
             reason = f"the build has version {tree.version}, expected {resolution.version}"
             raise StepFailed("compile", reason, "this is a bug, please report it")
         return replace(materials_of(ref, tree, attempt), development=resolution.packages)
 
-    def _built(self, resolution: Resolution, attempt: Attempt) -> Path:
-        """The folder of the installed build, from the cache or built now."""
+    def built(self, resolution: Resolution, attempt: Attempt) -> Path:
+        """The folder of the installed build, from the cache or built now. Raises StepFailed."""
         ref = resolution.ref
         name = f"{ref.library}-{resolution.version}-{resolution.fingerprint[:16]}"
 
