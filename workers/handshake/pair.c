@@ -270,13 +270,16 @@ bool pair_transfer(struct pair *pair, bool timed, struct spans *spans, struct ne
 }
 
 /* TLS 1.2: the server has no other way to resume than the one that the client asks for. Its session id it
- * echoes in both (RFC 5077, section 3.4). */
+ * echoes in both (RFC 5077, section 3.4). With a ticket it may be empty, and then the next message tells. */
 static bool prove_session(const struct client_hello *client, const struct server_hello *server, bool ticket,
                           struct fault *fault) {
     const struct session_id *asked = &client->session_id, *echoed = &server->session_id;
     if (client->ticket != ticket)
         return fault_set(fault, FAULT_MISMATCH, "resumption: wanted %s, the ClientHello has %s",
                          ticket ? "ticket" : "session-id", client->ticket ? "a ticket" : "no ticket");
+    if (ticket && asked->length == 0)
+        return server->resumes || fault_set(fault, FAULT_MISMATCH,
+                                            "resumed: wanted true, a full handshake follows the ServerHello");
     if (asked->length == 0 || asked->length != echoed->length ||
         memcmp(asked->bytes, echoed->bytes, asked->length) != 0)
         return fault_set(fault, FAULT_MISMATCH,
