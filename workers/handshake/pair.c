@@ -348,8 +348,9 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
         out->tickets = taken_in;
     if (taken_in == 0)
         return fault_set(fault, FAULT_MISMATCH, "tickets: wanted the library's default, the client got 0");
-    if (role == ROLE_CLIENT &&
-        (out->protocol == NULL || out->cipher == NULL || out->group == NULL || out->signature == NULL))
+    bool alone = role == ROLE_CLIENT && tls_case->roles != ROLES_BOTH;
+    if (role == ROLE_CLIENT && (out->protocol == NULL || out->cipher == NULL || out->group == NULL ||
+                                (alone && out->signature == NULL)))
         return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
     return negotiated_matches(wanted, out, role_name(role), fault);
 }
@@ -360,6 +361,8 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
         client.peer_key = server->peer_key;
         client.peer_key_bits = server->peer_key_bits;
     }
+    if (client.signature == NULL)
+        client.signature = server->signature;
     if (server->client_key != NULL)
         client.client_key = server->client_key;
     if (server->client_signature != NULL)
@@ -382,8 +385,11 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
                         &views[role], fault))
             return false;
     }
+    struct negotiated both = merged(views[ROLE_CLIENT], &views[ROLE_SERVER]);
+    if (both.signature == NULL)
+        return fault_set(fault, FAULT_ERROR, "neither side can tell what the server signed with");
     if (seen != NULL)
-        *seen = merged(views[ROLE_CLIENT], &views[ROLE_SERVER]);
+        *seen = both;
     return true;
 }
 

@@ -6,6 +6,13 @@
 
 #include "wolfssl_structures.h"
 
+/* Until 5.6 a side forgot what its peer had signed with, and the peer's own view stands alone. */
+#if LIBWOLFSSL_VERSION_HEX >= 0x05007000
+#define PEER_SIGNATURE(options) scheme((options).peerSigAlgo, (options).peerHashAlgo)
+#else
+#define PEER_SIGNATURE(options) WOLFSSL_FORGOTTEN
+#endif
+
 static unsigned group_of_curve(unsigned oid) {
     switch (oid) {
     case ECC_X25519_OID:
@@ -45,7 +52,7 @@ struct wolfssl_facts wolfssl_facts(const WOLFSSL *ssl) {
         .version = (unsigned)ssl->version.major << 8 | ssl->version.minor,
         .group = tls_1_3 ? ssl->namedGroup : group_of_curve(ssl->ecdhCurveOID),
         .own_signature = scheme(ssl->options.sigAlgo, ssl->options.hashAlgo),
-        .peer_signature = scheme(ssl->options.peerSigAlgo, ssl->options.peerHashAlgo),
+        .peer_signature = PEER_SIGNATURE(ssl->options),
         .extended_master_secret = ssl->options.haveEMS,
         .pre_shared_key_alone = ssl->options.noPskDheKe,
         .signed_as_client = ssl->options.sendVerify == SEND_CERT,

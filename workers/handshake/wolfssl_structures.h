@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+enum { WOLFSSL_FORGOTTEN = 0x10000 }; /* no number of the registry */
+
 /* Of a handshake that is done. */
 struct wolfssl_facts {
     unsigned version;

@@ -88,7 +88,7 @@ def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: P
     fingerprints = (settings.cache / "builds").glob("awslc-5.12.0-*/kexbench")
     newest = max(fingerprints, key=lambda path: path.stat().st_mtime)
     done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "awslc", f"AWSLC={newest}", f"BUILD={tmp_path}"],
+        ["make", "-s", "-C", settings.workers, "built", f"BUILT=awslc={newest}", f"TEST_ROOT={tmp_path}"],
         capture_output=True,
         text=True,
         check=False,
