@@ -270,13 +270,16 @@ bool pair_transfer(struct pair *pair, bool timed, struct spans *spans, struct ne
 }
 
 /* TLS 1.2: the server has no other way to resume than the one that the client asks for. Its session id it
- * echoes in both (RFC 5077, section 3.4). */
+ * echoes in both (RFC 5077, section 3.4). With a ticket it may be empty, and then the next message tells. */
 static bool prove_session(const struct client_hello *client, const struct server_hello *server, bool ticket,
                           struct fault *fault) {
     const struct session_id *asked = &client->session_id, *echoed = &server->session_id;
     if (client->ticket != ticket)
         return fault_set(fault, FAULT_MISMATCH, "resumption: wanted %s, the ClientHello has %s",
                          ticket ? "ticket" : "session-id", client->ticket ? "a ticket" : "no ticket");
+    if (ticket && asked->length == 0)
+        return server->resumes || fault_set(fault, FAULT_MISMATCH,
+                                            "resumed: wanted true, a full handshake follows the ServerHello");
     if (asked->length == 0 || asked->length != echoed->length ||
         memcmp(asked->bytes, echoed->bytes, asked->length) != 0)
         return fault_set(fault, FAULT_MISMATCH,
@@ -350,8 +353,9 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
         out->tickets = taken_in;
     if (taken_in == 0)
         return fault_set(fault, FAULT_MISMATCH, "tickets: wanted the library's default, the client got 0");
-    if (role == ROLE_CLIENT &&
-        (out->protocol == NULL || out->cipher == NULL || out->group == NULL || out->signature == NULL))
+    bool alone = role == ROLE_CLIENT && tls_case->roles != ROLES_BOTH;
+    if (role == ROLE_CLIENT && (out->protocol == NULL || out->cipher == NULL || out->group == NULL ||
+                                (alone && out->signature == NULL)))
         return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
     return negotiated_matches(wanted, out, role_name(role), fault);
 }
@@ -362,6 +366,8 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
         client.peer_key = server->peer_key;
         client.peer_key_bits = server->peer_key_bits;
     }
+    if (client.signature == NULL)
+        client.signature = server->signature;
     if (server->client_key != NULL)
         client.client_key = server->client_key;
     if (server->client_signature != NULL)
@@ -384,8 +390,11 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
                         &views[role], fault))
             return false;
     }
+    struct negotiated both = merged(views[ROLE_CLIENT], &views[ROLE_SERVER]);
+    if (both.signature == NULL)
+        return fault_set(fault, FAULT_ERROR, "neither side can tell what the server signed with");
     if (seen != NULL)
-        *seen = merged(views[ROLE_CLIENT], &views[ROLE_SERVER]);
+        *seen = both;
     return true;
 }
 

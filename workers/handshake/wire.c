@@ -8,7 +8,8 @@
 const unsigned char WIRE_HELLO_RETRY_RANDOM[32] = {
     0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
     0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C};
-enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, CLIENT_HELLO = 1, SERVER_HELLO = 2 };
+enum { RECORD_HEADER = 5, CHANGE_CIPHER_SPEC_RECORD = 20, HANDSHAKE_RECORD = 22 };
+enum { CLIENT_HELLO = 1, SERVER_HELLO = 2, NEW_SESSION_TICKET = 4 };
 enum {
     ENCRYPT_THEN_MAC = 22,
     EXTENDED_MASTER_SECRET = 23,
@@ -20,7 +21,7 @@ enum {
 void wire_reset(struct wire *wire) {
     wire->records = 0;
     wire->largest_record = 0;
-    wire->left_in_record = wire->header_bytes = wire->head_length = 0;
+    wire->left_in_record = wire->header_bytes = wire->head_length = wire->next_length = 0;
     wire->head_whole = false;
 }
 
@@ -40,14 +41,23 @@ static size_t keep_up_to(struct wire *wire, const unsigned char *bytes, size_t l
     return taken;
 }
 
-static void keep_head(struct wire *wire, const unsigned char *bytes, size_t length) {
+/* How many of the bytes are of the first record. */
+static size_t keep_head(struct wire *wire, const unsigned char *bytes, size_t length) {
     size_t taken = keep_up_to(wire, bytes, length, RECORD_HEADER);
     if (wire->head_length < RECORD_HEADER)
-        return;
+        return taken;
     size_t end = RECORD_HEADER + number(wire->head + 3, 2);
     end = end < WIRE_HEAD_BYTES ? end : WIRE_HEAD_BYTES;
-    keep_up_to(wire, bytes + taken, length - taken, end);
+    taken += keep_up_to(wire, bytes + taken, length - taken, end);
     wire->head_whole = wire->head_length == end;
+    return taken;
+}
+
+static void keep_next(struct wire *wire, const unsigned char *bytes, size_t length) {
+    size_t missing = WIRE_NEXT_BYTES - wire->next_length;
+    size_t taken = length < missing ? length : missing;
+    memcpy(wire->next + wire->next_length, bytes, taken);
+    wire->next_length += taken;
 }
 
 void wire_datagram(struct wire *wire) {
@@ -70,8 +80,9 @@ void wire_feed_initial(struct wire *wire, const unsigned char *bytes, size_t len
 }
 
 void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length) {
-    if (!wire->head_whole)
-        keep_head(wire, bytes, length);
+    size_t of_head = wire->head_whole ? 0 : keep_head(wire, bytes, length);
+    if (wire->head_whole && wire->next_length < WIRE_NEXT_BYTES)
+        keep_next(wire, bytes + of_head, length - of_head);
     if (!wire->counts_records)
         return;
     while (length > 0) {
@@ -117,8 +128,8 @@ static bool vector(struct rest *rest, size_t length_bytes, struct rest *out) {
     return skip(rest, length_bytes + length);
 }
 
-/* The body of the first message, up to behind its session id. */
-static bool hello(const struct wire *wire, unsigned char type, struct rest *body,
+/* The body of the first message, up to behind its session id; and what is behind it in its record. */
+static bool hello(const struct wire *wire, unsigned char type, struct rest *body, struct rest *behind,
                   const unsigned char **random, struct session_id *id) {
     struct rest record = {wire->head, wire->head_length}, id_bytes;
     if (record.length < RECORD_HEADER + 1 || record.at[0] != HANDSHAKE_RECORD ||
@@ -126,6 +137,7 @@ static bool hello(const struct wire *wire, unsigned char type, struct rest *body
         return false;
     if (!skip(&record, RECORD_HEADER + 1) || !vector(&record, 3, body) || !skip(body, 2))
         return false;
+    *behind = record;
     *random = body->at;
     if (!skip(body, sizeof WIRE_HELLO_RETRY_RANDOM) || !vector(body, 1, &id_bytes))
         return false;
@@ -156,12 +168,12 @@ static bool count_key_shares(struct rest extension_body, unsigned *out) {
 }
 
 bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
-    struct rest body, unused, extensions, one;
+    struct rest body, behind, unused, extensions, one;
     const unsigned char *random;
     size_t type;
     bool whole;
     *out = (struct client_hello){0};
-    if (!hello(wire, CLIENT_HELLO, &body, &random, &out->session_id) || !vector(&body, 2, &unused) ||
+    if (!hello(wire, CLIENT_HELLO, &body, &behind, &random, &out->session_id) || !vector(&body, 2, &unused) ||
         !vector(&body, 1, &unused)) /* cipher suites and compression */
         return false;
     if (body.length == 0)
@@ -176,15 +188,27 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     return whole;
 }
 
+/* RFC 5077, section 3.1: an abbreviated handshake has no certificate. The message may be in the same record.
+ */
+static bool goes_on_resumed(const struct wire *wire, const struct rest *behind) {
+    if (behind->length > 0)
+        return behind->at[0] == NEW_SESSION_TICKET;
+    if (wire->next_length < WIRE_NEXT_BYTES)
+        return false;
+    return wire->next[0] == CHANGE_CIPHER_SPEC_RECORD ||
+           (wire->next[0] == HANDSHAKE_RECORD && wire->next[RECORD_HEADER] == NEW_SESSION_TICKET);
+}
+
 bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
-    struct rest body, extensions, one;
+    struct rest body, behind, extensions, one;
     const unsigned char *random;
     size_t type;
     bool whole;
     *out = (struct server_hello){0};
-    if (!hello(wire, SERVER_HELLO, &body, &random, &out->session_id) ||
+    if (!hello(wire, SERVER_HELLO, &body, &behind, &random, &out->session_id) ||
         !skip(&body, 3)) /* cipher suite and compression */
         return false;
+    out->resumes = goes_on_resumed(wire, &behind);
     out->hello_retry = memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
     if (body.length == 0)
         return true;

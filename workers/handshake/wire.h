@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WIRE_HEAD_BYTES = 4096 };
+enum { WIRE_HEAD_BYTES = 4096, WIRE_NEXT_BYTES = 6 };
 
 /* RFC 8446, section 4.1.3: the random of a ServerHello that is a HelloRetryRequest. */
 extern const unsigned char WIRE_HELLO_RETRY_RANDOM[32];
@@ -25,6 +25,8 @@ struct wire {
     bool head_whole;
     size_t head_length;
     unsigned char head[WIRE_HEAD_BYTES]; /* the direction's first record, or as much as there is room for */
+    size_t next_length;
+    unsigned char next[WIRE_NEXT_BYTES]; /* the header of the record behind it, and the type of its message */
 };
 
 struct session_id {
@@ -45,6 +47,7 @@ struct server_hello {
     bool pre_shared_key;
     bool encrypt_then_mac;
     bool extended_master_secret; /* of TLS 1.2 alone */
+    bool resumes;                /* TLS 1.2: a ticket or ChangeCipherSpec follows, not a certificate */
 };
 
 void wire_reset(struct wire *wire);

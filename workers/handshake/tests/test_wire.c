@@ -54,6 +54,31 @@ static void facts(void) {
     CHECK(wire_server_hello(&wire, &found) && found.encrypt_then_mac && found.extended_master_secret);
 }
 
+/* What stands behind the ServerHello, in its record or in the next one. */
+static void what_follows(void) {
+    static const struct {
+        unsigned char record, message;
+        bool resumes;
+    } next[] = {{20, 1, true}, {22, 4, true}, {22, 11, false}, {21, 4, false}};
+    unsigned char bytes[128];
+    struct server_hello found;
+    for (size_t i = 0; i < sizeof next / sizeof next[0]; i++) {
+        size_t length = hello(bytes, false, (unsigned char[]){23}, 1);
+        memcpy(bytes + length, (unsigned char[]){next[i].record, 3, 3, 0, 9, next[i].message, 0}, 7);
+        wire_reset(&wire);
+        for (size_t at = 0; at < length + 7; at++) {
+            CHECK(!wire_server_hello(&wire, &found) || !found.resumes || at == length + 6);
+            wire_feed(&wire, bytes + at, 1);
+        }
+        CHECK(wire_server_hello(&wire, &found) && found.resumes == next[i].resumes);
+        bytes[4] += 2; /* in the same record */
+        memcpy(bytes + length, (unsigned char[]){next[i].message, 0}, 2);
+        wire_reset(&wire);
+        wire_feed(&wire, bytes, length + 2);
+        CHECK(wire_server_hello(&wire, &found) && found.resumes == (next[i].message == 4));
+    }
+}
+
 /* A session id of two bytes, one cipher suite, then these extensions. */
 static size_t client_hello(unsigned char *out, const unsigned char *extensions, size_t length) {
     unsigned char body[] = {22, 3, 3, 0, 0, 1, 0, 0, 0, 3, 3};
@@ -162,6 +187,7 @@ int main(void) {
     sentence("a ClientHello tells its session id, its key shares and whether it shows a ticket",
              client_facts);
     sentence("what follows the first record is not kept", first_record_alone);
+    sentence("whether a resumption or a certificate follows a ServerHello is told", what_follows);
     sentence("a hello in QUIC's Initial packets is read like one in a record", in_initial_packets);
     sentence("a pipe gives datagrams as it took them, and counts their own bytes", datagrams);
     sentence("half a ServerHello, or another message, tells nothing", cut_short);

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from kexbench.domain.dimensions import Protocol, Server
+from kexbench.domain.versions import version_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +77,8 @@ class LibraryRow:
     """The name as people write it."""
     licence: str
     """An SPDX expression."""
-    older_licence: tuple[int, str] | None = None
-    """The licence of versions before this major one."""
+    older_licence: tuple[str, str] | None = None
+    """The licence of versions before this one."""
     only_protocol: Protocol | None = None
     """None for libraries that speak TLS."""
     anti_replay: bool = True
@@ -96,7 +97,7 @@ class LibraryRow:
     """The packages of each component, as Debian and the builds here name them."""
 
     def licence_of(self, version: str) -> str:
-        if self.older_licence and int(version.partition(".")[0]) < self.older_licence[0]:
+        if self.older_licence and version_key(version) < version_key(self.older_licence[0]):
             return self.older_licence[1]
         return self.licence
 
@@ -115,6 +116,7 @@ def _openssl_since_3(text: str) -> str | None:
     return number + (f"-{tag}" if tag else "") + (f"+{metadata}" if metadata else "")
 
 
+_WOLFSSL_HEADER = re.compile(r'LIBWOLFSSL_VERSION_STRING\s+"(\S+)"')
 _AWSLC_HEADER = re.compile(r'AWSLC_VERSION_NUMBER_STRING\s+"(\S+)"')
 
 Library = Literal["openssl", "gnutls", "awslc", "boringssl", "s2n", "wolfssl", "rustls", "go", "ngtcp2", "bfe", "fake"]
@@ -123,7 +125,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
         title="OpenSSL",
         licence="Apache-2.0",
-        older_licence=(3, "OpenSSL"),
+        older_licence=("3.0.0-alpha1", "OpenSSL"),
         layout=Layout(
             main_header="openssl/opensslv.h",
             version=_OPENSSL_HEADER,
@@ -171,7 +173,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         # As the crate declares them; until version 1 with code of OpenSSL under its old licence.
         licence="ISC AND (Apache-2.0 OR ISC) AND Apache-2.0 AND MIT AND BSD-3-Clause "
         "AND (Apache-2.0 OR ISC OR MIT) AND (Apache-2.0 OR ISC OR MIT-0)",
-        older_licence=(2, "ISC AND (Apache-2.0 OR ISC) AND OpenSSL"),
+        older_licence=("2.0.0", "ISC AND (Apache-2.0 OR ISC) AND OpenSSL"),
         anti_replay=False,
         layout=Layout(
             main_header="openssl/base.h",
@@ -194,6 +196,26 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         ),
         crate=Crate(name="s2n-tls-sys", folder=".", version=VersionOfCrate.SAME),
         components={"awslc": re.compile("aws-lc-sys")},
+    ),
+    "wolfssl": LibraryRow(
+        title="wolfSSL",
+        # The release notes of 5.8.2 say so, and the sources' headers.
+        licence="GPL-3.0-or-later",
+        older_licence=("5.8.2", "GPL-2.0-or-later"),
+        anti_replay=False,
+        layout=Layout(
+            main_header="wolfssl/version.h",
+            version=_WOLFSSL_HEADER,
+            built_headers=(".",),
+            built_libraries=("src/.libs",),
+            names=("libwolfssl",),
+            static_alone=True,
+        ),
+        crate=Crate(name="wolfssl-sys", folder="wolfssl-src"),
+        version_files={
+            "wolfssl/version.h": _WOLFSSL_HEADER,
+            "configure.ac": re.compile(r"^AC_INIT\(\[wolfssl\],\s*\[([0-9][^\]\s]*)\]", re.MULTILINE),
+        },
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",

@@ -74,7 +74,7 @@ def _headers(layout: Layout, folder: Path) -> dict[str, Path]:
     if match := _SOURCE_FOLDER.search(_text(folder / "Makefile")):
         roots.insert(0, folder / match[1])
     return {
-        f"{parent}/{path.relative_to(place / parent)}": path
+        str(path.relative_to(place)): path
         for root in roots
         for place in _places(root, (*layout.built_headers, *_HEADER_FOLDERS))
         for path in sorted((place / parent).rglob("*.h"))
