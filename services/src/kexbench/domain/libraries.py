@@ -184,6 +184,20 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         crate=Crate(name="aws-lc-sys", folder="aws-lc"),
         version_files={"include/openssl/base.h": _AWSLC_HEADER},
     ),
+    "boringssl": LibraryRow(
+        title="BoringSSL",
+        # By the files LICENSE of BoringSSL and of its third_party/fiat.
+        licence="Apache-2.0 AND MIT",
+        older_licence=("5.0.0", "OpenSSL AND ISC AND MIT"),
+        anti_replay=False,
+        layout=Layout(
+            main_header="openssl/boring_sys.h",
+            version=re.compile(r'BORING_SYS_VERSION\s+"(\S+)"'),
+            names=("libssl", "libcrypto"),
+            static_alone=True,
+        ),
+        crate=Crate(name="boring-sys", folder="deps/boringssl", version=VersionOfCrate.SAME),
+    ),
     "s2n": LibraryRow(
         title="s2n-tls",
         licence="Apache-2.0",
@@ -216,6 +230,17 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             "wolfssl/version.h": _WOLFSSL_HEADER,
             "configure.ac": re.compile(r"^AC_INIT\(\[wolfssl\],\s*\[([0-9][^\]\s]*)\]", re.MULTILINE),
         },
+    ),
+    "rustls": LibraryRow(
+        title="rustls",
+        licence="Apache-2.0 OR ISC OR MIT",
+        crate=Crate(name="rustls", folder=".", version=VersionOfCrate.SAME),
+    ),
+    "go": LibraryRow(
+        title="Go crypto/tls",
+        licence="BSD-3-Clause",
+        anti_replay=False,
+        runs_in_valgrind=False,
     ),
     "ngtcp2": LibraryRow(
         title="ngtcp2",
