@@ -1,4 +1,4 @@
-"""rustls from a made-up registry: which versions there are, which packages are compiled, and what goes into the fingerprint.
+"""rustls from a made-up registry: its versions, the packages that are compiled, and what goes into the fingerprint.
 A made-up cargo answers, and builds an archive that says its version."""
 
 import json
@@ -60,8 +60,8 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Provides:
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
 
     def make(*, ring: str = A, glue: Path = GLUE) -> RustlsProvider:
-        for name, text in {"cargo": CARGO, "rustc": "#!/bin/sh\necho rustc 1.95.0\n"}.items():
-            text = text.replace("{ring}", ring).replace("{rustls}", B).replace("{windows}", C)
+        cargo = CARGO.replace("{ring}", ring).replace("{rustls}", B).replace("{windows}", C)
+        for name, text in {"cargo": cargo, "rustc": "#!/bin/sh\necho rustc 1.95.0\n"}.items():
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
         return RustlsProvider(glue, tmp_path / "cache", home)
