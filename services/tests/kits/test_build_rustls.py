@@ -1,5 +1,5 @@
-"""rustls from a made-up registry: which versions there are, which packages are compiled, and what goes into the fingerprint.
-A made-up cargo answers, and builds an archive that says its version."""
+"""rustls from a made-up registry: which versions there are, which packages are compiled, and what goes into the
+fingerprint. A made-up cargo answers, and builds an archive that says its version."""
 
 import json
 import os
@@ -61,8 +61,7 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Provides:
 
     def make(*, ring: str = A, glue: Path = GLUE) -> RustlsProvider:
         for name, text in {"cargo": CARGO, "rustc": "#!/bin/sh\necho rustc 1.95.0\n"}.items():
-            text = text.replace("{ring}", ring).replace("{rustls}", B).replace("{windows}", C)
-            (tools / name).write_text(text)
+            (tools / name).write_text(text.replace("{ring}", ring).replace("{rustls}", B).replace("{windows}", C))
             (tools / name).chmod(0o755)
         return RustlsProvider(glue, tmp_path / "cache", home)
 

@@ -1,7 +1,8 @@
 """rustls: `rustls@crate/0.23.46`, an archive of the glue in workers/handshake/rustls, built by cargo with that version.
 
-Dependencies have the newest versions that fit, as in a new program, so that kits of several versions of rustls made on one
-day stand on the same cryptography. Cargo chooses them when the reference is resolved. They are among the kit's packages.
+Dependencies have the newest versions that fit, as in a new program, so that kits of several versions of rustls made on
+one day stand on the same cryptography. Cargo chooses them when the reference is resolved. They are among the kit's
+packages.
 
 It is built as rustls' own benchmarks are: `codegen-units = 1` and `lto = true`, from [profile.bench] of its workspace.
 The provider is aws-lc-rs, the crate's default, or ring with the flag `with-ring`.
