@@ -1,5 +1,5 @@
-"""A kit of rustls, built by the real cargo, measured beside this machine's OpenSSL. Its provider is ring: it compiles in
-a quarter of the time of aws-lc-rs, the crate's default."""
+"""A kit of rustls, built by the real cargo, measured beside this machine's OpenSSL. Its provider is ring: it compiles
+in a quarter of the time of aws-lc-rs, the crate's default."""
 
 import shutil
 import subprocess
