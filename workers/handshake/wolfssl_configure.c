@@ -43,6 +43,16 @@ static bool set_suite(WOLFSSL_CTX *ctx, const struct tls_case *c, struct fault *
            fault_set(fault, FAULT_UNSUPPORTED, "the library does not take this cipher suite");
 }
 
+/* Until 5.6 the list with key shares is for TLS 1.3 alone. */
+static int use_groups(WOLFSSL_CTX *ctx, enum protocol protocol, int *groups, int count) {
+    int code = WOLFSSL_SUCCESS;
+    if (protocol == TLS_1_3)
+        return wolfSSL_CTX_set_groups(ctx, groups, count);
+    for (int i = 0; code == WOLFSSL_SUCCESS && i < count; i++)
+        code = wolfSSL_CTX_UseSupportedCurve(ctx, (word16)groups[i]);
+    return code;
+}
+
 /* A client makes its share of the first group. With an ECDSA certificate it lists the certificate's curve
  * too, which in TLS 1.2 the server wants to see. */
 static bool set_groups(WOLFSSL_CTX *ctx, const struct tls_case *c, enum role role, struct fault *fault) {
@@ -52,7 +62,7 @@ static bool set_groups(WOLFSSL_CTX *ctx, const struct tls_case *c, enum role rol
     groups[count++] = (int)iana_group_number(c->group);
     if (c->curve != GROUP_NONE && c->curve != c->group && !c->hello_retry)
         groups[count++] = (int)iana_group_number(c->curve);
-    int code = wolfSSL_CTX_set_groups(ctx, groups, count);
+    int code = use_groups(ctx, c->protocol, groups, count);
     if (code == WOLFSSL_SUCCESS && role == ROLE_SERVER && c->protocol == TLS_1_2 &&
         (c->group == GROUP_P384 || c->group == GROUP_P521))
         code = wolfSSL_CTX_SetTmpEC_DHE_Sz(ctx, (word16)((curve_bits(c->group) + 7) / 8));

@@ -75,7 +75,7 @@ def test_assembly_is_the_processors() -> None:
 
 
 def test_flags_of_other_libraries_are_refused() -> None:
-    with pytest.raises(StepFailed, match="wolfSSL's flags are no-asm and .* enable-, disable-, unlike no-ssl3"):
+    with pytest.raises(StepFailed, match=r"wolfSSL's flags are no-asm and .* enable-, disable-, unlike no-ssl3"):
         RECIPE.words("5.9.4", ("no-asm", "no-ssl3"), HERE)
 
 

@@ -2,11 +2,11 @@
 
 The options are those of the crate's build.rs (wolfssl-sys 5.3.0, `build_wolfssl`) with its default feature, so that
 numbers are those of the crate's users. Older versions go without the options that they do not know yet: ML-KEM comes
-with 5.8. The compiler's options are those that cargo's release profile gives to C (-O3, and sections for each function).
+with 5.8. The compiler's options are those of cargo's release profile for C: -O3, and a section for each function.
 
-Three things are added, none of which changes what others cost: session tickets, Ed25519, and a call of the verify
-callback with each peer's first certificate, which is how the worker sees it. The crate's two patches are left out: one is of
-DTLS, the other of host names without a dot. So is -g.
+Three things are added: session tickets, Ed25519, and a call of the verify callback with each peer's first certificate,
+which is how the worker sees it. The crate's two patches are left out: one is of DTLS, the other of host names without a
+dot. So is -g.
 """
 
 import shutil
