@@ -116,7 +116,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         for operation in (
             *("health", "store", "filters", "subjects", "runs", "articles", "queue", "overview", "commits"),
             *("schedules", "upgrades", "alerts", "screenings", "notifications", "feed", "bisections", "rings"),
-            *("open_runs", "fleet", "set_asides"),
+            *("open_runs", "fleet", "set_asides", "stacks"),
         )
     }
     return {
