@@ -277,6 +277,8 @@ export function makeRouter(history: RouterHistory | undefined) {
   });
 }
 
+if (site?.front === "stacks" && !location.hash) location.replace("#/stacks");
+
 export const router = makeRouter(site && createHashHistory());
 
 declare module "@tanstack/react-router" {

@@ -116,12 +116,13 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         for operation in (
             *("health", "store", "filters", "subjects", "runs", "articles", "queue", "overview", "commits"),
             *("schedules", "upgrades", "alerts", "screenings", "notifications", "feed", "bisections", "rings"),
-            *("open_runs", "fleet", "set_asides", "stacks"),
+            *("open_runs", "fleet", "set_asides"),
         )
     }
     return {
         **without,
         "matrix": {"": where},
+        "stacks": {"": {**where, "version": [before, after]}},
         "run": {"": run},
         "run_progress": {"": run},
         "verdict": {"": ended},

@@ -156,7 +156,10 @@ function Standing({ cell, answer, caseId }: StandingProps) {
           ) : (
             move
           )}{" "}
-          <small>vs {base.end.label}</small>
+          <small>
+            vs {base.end.label}
+            {cell.paired === false && ", not interleaved"}
+          </small>
         </span>
       )}
     </>

@@ -19,7 +19,7 @@ export function headingsOf(columns: readonly Pick<StackColumn, "heading">[]): He
   return headings;
 }
 
-/** "cheapest", "not told apart", "not ranked", "unsupported"; undefined where the relative cost says it. */
+/** "cheapest", "not told apart", "other work", "unsupported"; undefined where the relative cost says it. */
 export function standingText({ standing, outcome }: Ranked): string | undefined {
   switch (standing) {
     case "cheapest":
@@ -30,8 +30,10 @@ export function standingText({ standing, outcome }: Ranked): string | undefined 
       return undefined;
     case "missing":
       return outcome ?? "not measured";
+    case "alone":
+      return "nothing to compare";
     default:
-      return "not ranked";
+      return standing;
   }
 }
 

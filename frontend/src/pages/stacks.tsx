@@ -188,13 +188,13 @@ function Method({ answer }: { answer: Stacks }) {
         <dt>Cheapest</dt>
         <dd>
           By the verdict on the server in invocations that measured both libraries in turns. The difference in
-          percent is the mean of these pairs, so it may differ from the ratio of the medians. Libraries are
+          percent is a mean over invocations, so it may differ from the ratio of the medians. Libraries are
           not told apart if the difference is not significant, or smaller than what these invocations resolve.
         </dd>
         <dt>Not ranked</dt>
         <dd>
           A library that negotiated something else than the others, such as other key shares, tickets or
-          another signature, and one that was not measured in the same invocations.
+          another signature, and one that was not measured in the same run.
         </dd>
         <dt>Mix</dt>
         <dd>

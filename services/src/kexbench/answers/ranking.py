@@ -1,5 +1,5 @@
 """Which of several stacks is the cheapest: only by verdicts on pairs, and only among those that did the same work in
-the same invocations. Pure."""
+the same run. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ class Judgement(NamedTuple):
     ratio: Ratio | None
     reason: str = ""
     """Why there is no ratio."""
+    paired: bool = True
+    """Whether the same invocations have both."""
 
 
 Judge = Callable[[str, str], Judgement]
@@ -40,7 +42,7 @@ class Candidate:
 
 
 def rank(candidates: Collection[Candidate], together: Callable[[str, str], bool], judge: Judge) -> dict[str, Ranked]:
-    """Where each stands, by name. `together`: whether enough invocations have both."""
+    """Where each stands, by name. `together`: whether a run has enough invocations of both."""
     ranked, others = _comparable(candidates, together)
     if len(ranked) < 2:
         alone = {each.name: Ranked(standing="alone", reason=NO_OTHER) for each in ranked}
@@ -64,6 +66,8 @@ def _comparable(
     candidates: Collection[Candidate], together: Callable[[str, str], bool]
 ) -> tuple[list[Candidate], dict[str, Ranked]]:
     """Those that are ranked, and why the others are not."""
+    if not candidates:
+        return [], {}
     alike = _largest(candidates, lambda one, other: not _differ(one, other))
     if len(alike) != 1:  # two kinds of work are equally common, so neither is the work of the column
         return [], {
@@ -80,7 +84,7 @@ def _comparable(
     ranked = max(groups, key=lambda group: max(each.measured_at for each in group))
     for each in same:
         if each not in ranked:
-            reason = f"not measured in the same invocations as {ranked[0].label}"
+            reason = f"not measured in the same run as {ranked[0].label}"
             others[each.name] = Ranked(standing="not compared", reason=reason)
     return ranked, others
 
@@ -93,7 +97,7 @@ def _largest(candidates: Collection[Candidate], fits: Callable[[Candidate, Candi
     for group in groups:
         if len(group) == most and group not in largest:
             largest.append(group)
-    return largest or [[]]
+    return largest
 
 
 def _differ(one: Candidate, other: Candidate) -> list[str]:
@@ -131,7 +135,8 @@ def _standings(cheapest: Candidate, judged: Mapping[str, Judgement], ranked: Ite
         first = Ranked(standing="alone", reason=NO_OTHER)
     else:
         standing: Standing = "cheapest" if standings[following].standing == "more" else "equal"
-        first = Ranked(standing=standing, against=following, ratio=_inverted(judged[following].ratio))
+        next_one = judged[following]
+        first = Ranked(standing=standing, against=following, ratio=_inverted(next_one.ratio), paired=next_one.paired)
     return standings | {cheapest.name: first}
 
 
@@ -146,7 +151,7 @@ def _standing(cheapest: Candidate, judgement: Judgement) -> Ranked:
         standing: Standing = "other work" if judgement.verdict == "unlike" else "not compared"
         return Ranked(standing=standing, reason=judgement.reason)
     standing = "more" if judgement.verdict == "more" else "equal"
-    return Ranked(standing=standing, against=cheapest.name, ratio=judgement.ratio)
+    return Ranked(standing=standing, against=cheapest.name, ratio=judgement.ratio, paired=judgement.paired)
 
 
 def _inverted(ratio: Ratio | None) -> Ratio | None:

@@ -19,7 +19,7 @@ from kexbench.domain.upgrades import UpgradeEnd
 Standing = Literal["cheapest", "equal", "more", "other work", "not compared", "alone", "missing"]
 """By the verdict on the stack and the one with the lowest cost. `cheapest`: all others that are compared cost more.
 `equal`: the lowest one, and those that are not told apart from it. `more`: it costs more. Not ranked are `other work`,
-which negotiated something else; `not compared`, which no invocations have beside the others; and `alone`, which has
+which negotiated something else; `not compared`, which was measured in another run; and `alone`, which has
 nothing to be compared with. `missing`: there is no number."""
 RANKED: frozenset[Standing] = frozenset({"cheapest", "equal", "more"})
 
@@ -35,7 +35,12 @@ class Ranked(Frozen):
     )
     ratio: Ratio | None = Field(
         None,
-        description="server CPU time relative to that of `against`, in the same invocations",
+        description="server CPU time relative to that of `against`, in the same run",
+    )
+    paired: bool | None = Field(
+        None,
+        description="true: in the same invocations; false: in other blocks of the run, which compares less exactly; "
+        "null without a ratio",
     )
     reason: str | None = Field(None, description="why it is not ranked, or has no number")
 

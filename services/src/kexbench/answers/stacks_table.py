@@ -51,7 +51,7 @@ class StacksTable:
         self._held = self._cells(Metric.SERVER_HELD_BYTES, names)
         self._sent = self._cells(Metric.SERVER_BYTES, names)
         self._previous = previous
-        self._units = self._invocations()
+        self._counts = self._invocations()
         self._negotiated = self._negotiations()
         self._scaling = self._speedups()
 
@@ -104,31 +104,34 @@ class StacksTable:
             _, judged = cell
             if judged.verdict in ("unlike", "apart"):
                 return Judgement(judged.verdict, None, "; ".join(judged.warnings))
-            if judged.server is None or not judged.paired:
+            if judged.server is None or len(judged.run_ids) > 1:
                 return Judgement("unresolved", None, _TOO_FEW)
-            return Judgement(judged.server.verdict, judged.server)
+            return Judgement(judged.server.verdict, judged.server, paired=judged.paired)
 
         return judge
 
     def _together_in(self, case_id: str) -> Callable[[str, str], bool]:
+        """More than six subjects have their turns in blocks, so a run may have no invocation of both."""
+
         def together(one: str, other: str) -> bool:
-            first, second = (self._units.get((case_id, name), frozenset()) for name in (one, other))
-            return len(first & second) >= MIN_COMPARED_INVOCATIONS
+            first, second = (self._counts.get((case_id, name), {}) for name in (one, other))
+            return any(
+                min(first[run_id], second[run_id]) >= MIN_COMPARED_INVOCATIONS for run_id in first.keys() & second
+            )
 
         return together
 
-    def _invocations(self) -> dict[tuple[str, str], frozenset[tuple[str, str]]]:
-        """Those of a case that have a stack, by case id and subject."""
+    def _invocations(self) -> dict[tuple[str, str], dict[str, int]]:
+        """How many invocations of each run have a stack, by case id and subject."""
         names = self._here.subjects
         case_ids = tuple(sorted(column.case.case_id for column in self._columns))
         here = replace(self._here, metric=Metric.CPU_NS, case_ids=case_ids)
 
-        def compute() -> dict[tuple[str, str], frozenset[tuple[str, str]]]:
-            units: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        def compute() -> dict[tuple[str, str], dict[str, int]]:
+            counts: dict[tuple[str, str], dict[str, int]] = {}
             for row in self._store.appearances(here) if names else ():
-                own = units.setdefault((row.case.case_id, row.subject), set())
-                own.update((row.run_id, unit) for unit in row.units)
-            return {place: frozenset(own) for place, own in units.items()}
+                counts.setdefault((row.case.case_id, row.subject), {})[row.run_id] = len(row.units)
+            return counts
 
         return self._store.kept_value(
             ("invocations of stacks", here), lambda evidence: evidence.of_subjects(names), compute

@@ -37,12 +37,12 @@ def stacks_sentence(labels: Mapping[str, str], columns: Sequence[StackColumn]) -
     ties = sum(any(standing == "equal" for standing, _ in column) for column in standings)
     ranked = wins.total() + ties
     if not ranked:
-        return "No two stacks can be compared: none were measured in the same invocations."
-    kinds = f"of {counted(ranked, 'kind')} of connections"
+        return "No two stacks can be compared: measure them in one run."
+    kinds = f"{counted(ranked, 'kind')} of connections"
     if not wins:
-        return f"In all {ranked} kinds of connections, several stacks are not told apart."
+        return f"None is the cheapest alone: in {kinds}, several are not told apart."
     (first, most), *others = wins.most_common()
-    names = [f"{labels[first]} in {most} {kinds}", *(f"{labels[name]} in {count}" for name, count in others)]
+    names = [f"{labels[first]} in {most} of {kinds}", *(f"{labels[name]} in {count}" for name, count in others)]
     equal = f" In {ties}, several are not told apart." if ties else ""
     return f"Cheapest for a server: {', '.join(names)}.{equal}"
 

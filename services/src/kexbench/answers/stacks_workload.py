@@ -117,9 +117,10 @@ class _Mixes:
             change = need.change if need else None
             if change is None:
                 return Judgement("unresolved", None, NOT_MEASURED)
-            return Judgement(change.verdict, change.move, "" if change.move else change_words(change))
+            paired = all(part.paired for part in need.part_changes) if need else False
+            return Judgement(change.verdict, change.move, "" if change.move else change_words(change), paired)
 
-        # All of them are ranked in each column, so enough invocations have any two.
+        # All of them are ranked in each column, so a run has any two.
         ranked = unranked | rank(candidates, lambda *_: True, judge)
         return [
             WorkloadCost(

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.answers.stacks_shapes import RANKED, Ranked, StackCell, Stacks
+from kexbench.answers.stacks_shapes import RANKED, Ranked, StackCell, Stacks, Standing
 from kexbench.answers.stacks_words import column_label
 from kexbench.answers.stacks_workload import DEFAULT_RESUMED_PERCENT
 from kexbench.cli.console import err, out, print_json
@@ -22,9 +22,10 @@ from kexbench.domain.upgrades import VERDICT_WORDS
 
 LEGEND = (
     "CPU time of the server for a handshake, or for the connection if it has data, in µs [95% confidence interval]; "
-    "relative to the lowest one in the same invocations; heap that an open connection holds; bytes sent. "
+    "relative to the lowest one in the same run; heap that an open connection holds; bytes sent. "
     "Sockets, the kernel and the application come on top."
 )
+_STANDINGS: dict[Standing, str] = {"cheapest": "cheapest", "equal": "not told apart", "more": ""}
 
 
 def stacks(
@@ -57,7 +58,7 @@ def stacks(
     """Show which library costs a server least, for each kind of connection and for a mix of full and resumed ones.
 
     Shows stored results of the newest version of each library, on the machine kind with most libraries. Only libraries
-    that did the same work in the same invocations are ranked. Several are equal if no difference is significant.
+    that did the same work in the same run are ranked. Several are not told apart if no difference is significant.
 
     Examples:
 
@@ -99,20 +100,21 @@ def _print(answer: Stacks) -> None:
     out.print(_table(answer))
     out.print(LEGEND, style="dim", markup=False)
     if _has_changes(answer):
+        out.print("Server CPU time, relative to the previous version", style="bold")
         out.print(_changes(answer))
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
 
 
-def _empty_table(answer: Stacks, title: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+def _empty_table(answer: Stacks) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column(f"{answer.protocol.replace('v', ' ')}", overflow="fold", min_width=14)
     return table
 
 
 def _table(answer: Stacks) -> Table:
     """A column for each stack: a terminal is narrower than a page, and there are more kinds than stacks."""
-    table = _empty_table(answer, "")
+    table = _empty_table(answer)
     for stack in answer.stacks:
         table.add_column(Text(stack.end.label.replace(" ", "\n", 1)), justify="right", overflow="fold")
     if answer.workload:
@@ -137,10 +139,11 @@ def _cell_text(ranked: Ranked, cost: Estimate | None, further: list[str]) -> str
     if cost is None:
         return "no number"
     interval = "" if cost.low is None or cost.high is None else f"[{cost.low / 1e3:,.4g}, {cost.high / 1e3:,.4g}]"
-    standing = {"cheapest": "cheapest", "equal": "not told apart", "more": ""}.get(ranked.standing, "not ranked")
+    standing = _STANDINGS.get(ranked.standing, "not ranked")
     relative = ""
     if ranked.ratio and ranked.standing != "cheapest":
         relative = move_words(ranked.ratio.ratio, ranked.ratio.low, ranked.ratio.high).replace(" [", "\n[")
+        relative += "" if ranked.paired else "\nnot interleaved"
     return "\n".join(filter(None, [f"{cost.value / 1e3:,.4g}", interval, standing, relative, *further]))
 
 
@@ -150,7 +153,7 @@ def _has_changes(answer: Stacks) -> bool:
 
 def _changes(answer: Stacks) -> Table:
     """The newest version of each library against its previous one."""
-    table = _empty_table(answer, "Server CPU time, relative to the previous version")
+    table = _empty_table(answer)
     shown = [place for place, stack in enumerate(answer.stacks) if stack.previous]
     for place in shown:
         stack = answer.stacks[place]
