@@ -7,6 +7,7 @@ const SITE = {
   version: "1",
   newest: "2026-01-01T00:00:00Z",
   host_kind: { pool: "local", cpu_model: "a CPU" },
+  front: "overview" as const,
 };
 
 interface Example {

@@ -7,6 +7,8 @@ interface Site {
   newest: string;
   /** the one that is shown first */
   host_kind: HostKind;
+  /** the page that an address without a page opens */
+  front: "overview" | "stacks";
 }
 
 const marker = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="kexbench-published"]');

@@ -30,6 +30,7 @@ import {
   runsSearch,
   scalingSearch,
   seriesSearch,
+  stacksSearch,
   stringifySearch,
   trendsSearch,
   upgradeSearch,
@@ -147,6 +148,13 @@ const capacity = createRoute({
   ...page(() => import("@/pages/capacity"), "CapacityPage"),
 });
 
+const stacks = createRoute({
+  getParentRoute: () => root,
+  path: "/stacks",
+  validateSearch: stacksSearch,
+  ...page(() => import("@/pages/stacks"), "StacksPage"),
+});
+
 const machine = createRoute({
   getParentRoute: () => root,
   path: "/machine",
@@ -237,6 +245,7 @@ const routeTree = root.addChildren([
   forwardSecrecy,
   articles,
   capacity,
+  stacks,
   machine,
   fleet,
   queue,
@@ -250,7 +259,8 @@ const routeTree = root.addChildren([
 
 // A published site has answers for these alone. A plain file server knows only its files, so the address of a page
 // stands behind a hash.
-if (site) routeTree.addChildren([home, series, trends, embedTrends, cpus, compare, upgrades, upgrade]);
+if (site)
+  routeTree.addChildren([home, series, trends, embedTrends, cpus, compare, stacks, upgrades, upgrade]);
 // In a frame of another website no click may lead to a page with buttons that change something.
 else if (isFramed) routeTree.addChildren([embedTrends]);
 
@@ -266,6 +276,8 @@ export function makeRouter(history: RouterHistory | undefined) {
     defaultErrorComponent: ({ error }) => <Failed error={error} />,
   });
 }
+
+if (site?.front === "stacks" && !location.hash) location.replace("#/stacks");
 
 export const router = makeRouter(site && createHashHistory());
 

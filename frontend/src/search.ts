@@ -1,7 +1,7 @@
 // The state of each page in the URL: parsed at the edge, then trusted. A value that a page does not know, or that is its
 // default, counts as absent.
 import * as v from "valibot";
-import type { Metric, MixReport, NodeState, SecurityModel, SecurityView } from "@/api/generated";
+import type { Metric, MixReport, NodeState, SecurityModel, SecurityView, Stacks } from "@/api/generated";
 import { METRICS } from "@/api/generated/vocabulary.gen";
 import { VARIATIONS } from "@/variation";
 
@@ -43,6 +43,9 @@ export const STATUSES = ["open", "acknowledged", "confirmed", "fixed", "ignored"
 export const MODELS = ["nist", "ecrypt", "cnsa", "cnsa-2"] as const satisfies readonly SecurityModel[];
 export const SIDES = ["both", "server", "client"] as const satisfies readonly SecurityView["side"][];
 export const COSTS = ["connection", "handshake"] as const satisfies readonly MixReport["cost"][];
+export const STACK_PROTOCOLS = ["TLSv1.3", "TLSv1.2"] as const satisfies readonly Stacks["protocol"][];
+/** As the API has it. */
+export const DEFAULT_RESUMED_PERCENT = 40;
 export const DEFAULT_MIX = { rate: 10_000, used: 60, machine: 32 };
 
 function orAbsent<T extends v.GenericSchema>(schema: T) {
@@ -219,6 +222,20 @@ export const capacitySearch = v.object({
   cost: oneOf(COSTS, COSTS[0]),
 });
 
+/** As the API takes them; absent: its defaults. */
+export const stacksSearch = v.object({
+  ...host,
+  protocol: oneOf(STACK_PROTOCOLS),
+  /** unique names, each in place of the newest version of its library */
+  version: texts,
+  /** of the mix */
+  certificate: text,
+  /** the percentage of the mix's connections that resume */
+  resumed: orAbsent(
+    v.pipe(number, v.integer(), v.minValue(0), v.maxValue(100), v.notValue(DEFAULT_RESUMED_PERCENT)),
+  ),
+});
+
 /** `invocations`: of the comparisons to come */
 export const machineSearch = v.object({
   ...host,
@@ -272,6 +289,7 @@ export type DistributionSearch = v.InferOutput<typeof distributionSearch>;
 export type ScalingSearch = v.InferOutput<typeof scalingSearch>;
 export type ForwardSecrecySearch = v.InferOutput<typeof forwardSecrecySearch>;
 export type CapacitySearch = v.InferOutput<typeof capacitySearch>;
+export type StacksSearch = v.InferOutput<typeof stacksSearch>;
 export type MachineSearch = v.InferOutput<typeof machineSearch>;
 export type FleetSearch = v.InferOutput<typeof fleetSearch>;
 export type RunsSearch = v.InferOutput<typeof runsSearch>;

@@ -122,6 +122,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
     return {
         **without,
         "matrix": {"": where},
+        "stacks": {"": {**where, "version": [before, after]}},
         "run": {"": run},
         "run_progress": {"": run},
         "verdict": {"": ended},

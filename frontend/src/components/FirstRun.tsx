@@ -3,11 +3,14 @@ import { Code } from "@/ui/Code";
 
 const COMMAND = "kexbench run quickstart";
 
-export function FirstRun({ how = "This small spec compares two versions each of OpenSSL and GnuTLS:" }) {
+export function FirstRun({
+  how = "This small spec compares two versions each of OpenSSL and GnuTLS:",
+  command = COMMAND,
+}) {
   return (
     <>
       <p>{how}</p>
-      <Code className="command">{COMMAND}</Code>
+      <Code className="command">{command}</Code>
     </>
   );
 }

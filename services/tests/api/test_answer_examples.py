@@ -29,7 +29,7 @@ from tests.golden import assert_golden
 
 ANSWERS = EXAMPLES / "answers"
 UPGRADE = {"library": "fake", "before": "1.0", "after": "1.1"}
-REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
+REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
     "alert": (f"/alerts/{a_cause().alert_id}", {}),
     "alerts": ("/alerts", {}),
     "bisections": ("/bisections", {}),
@@ -48,6 +48,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
     "runs": ("/runs", {}),
     "scaling": ("/scaling", {}),
     "screenings": ("/screenings", {}),
+    "stacks": ("/stacks", {"version": ["fake@1.0", "fake@1.1", "fake@1.2"]}),
     "trends": ("/trends", {}),
     "upgrade_why": ("/upgrades/why", UPGRADE),
     "upgrades": ("/upgrades", {}),
@@ -56,7 +57,7 @@ REQUESTS: Mapping[str, tuple[str, dict[str, str]]] = {
 """By operation: the address and its parameters."""
 
 
-EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "runs", "trends", "upgrades")
+EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "runs", "stacks", "trends", "upgrades")
 """Operations with an example of an empty store too."""
 UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 

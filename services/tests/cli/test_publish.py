@@ -25,7 +25,7 @@ def test_a_measured_upgrade_is_published(cli: Cli, fake_kit: FakeKit, pages: Non
     site = done.json()
     assert (site["libraries"], site["versions"], site["upgrades"]) == (["fake"], 2, 1)
     assert json.loads((tmp_path / "site" / "kexbench-published.json").read_text()) == site
-    assert "matrices, trends, comparisons, upgrades and badges" in done.err
+    assert "matrices, trends, comparisons, stacks, upgrades and badges" in done.err
     again = cli("publish", str(tmp_path / "site"))
     assert (again.status, again.out) == (0, "")
     assert "2 versions of fake, 1 upgrades" in again.err

@@ -19,6 +19,8 @@ Start at `matrix.py`.
   over threads, and over connections at once; `security.py`, `security_shapes.py`, `security_words.py`: handshakes by
   their strength; `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the
   invocations that a spec needs.
+- `stacks.py`: libraries side by side on one machine kind; `stacks_table.py`, `stacks_columns.py`, `stacks_shapes.py`,
+  `stacks_words.py`: its table; `stacks_workload.py`: a mix of full and resumed handshakes; `ranking.py`: the cheapest.
 - `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.
 - `filters.py`, `choices.py`, `meaning.py`: what can be chosen, and what people mean by a name.
 - `shapes.py`, `subjects.py`: what several answers have in common. `pruning.py`: removes old batches in steps.

@@ -28,6 +28,7 @@ VERBS = {
     "comment": "comment:comment",
     "upgrade": "upgrade:upgrade",
     "why": "why:why",
+    "stacks": "stacks:stacks",
     "capacity": "capacity:capacity",
     "analyze": "analyze:app",
     "bisect": "bisect:bisect",

@@ -10,7 +10,7 @@ from kexbench.cli.console import err, print_json, say
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
 from kexbench.domain.samples import Metric
-from kexbench.publishing.site import Choice, Site, publish
+from kexbench.publishing.site import Choice, Front, Site, publish
 from kexbench.settings import Settings
 
 
@@ -34,13 +34,14 @@ def publish_site(
         list[Metric] | None,
         typer.Option(help="Also this metric, besides CPU time; repeatable.", show_default=False),
     ] = None,
+    front: Annotated[Front, typer.Option(help="The page that the site opens with.")] = "overview",
     as_json: AsJson = False,
 ) -> None:
     """Write the dashboard as a static site, for people who cannot reach the service.
 
     Any file server can serve the folder, also below a path such as /results/. The site has the matrix, trends, CPUs,
-    comparisons, upgrades and downloads, but no runs, alerts or queue, and nothing that needs a token. It shows the
-    names of pools, CPUs and versions.
+    comparisons, stacks, upgrades and downloads, but no runs, alerts or queue, and nothing that needs a token. It
+    shows the names of pools, CPUs and versions.
 
     An earlier site is replaced as a whole. Other folders are never replaced.
 
@@ -48,6 +49,7 @@ def publish_site(
 
         kexbench publish site
         kexbench publish site --library openssl --library gnutls --since 2026-01-01
+        kexbench publish site --front stacks
         kexbench publish site --json | jq .files
         python -m http.server --directory site
     """
@@ -55,6 +57,7 @@ def publish_site(
         libraries=frozenset(library or ()),
         metrics=frozenset(metric or ()),
         since=since and since.replace(tzinfo=UTC),
+        front=front,
     )
     with reach_api() as api:
         site = publish(api, Settings().pages, folder, choice, _Tenths())
@@ -75,7 +78,7 @@ class _Tenths:
         tenth = done * 10 // total
         if tenth > self._printed:
             self._printed = tenth
-            say(f"wrote {done:,} of {total:,} matrices, trends, comparisons, upgrades and badges")
+            say(f"wrote {done:,} of {total:,} matrices, trends, comparisons, stacks, upgrades and badges")
 
 
 def _print(folder: Path, site: Site) -> None:

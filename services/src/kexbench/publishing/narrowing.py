@@ -11,6 +11,7 @@ from kexbench.answers.history import CellHistory, HistoryLine
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import LibraryState, Overview
 from kexbench.answers.shapes import CaseChoice
+from kexbench.answers.stacks_shapes import Stacks
 from kexbench.answers.trends import Trend, Trends
 from kexbench.answers.upgrade import Upgrade
 from kexbench.domain.hosts import HostKind
@@ -32,6 +33,16 @@ def narrowed_matrix(matrix: Matrix, subjects: Collection[str]) -> Matrix:
             "subjects": [subject for subject in matrix.subjects if subject.name in columns],
         }
     )
+
+
+def shown_libraries(answer: Stacks, subjects: Collection[str]) -> list[str]:
+    """Those whose newest version is shown."""
+    return [stack.subject.library for stack in answer.stacks if stack.subject.name in subjects]
+
+
+def without_stacks(answer: Stacks) -> Stacks:
+    """Of a machine kind on which no chosen version is the newest."""
+    return answer.model_copy(update={"protocols": [], "stacks": [], "columns": [], "workload": None, "sentence": ""})
 
 
 def _without_details(cell: Cell) -> Cell:

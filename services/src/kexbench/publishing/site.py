@@ -14,7 +14,7 @@ from functools import partial
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 from urllib.parse import urlencode
 
 from pydantic import BaseModel
@@ -25,6 +25,7 @@ from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
+from kexbench.answers.stacks_shapes import Stacks
 from kexbench.answers.trends import Trends
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
 from kexbench.client import ApiClient, Refused
@@ -34,7 +35,7 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES
 from kexbench.publishing.files import PAIRS, Query, file_of
-from kexbench.publishing.narrowing import Narrowing, Pair, narrowed_matrix
+from kexbench.publishing.narrowing import Narrowing, Pair, narrowed_matrix, shown_libraries, without_stacks
 from kexbench.publishing.replacing import CannotPublish, in_place_of
 
 MARKER = "kexbench-published.json"
@@ -45,6 +46,8 @@ FEED_LINK = '<link rel="alternate" type="application/atom+xml" title="Upgrades a
 """In the first page of a service; a site has no feed."""
 _MOST_UPGRADES = 1000
 _LEVELS = {"levels": "true"}
+Front = Literal["overview", "stacks"]
+"""The page that an address without a page opens."""
 _COMPRESSION = 6
 """Higher levels take many times as long for a few percent."""
 
@@ -59,6 +62,7 @@ class Choice:
     """Besides those that the pages show at first: CPU time of both sides, client and server."""
     since: datetime | None = None
     """Only versions that were measured since then."""
+    front: Front = "overview"
 
 
 class Site(Frozen):
@@ -69,6 +73,7 @@ class Site(Frozen):
     """When the newest published result was measured."""
     host_kind: HostKind
     """The one that pages show first."""
+    front: Front
     host_kinds: list[HostKind]
     libraries: list[str]
     metrics: list[Metric]
@@ -139,6 +144,7 @@ class _Publication:
         shown = Narrowing(kinds, chosen, measured, list(pairs))
         steps = [partial(self._store, "matrix", _place(matrix), matrix) for matrix in matrices]
         steps.append(partial(self._overview, shown))
+        steps += [partial(self._stacks, host, libraries, chosen) for host in ({}, *map(_host, kinds))]
         for case_id, on in _kinds_by_case(measured).items():
             steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
         for metric, by_case in measured.items():
@@ -155,6 +161,7 @@ class _Publication:
             version=__version__,
             newest=max(cell.measured_at for matrix in matrices for cell in matrix.cells),
             host_kind=kinds[0],
+            front=self._choice.front,
             host_kinds=kinds,
             libraries=libraries,
             metrics=[view.metric for view in metrics],
@@ -199,6 +206,23 @@ class _Publication:
 
     def _overview(self, shown: Narrowing) -> None:
         self._store("overview", {}, shown.overview(self._api.get(Overview, "/overview")))
+
+    def _stacks(self, host: Query, libraries: Sequence[str], chosen: Collection[str]) -> None:
+        """The newest versions of libraries, in the usual protocol and in each. The mix is the usual one, since a reader
+        may ask for any."""
+
+        def answered(query: Query) -> Stacks:
+            answer = self._api.get(Stacks, _address("/stacks", query, library=libraries))
+            shown = shown_libraries(answer, chosen)
+            if len(shown) == len(answer.stacks):
+                return answer
+            return self._api.get(Stacks, _address("/stacks", query, library=shown)) if shown else without_stacks(answer)
+
+        usual = answered(host)
+        self._store("stacks", host, usual)
+        for protocol in usual.protocols:
+            query = host | {"protocol": str(protocol)}
+            self._store("stacks", query, answered(query))
 
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing
@@ -313,7 +337,7 @@ class _Publication:
 
     def _mark(self, site: Site) -> None:
         """In the first page, whose addresses become relative: a site may be a folder of a server."""
-        facts = site.model_dump_json(include={"version", "newest", "host_kind"})
+        facts = site.model_dump_json(include={"version", "newest", "host_kind", "front"})
         page = self._folder / "index.html"
         text = page.read_text(encoding="utf-8").replace(FEED_LINK, "").replace('="/', '="./')
         element = f'  <meta name="{_META}" content="{escape(facts)}" />\n  </head>'

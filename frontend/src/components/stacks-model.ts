@@ -1,0 +1,67 @@
+// Stacks in words: where a cost stands, and why one has no rank or no number. Pure.
+import type { StackCell, StackColumn, Stacks, WorkloadCost } from "@/api/generated";
+
+type Ranked = Pick<StackCell, "standing" | "ratio" | "reason"> & { outcome?: StackCell["outcome"] };
+
+/** Columns that stand below one heading. */
+export interface Heading {
+  heading: string;
+  columns: number;
+}
+
+export function headingsOf(columns: readonly Pick<StackColumn, "heading">[]): Heading[] {
+  const headings: Heading[] = [];
+  for (const { heading } of columns) {
+    const last = headings.at(-1);
+    if (last?.heading === heading) last.columns += 1;
+    else headings.push({ heading, columns: 1 });
+  }
+  return headings;
+}
+
+/** "cheapest", "not told apart", "other work", "unsupported"; undefined where the relative cost says it. */
+export function standingText({ standing, outcome }: Ranked): string | undefined {
+  switch (standing) {
+    case "cheapest":
+      return "cheapest";
+    case "equal":
+      return "not told apart";
+    case "more":
+      return undefined;
+    case "missing":
+      return outcome ?? "not measured";
+    case "alone":
+      return "nothing to compare";
+    default:
+      return standing;
+  }
+}
+
+/** Why cells have no rank or no number, each reason once with its cells. */
+export function reasonsOf({ stacks, columns }: Pick<Stacks, "stacks" | "columns">) {
+  const reasons = new Map<string, string[]>();
+  for (const { heading, title, cells } of columns) {
+    cells.forEach((cell, place) => {
+      if (!cell.reason) return;
+      const words =
+        cell.standing === "missing" && cell.outcome ? `${cell.outcome}: ${cell.reason}` : cell.reason;
+      const known = reasons.get(words) ?? [];
+      reasons.set(words, [...known, `${stacks[place]?.end.label}: ${heading}, ${title}`]);
+    });
+  }
+  return [...reasons].map(([words, cells]) => ({ words, cells }));
+}
+
+/** The certificates that a mix can have, as the columns name them. */
+export function certificatesOf(columns: readonly Pick<StackColumn, "kind" | "title">[]): string[] {
+  return columns.filter(({ kind }) => kind === "full").map(({ title }) => title);
+}
+
+/** The commands that measure the costs of a column again, each once. */
+export function commandsOf({ cells }: Pick<StackColumn, "cells">): string[] {
+  return [...new Set(cells.flatMap(({ command }) => command ?? []))];
+}
+
+export function costOf(costs: readonly WorkloadCost[], subject: string): WorkloadCost | undefined {
+  return costs.find((cost) => cost.subject === subject);
+}

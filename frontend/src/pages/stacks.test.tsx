@@ -1,0 +1,103 @@
+// @vitest-environment happy-dom
+import { fireEvent, screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { describe, expect, it } from "vitest";
+import type { Stacks } from "@/api/generated";
+import { paths } from "@/paths";
+import { answerOf, mockApi } from "@/testing/mock-api";
+import { openPage } from "@/testing/pages";
+
+const example = answerOf<Stacks>("stacks");
+
+/** A page whose service answers with this; the addresses that it asked. */
+function openWith(answer: Stacks): string[] {
+  const asked: string[] = [];
+  const stacks = http.get("*/api/v1/stacks", ({ request }) => {
+    asked.push(new URL(request.url).search);
+    return HttpResponse.json({ ...answer });
+  });
+  openPage(paths.stacks(), [stacks, ...mockApi("results")]);
+  return asked;
+}
+
+describe("the page of stacks", () => {
+  it("has a row for each library, and marks the cheapest of a column", async () => {
+    openPage(paths.stacks());
+    const table = within(await firstTable());
+    const rows = table.getAllByRole("rowheader").map((header) => header.firstChild?.textContent);
+    expect(rows).toEqual(example.stacks.map(({ end }) => end.label));
+    expect(screen.getByText(example.sentence)).toBeDefined();
+    const marked = example.columns.flatMap(({ cells }) =>
+      cells.filter(({ standing }) => standing === "cheapest" || standing === "equal"),
+    );
+    expect(document.querySelectorAll("td.best")).toHaveLength(marked.length);
+    expect(marked).not.toEqual([]);
+  });
+
+  it("leads to the history of a cost, and to the comparison behind a ratio", async () => {
+    openPage(paths.stacks());
+    const table = within(await firstTable());
+    const [trend] = table.getAllByRole("link", { name: /^[\d.,]+ µs$/ });
+    expect(trend?.getAttribute("href")).toContain("/trends?case=tlsv1.2_ecdhe-ecdsa");
+    const [comparison] = table.getAllByRole("link", { name: /^\+5\.0%/ });
+    const more = example.columns[0]?.cells.find(({ standing }) => standing === "more");
+    const address = new URL(comparison?.getAttribute("href") ?? "", "http://service").searchParams;
+    expect([address.get("base"), address.get("other")]).toEqual([more?.against, more?.subject]);
+  });
+
+  it("says why a cell has no rank or number", async () => {
+    const columns = example.columns.map((column) => ({
+      ...column,
+      cells: column.cells.map((cell, place) =>
+        place === 0
+          ? {
+              ...cell,
+              standing: "other work" as const,
+              ratio: null,
+              against: null,
+              reason: "negotiated differently",
+            }
+          : {
+              ...cell,
+              cpu_ns: null,
+              standing: "missing" as const,
+              ratio: null,
+              against: null,
+              reason: "not measured",
+            },
+      ),
+    }));
+    openWith({ ...example, columns });
+    const table = within(await firstTable());
+    expect(table.getByText("other work")).toBeDefined();
+    expect(table.getAllByText("not measured")).toHaveLength(example.stacks.length - 1);
+    expect(screen.getByText("negotiated differently")).toBeDefined();
+  });
+
+  it("asks for another share of resumed connections", async () => {
+    const asked = openWith(example);
+    const share = await screen.findByRole("spinbutton", { name: "Resumed connections, %" });
+    fireEvent.change(share, { target: { value: "75" } });
+    await screen.findByText(example.sentence);
+    await expect.poll(() => asked.at(-1)).toContain("resumed=75");
+  });
+
+  it("has the method, the machine and the commands", async () => {
+    openPage(paths.stacks());
+    expect(await screen.findByRole("heading", { name: "How this was measured" })).toBeDefined();
+    const [command] = example.columns.flatMap(({ cells }) => cells.flatMap(({ command }) => command ?? []));
+    expect(screen.getByText(command ?? "")).toBeDefined();
+    expect(screen.getByRole("link", { name: "Download samples as CSV" })).toBeDefined();
+  });
+
+  it("says how to begin where nothing is stored", async () => {
+    openPage(paths.stacks(), mockApi("nothing"));
+    expect(await screen.findByText("No libraries to compare yet")).toBeDefined();
+    expect(screen.getByText("kexbench run stacks")).toBeDefined();
+  });
+});
+
+async function firstTable(): Promise<HTMLElement> {
+  const frame = await screen.findByRole("region", { name: "Server CPU time by library" });
+  return within(frame).getByRole("table");
+}
