@@ -63,6 +63,7 @@ static bool set_groups(WOLFSSL_CTX *ctx, const struct tls_case *c, enum role rol
     if (c->curve != GROUP_NONE && c->curve != c->group && !c->hello_retry)
         groups[count++] = (int)iana_group_number(c->curve);
     int code = use_groups(ctx, c->protocol, groups, count);
+    /* Else a TLS 1.2 server takes the smallest curve that is listed. */
     if (code == WOLFSSL_SUCCESS && role == ROLE_SERVER && c->protocol == TLS_1_2 &&
         (c->group == GROUP_P384 || c->group == GROUP_P521))
         code = wolfSSL_CTX_SetTmpEC_DHE_Sz(ctx, (word16)((curve_bits(c->group) + 7) / 8));

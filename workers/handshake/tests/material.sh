@@ -10,7 +10,7 @@ exec 9>"$to/lock"
 flock 9
 cp -u "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
-[ -e "$to/complete-3" ] && exit 0 # 3: the three roots
+[ -e "$to/complete-3" ] && exit 0 # 3: other roots, and a key usage
 OPENSSL_CONF=/dev/null
 export OPENSSL_CONF
 san=subjectAltName=DNS:kexbench.invalid
@@ -49,7 +49,8 @@ signed() { # NAME ISSUER EXTENSION: the certificate of NAME.key.pem, by the issu
         -sha256 -extfile "$to/extensions.cnf" -out "$to/$1.cert.pem" 2>/dev/null
 }
 cp "$to/rsa-4096.key.pem" "$to/between.key.pem"
-signed between rsa-3072 CA:TRUE
+signed between rsa-3072 "CA:TRUE
+keyUsage=critical,keyCertSign" # without which older wolfSSL takes it for no issuer
 for kind in rsa-2048 ec-P-256; do
     cp "$to/$kind.key.pem" "$to/$kind-chain-3.key.pem"
     signed "$kind-chain-3" between "CA:FALSE
@@ -79,6 +80,7 @@ cp "$to/between.key.pem" "$to/between-1500.key.pem"
 padding=300
 for _ in first exact; do
     signed between-1500 rsa-3072 "CA:TRUE
+keyUsage=critical,keyCertSign
 nsComment=$(printf "%0${padding}d" 0)"
     padding=$((padding + 1500 - $(openssl x509 -in "$to/between-1500.cert.pem" -outform DER | wc -c)))
 done
