@@ -99,7 +99,9 @@ class CrateOrigin:
             raise StepFailed(
                 "resolve", f"cargo has no list of {crate.name} in {self._home}", "install cargo 1.68 or newer"
             )
-        return _parse_index(index.read_bytes(), _WITH_VERSION if crate.version is VersionOfCrate.BEHIND_PLUS else _ALONE)
+        return _parse_index(
+            index.read_bytes(), _WITH_VERSION if crate.version is VersionOfCrate.BEHIND_PLUS else _ALONE
+        )
 
     def _index(self, crate: Crate) -> Path | None:
         """Cargo's copy of the crate's index file. With several registries, the most recent one."""
