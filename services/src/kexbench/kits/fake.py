@@ -11,7 +11,8 @@ from kexbench.kits.provider import THIS_MACHINE, Materials, Provider, Resolution
 
 FAULTS = ("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after")
 SETTINGS = (
-    *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
+    *("seed", "client_ns", "server_ns", "overhead_ns", "background_ns"),
+    *("noise", "step", "step_after", "contention", "coherency"),
     *FAULTS,
 )
 """The settings in workers/handshake/backend_fake.c."""
