@@ -67,6 +67,7 @@ describe("first looks", () => {
     paths.forwardSecrecy(),
     paths.scaling(),
     paths.capacity(),
+    paths.stacks(),
     paths.series({ case: answerOf<Trends>("trends").cases[0]?.id ?? "" }),
   ];
 

@@ -31,7 +31,7 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
-from kexbench.answers.judging import judged_with_moves
+from kexbench.answers.judging import judged_with_moves, token_of
 from kexbench.answers.meaning import version_of
 from kexbench.answers.missing import NOT_MEASURED, reasons_of
 from kexbench.answers.numbers import cells_of_steps
@@ -153,14 +153,19 @@ def _lacking(
 def _compared(
     store: SampleStore, here: Selection, before: Subject, after: Subject
 ) -> dict[tuple[HostKind, str], _Compared]:
-    """The cells of the upgrade by host kind and case, judged among all of them."""
+    """The cells of the upgrade by host kind and case, judged among all of them. Kept, since all mixes need the same."""
     step = (before.name, after.name)
-    cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
-    views, moves = judged_with_moves(cells)
-    return {
-        (cell.host_kind, cell.case.case_id): _Compared(cell, views[place], moves.get(place))
-        for place, cell in enumerate(cells)
-    }
+
+    def compute() -> dict[tuple[HostKind, str], _Compared]:
+        cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
+        views, moves = judged_with_moves(cells)
+        return {
+            (cell.host_kind, cell.case.case_id): _Compared(cell, views[place], moves.get(place))
+            for place, cell in enumerate(cells)
+        }
+
+    key = ("cells of mixes", step, here.metric, here.asides)
+    return store.kept_value(key, lambda evidence: token_of(evidence, step), compute)
 
 
 def _cpu_need(
@@ -173,7 +178,8 @@ def _cpu_need(
 ) -> CpuNeed:
     where = replace(here, pool=kind.pool, cpu_model=kind.cpu_model)
     compared = {part.case_id: cells[kind, part.case_id] for part in mix.all_parts} if cells else {}
-    measured = _levels(store, where, subjects, compared)
+    case_ids = tuple(sorted(part.case_id for part in mix.all_parts))
+    measured = _levels(store, replace(where, case_ids=case_ids), subjects, compared)
     costs = [_costs(mix, of_version) for of_version in measured]
     versions = tuple(
         _version_need(mix, subject, of_version, of_costs)
