@@ -270,8 +270,8 @@ CRATES = {name: row.crate for name, row in LIBRARIES.items() if row.crate}
 """Crates with the sources of libraries."""
 VERSION_FILES = {name: row.version_files for name, row in LIBRARIES.items() if row.version_files}
 """Version files of the libraries that are built from any sources of theirs."""
-BUILT = tuple(name for name in LIBRARIES if name in VERSION_FILES or name in CRATES)
-"""Libraries that are built from sources."""
+BUILT = tuple(name for name in LAYOUTS if name in VERSION_FILES or name in CRATES)
+"""Libraries in C that are built from sources."""
 MADE_UP = frozenset(name for name, row in LIBRARIES.items() if row.made_up)
 SERVED_LIBRARY: Library = "openssl"
 """The only library that web servers are built with."""
