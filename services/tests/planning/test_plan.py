@@ -26,7 +26,7 @@ from kexbench.domain.dimensions import (
     Server,
     Tickets,
 )
-from kexbench.domain.plans import SENTINEL, Plan
+from kexbench.domain.plans import MOST_BLOCK_SUBJECTS, SENTINEL, Plan
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
 from tests.builders import REFERENCE, SPEC, a_plan
@@ -197,17 +197,17 @@ def test_the_jobs_of_a_plan_make_every_invocation_of_every_case_with_every_subje
     assert plan.invocations == spec["invocations"] * len(plan.cases) * len(plan.jobs[0].blocks)
 
 
-@given(st.integers(1, 40), st.booleans())
-def test_blocks_hold_at_most_six_subjects_once_each_and_share_the_sentinel_and_the_first(
-    count: int, sentinel: bool
+@given(st.integers(1, 40), st.booleans(), st.integers(3, MOST_BLOCK_SUBJECTS))
+def test_blocks_hold_so_many_subjects_once_each_and_share_the_sentinel_and_the_first(
+    count: int, sentinel: bool, most: int
 ) -> None:
     references = tuple(f"fake@1.{number}" for number in range(count))
     shared = (*((SENTINEL,) if sentinel else ()), "fake@1.0")
-    blocks = pack.blocks(references, sentinel=sentinel)
-    assert all(len(block) <= 6 and block[: len(shared)] == shared for block in blocks)
+    blocks = pack.blocks(references, sentinel=sentinel, most=most)
+    assert all(len(block) <= most and block[: len(shared)] == shared for block in blocks)
     assert [reference for block in blocks for reference in block[len(shared) :]] == list(references[1:])
-    fits = len(shared) - 1 + count <= 6
-    assert len(blocks) == (1 if fits else -(-(count - 1) // (6 - len(shared))))
+    fits = len(shared) - 1 + count <= most
+    assert len(blocks) == (1 if fits else -(-(count - 1) // (most - len(shared))))
 
 
 @given(specs)

@@ -111,7 +111,7 @@ class StacksTable:
         return judge
 
     def _together_in(self, case_id: str) -> Callable[[str, str], bool]:
-        """More than six subjects have their turns in blocks, so a run may have no invocation of both."""
+        """The subjects of a long list have their turns in blocks, so a run may have no invocation of both."""
 
         def together(one: str, other: str) -> bool:
             first, second = (self._counts.get((case_id, name), {}) for name in (one, other))

@@ -10,6 +10,7 @@ s2n-tls is its own. Its build is the one of `awslc@crate/…`.
 """
 
 import shutil
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.source import INSTALLED, Recipe, SourceProvider
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
-from kexbench.kits.unbuilt import told_version
 
 AWSLC = SubjectRef.parse("awslc@crate/0.47.0")
 """If you change this, the ids of all kits of s2n-tls change."""
@@ -133,7 +133,8 @@ def _install(source: Path, cryptography: Path, folder: Path, features: tuple[str
     shutil.copyfile(cryptography / "lib/libcrypto.a", libraries / "libcrypto.a")
     prelude = '#include "utils/s2n_prelude.h"\n' if (source / _PRELUDE).is_file() else ""
     defined = "".join(f"#define {name} 1\n" for name in features)
-    version = f'#define S2N_CRATE_VERSION "{told_version("s2n", "Cargo.toml", (source / "Cargo.toml").read_text())}"\n'
+    crate = tomllib.loads((source / "Cargo.toml").read_text(encoding="utf-8"))
+    version = f'#define S2N_CRATE_VERSION "{crate["package"]["version"]}"\n'
     (headers / "built.h").write_text(version + prelude + defined)
 
 

@@ -4,24 +4,22 @@ import math
 from collections.abc import Mapping
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.plans import JOBS_PER_CELL, SENTINEL, Job
+from kexbench.domain.plans import BLOCK_SUBJECTS, JOBS_PER_CELL, SENTINEL, Job
 
-BLOCK_SUBJECTS = 6
-"""More live processes no longer share a core's caches fairly within one round."""
 LONGEST_JOB_S = 20 * 60
 """Approximate length of a job of a long plan. A pod's overhead of up to a minute is then less than a twentieth, the
 nodes of a pool share the plan, and a lost node loses little."""
 
 
-def blocks(references: tuple[str, ...], *, sentinel: bool) -> tuple[tuple[str, ...], ...]:
-    """Subjects in blocks of at most six. The sentinel is in every block. Where there are several blocks, so is the
+def blocks(references: tuple[str, ...], *, sentinel: bool, most: int) -> tuple[tuple[str, ...], ...]:
+    """Subjects in blocks of at most `most`. The sentinel is in every block. Where there are several blocks, so is the
     first subject, the baseline. These two join the blocks."""
     frozen = (SENTINEL,) if sentinel else ()
-    if len(frozen) + len(references) <= BLOCK_SUBJECTS:
+    if len(frozen) + len(references) <= most:
         return ((*frozen, *references),)
     baseline, *others = references
     shared = (*frozen, baseline)
-    step = BLOCK_SUBJECTS - len(shared)
+    step = most - len(shared)
     return tuple((*shared, *others[start : start + step]) for start in range(0, len(others), step))
 
 
@@ -33,6 +31,7 @@ def jobs(
     invocations: int,
     *,
     sentinel: bool,
+    block_subjects: int = BLOCK_SUBJECTS,
     least: int = JOBS_PER_CELL,
 ) -> tuple[Job, ...]:
     """The jobs of every pool. `seconds`: the estimated time of each case on one node, by its id. Each cell is spread
@@ -50,7 +49,7 @@ def jobs(
                     job_id=content_hash([spec_name, pool, index, case_ids, references, invocations, sentinel]),
                     pool=pool,
                     case_ids=case_ids,
-                    blocks=blocks(references, sentinel=sentinel),
+                    blocks=blocks(references, sentinel=sentinel, most=block_subjects),
                     first_invocation=index * share + min(index, remainder),
                     invocations=share + (1 if index < remainder else 0),
                 )

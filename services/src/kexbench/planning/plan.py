@@ -103,7 +103,9 @@ def _assemble(
     )
     references = tuple(subject.reference for subject in subjects)
     needed = {case.peer_reference for case in cases}
-    participants = sum(len(block) for block in pack.blocks(references, sentinel=sentinel is not None))
+    participants = sum(
+        len(block) for block in pack.blocks(references, sentinel=sentinel is not None, most=measure.block_subjects)
+    )
     seconds = {case.case_id: estimate.case_seconds(case, participants, measure) for case in cases}
     draft = Plan(
         plan_id="",
@@ -121,6 +123,7 @@ def _assemble(
             references,
             measure.invocations,
             sentinel=sentinel is not None,
+            block_subjects=measure.block_subjects,
             least=measure.jobs,
         ),
         estimated_s=round(sum(seconds.values()) * len(pools), 1),

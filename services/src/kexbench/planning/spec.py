@@ -29,7 +29,14 @@ from kexbench.domain.dimensions import (
 )
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
-from kexbench.domain.plans import BATCHES, JOBS_PER_CELL, Instrument, Isolation
+from kexbench.domain.plans import (
+    BATCHES,
+    BLOCK_SUBJECTS,
+    JOBS_PER_CELL,
+    MOST_BLOCK_SUBJECTS,
+    Instrument,
+    Isolation,
+)
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.domain.samples import Side
 from kexbench.domain.security import SecurityModel
@@ -216,6 +223,15 @@ class MeasureSpec(Written):
             "cases, six resolve more where the load changes",
         ),
     ] = JOBS_PER_CELL
+    block_subjects: Annotated[
+        int,
+        Field(
+            ge=3,
+            le=MOST_BLOCK_SUBJECTS,
+            description="the most subjects whose turns interleave, the sentinel among them; further ones are measured "
+            "in other blocks, each with the first subject",
+        ),
+    ] = BLOCK_SUBJECTS
 
 
 class ReferenceRowSpec(Written):
