@@ -11,6 +11,8 @@
 #                 make test-all
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test-all
 #   make test-thorough  what builds libraries from their sources or takes long; part of make test-all
+#   make test-libraries  each further TLS library built, measured and held against the worker's contract, with those that
+#                 test-all leaves out because they take longest to build
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
 #                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time
@@ -61,7 +63,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := --jobs=$(CORES) --output-sync=recurse
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
+.PHONY: root install run test test-worker test-frontend test-all test-charts test-docs test-infra test-thorough test-libraries test-faults outdated audit kits bench bisect-real try-ci scorecard articles docs check check-types check-services \
 	check-worker check-frontend format golden generate screenshots packages-run \
 	packages-kits packages-check packages-test packages-cross packages-bench packages-faults packages-cluster devcluster devcluster-binaries \
 	test-cluster test-clickhouse images python frontend clean
@@ -101,6 +103,10 @@ test-all: test packages-kits packages-cross
 test-thorough: packages-kits packages-cross python frontend
 	$(SAY) "services: libraries built from their sources, and what takes long"
 	@cd services && .venv/bin/pytest -rs -m "builds or thorough"
+
+test-libraries: packages-kits python frontend
+	$(SAY) "worker: with libraries built from published sources"
+	@cd services && KEXBENCH_TEST_BUILDS=all .venv/bin/pytest -rs -m builds tests/runner
 
 test-charts: python
 	$(SAY) "chart: lint, unit tests, every example rendered and validated"

@@ -99,7 +99,7 @@ interface CellProps {
 }
 
 function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
-  const { cpu_ns, held_bytes, sent_bytes, scaling } = cell;
+  const { cpu_ns, background_cpu_ns, held_bytes, sent_bytes, scaling } = cell;
   if (!cpu_ns) {
     return (
       <td className="absent" title={cell.reason ?? undefined}>
@@ -114,6 +114,9 @@ function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
       </Link>{" "}
       <small className="below">{interval(cpu_ns, SERVER)}</small>
       <Standing cell={cell} answer={answer} caseId={shown.id} />
+      {background_cpu_ns && (
+        <small className="below">+ {cost(background_cpu_ns.value, SERVER)} of its own threads, both sides</small>
+      )}
       <small className="below">
         {held_bytes ? `${bytes(held_bytes.value)} held` : "heap not measured"}
         {sent_bytes && <>, {bytes(sent_bytes.value)} sent</>}

@@ -140,7 +140,7 @@ function Results({ answer }: { answer: Stacks }) {
     return (
       <Empty title="No libraries to compare yet">
         <FirstRun
-          how="This spec measures OpenSSL, GnuTLS and AWS-LC beside each other in 15 kinds of connections:"
+          how="This spec measures eight libraries beside each other in 15 kinds of connections:"
           command={SPEC}
         />
       </Empty>
@@ -183,7 +183,8 @@ function Method({ answer }: { answer: Stacks }) {
         <dd>
           CPU time of the server, both sides in one process without sockets: of the handshake, with data of
           the whole connection. The median of the invocations with its 95% confidence interval. Below it: the
-          heap that an open connection holds, and the bytes that the server sends in a handshake.
+          heap that an open connection holds, and the bytes that the server sends in a handshake. What a
+          library's own threads do, such as a garbage collector, is beside it and in no verdict.
         </dd>
         <dt>Cheapest</dt>
         <dd>

@@ -1,50 +1,31 @@
 """A kit of BoringSSL, built from its crate with the real recipe, measured beside this machine's OpenSSL. It is of the
 older series, whose libcrypto is C, since that compiles in half the time."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
-from kexbench.material.store import MaterialStore
-from kexbench.runner.job_input import JobInputKit
-from kexbench.runner.probe import WorkerProber
-from kexbench.settings import Settings
-from tests.runner.real import OPENSSL, RealKits, a_case, measured, missing, values
+from kexbench.kits import read_probe
+from tests.runner.built import ALL_BUILDS, built_kits, built_with, contract_with
+from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 VERSION = "4.22.0"
 BORINGSSL = f"boringssl@crate/{VERSION}"
-TOOLS = ("cargo", "cmake", "c++", "make", "git")
 FULL, RESUMED, VERIFIED = (
     a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more)
     for more in ({}, {"resumption": "psk-dhe"}, {"chain_length": 2, "verification": True})
 )
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 pytestmark = [
-    pytest.mark.builds,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
+    *built_with("cargo", "cmake", "c++", "make", "git"),
+    pytest.mark.skipif(not ALL_BUILDS, reason="built by make test-libraries alone"),
 ]
 
 
 @pytest.fixture(scope="module")
 def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
-    """The library's build outlives the test in the machine's cache."""
-    root, settings = tmp_path_factory.mktemp("boringssl"), Settings()
-    prober = WorkerProber(MaterialStore(root / "material"))
-    workshop = Workshop(WorkerSource(settings.workers), default_providers(settings.cache), prober)
-    kit_store = KitStore(root / "kits", workshop)
-    try:
-        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (BORINGSSL, OPENSSL)}
-    except KitError as error:
-        if error.stage == "fetch":
-            pytest.skip(f"the crate can't be had: {error.reason}")
-        raise
-    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+    return built_kits(tmp_path_factory.mktemp("boringssl"), BORINGSSL)
 
 
 def test_the_kits_version_is_the_crates(kits: RealKits) -> None:
@@ -86,14 +67,4 @@ def test_what_this_version_lacks_is_unsupported(kits: RealKits, tmp_path: Path) 
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
     """The same suite that runs with this machine's OpenSSL and GnuTLS."""
-    settings = Settings()
-    fingerprints = (settings.cache / "builds").glob(f"boringssl-{VERSION}-*/kexbench")
-    newest = max(fingerprints, key=lambda path: path.stat().st_mtime)
-    done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "built", f"BUILT=boringssl={newest}", f"TEST_ROOT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"BoringSSL {VERSION}" in done.stdout
+    assert f"BoringSSL {VERSION}" in contract_with("boringssl", VERSION, tmp_path)

@@ -1,22 +1,17 @@
 """A kit of Go's crypto/tls, built by its toolchain with the real recipe, measured beside this machine's OpenSSL."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
+from kexbench.kits import read_probe
 from kexbench.material.store import MaterialStore
 from kexbench.runner.counting import count_invocation
-from kexbench.runner.job_input import JobInputKit
 from kexbench.runner.order import Turn
-from kexbench.runner.probe import WorkerProber
-from kexbench.settings import Settings
+from tests.runner.built import built_kits, built_with, contract_with
 from tests.runner.conftest import QUIET, UNPINNED
-from tests.runner.real import OPENSSL, RealKits, a_case, a_job_input, measured, missing, values
+from tests.runner.real import OPENSSL, RealKits, a_case, a_job_input, measured, values
 
 GO = "go@toolchain/1.26.8"
 FULL, RESUMED, HYBRID, PSK_ALONE = (
@@ -28,27 +23,12 @@ FULL, RESUMED, HYBRID, PSK_ALONE = (
         {"group": "X25519", "resumption": "psk"},
     )
 )
-pytestmark = [
-    pytest.mark.builds,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.skipif(shutil.which("go") is None, reason="go is absent"),
-]
+pytestmark = built_with("go")
 
 
 @pytest.fixture(scope="module")
 def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
-    """The library's build outlives the test in the machine's cache."""
-    root, settings = tmp_path_factory.mktemp("go"), Settings()
-    prober = WorkerProber(MaterialStore(root / "material"))
-    providers = default_providers(settings.cache, settings.workers.parent)
-    kit_store = KitStore(root / "kits", Workshop(WorkerSource(settings.workers), providers, prober))
-    try:
-        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (GO, OPENSSL)}
-    except KitError as error:
-        if error.stage == "fetch":
-            pytest.skip(f"the toolchain can't be had: {error.reason}")
-        raise
-    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+    return built_kits(tmp_path_factory.mktemp("go"), GO)
 
 
 def test_the_kit_has_gos_version_and_its_defaults(kits: RealKits) -> None:
@@ -104,14 +84,4 @@ def test_a_count_of_instructions_is_refused_with_its_reason(kits: RealKits, tmp_
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
     """The same suite that runs with this machine's OpenSSL and GnuTLS."""
-    settings = Settings()
-    archives = (settings.cache / "builds").glob("go-1.26.8-*")
-    newest = max(archives, key=lambda path: path.stat().st_mtime)
-    done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "built", f"BUILT=go={newest}", f"TEST_ROOT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Go 1.26.8 crypto/tls" in done.stdout
+    assert "Go 1.26.8 crypto/tls" in contract_with("go", "1.26.8", tmp_path)

@@ -1,47 +1,25 @@
 """A kit of rustls, built by the real cargo, measured beside this machine's OpenSSL. Its provider is ring, which
 compiles in a quarter of the time of aws-lc-rs, the crate's default."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
-from kexbench.material.store import MaterialStore
-from kexbench.runner.job_input import JobInputKit
-from kexbench.runner.probe import WorkerProber
-from kexbench.settings import Settings
-from tests.runner.real import OPENSSL, RealKits, a_case, measured, missing, values
+from kexbench.kits import read_probe
+from tests.runner.built import built_kits, built_with, contract_with
+from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 RUSTLS = "rustls@crate/0.23.46+with-ring"
-TOOLS = ("cargo", "rustc", "make")
 FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
-pytestmark = [
-    pytest.mark.builds,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
-]
+pytestmark = built_with("cargo", "rustc", "make")
 
 
 @pytest.fixture(scope="module")
 def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
-    """The library's build outlives the test in the machine's cache."""
-    root, settings = tmp_path_factory.mktemp("rustls"), Settings()
-    prober = WorkerProber(MaterialStore(root / "material"))
-    providers = default_providers(settings.cache, settings.workers.parent)
-    kit_store = KitStore(root / "kits", Workshop(WorkerSource(settings.workers), providers, prober))
-    try:
-        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (RUSTLS, OPENSSL)}
-    except KitError as error:
-        if error.stage == "fetch":
-            pytest.skip(f"the crates can't be had: {error.reason}")
-        raise
-    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+    return built_kits(tmp_path_factory.mktemp("rustls"), RUSTLS)
 
 
 def test_the_kit_has_the_crates_that_it_was_built_from(kits: RealKits) -> None:
@@ -91,13 +69,4 @@ def test_what_the_library_lacks_is_unsupported(kits: RealKits, tmp_path: Path) -
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
     """The same suite that runs with this machine's OpenSSL and GnuTLS."""
-    settings = Settings()
-    newest = max((settings.cache / "builds").glob("rustls-0.23.46-*"), key=lambda path: path.stat().st_mtime)
-    done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "built", f"BUILT=rustls={newest}", f"TEST_ROOT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "rustls 0.23.46 with " in done.stdout
+    assert "rustls 0.23.46 with " in contract_with("rustls", "0.23.46", tmp_path)

@@ -1,46 +1,24 @@
 """A kit of s2n-tls, built from its crate with the real recipe, measured beside this machine's OpenSSL."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
-from kexbench.material.store import MaterialStore
-from kexbench.runner.job_input import JobInputKit
-from kexbench.runner.probe import WorkerProber
-from kexbench.settings import Settings
-from tests.runner.real import OPENSSL, RealKits, a_case, measured, missing, values
+from kexbench.kits import read_probe
+from tests.runner.built import built_kits, built_with, contract_with
+from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 S2N = "s2n@crate/0.3.47"
-TOOLS = ("cargo", "cmake", "c++", "make", "ar")
 FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
-pytestmark = [
-    pytest.mark.builds,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
-]
+pytestmark = built_with("cargo", "cmake", "c++", "make", "ar")
 
 
 @pytest.fixture(scope="module")
 def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
-    """The library's build outlives the test in the machine's cache."""
-    root, settings = tmp_path_factory.mktemp("s2n"), Settings()
-    prober = WorkerProber(MaterialStore(root / "material"))
-    workshop = Workshop(WorkerSource(settings.workers), default_providers(settings.cache), prober)
-    kit_store = KitStore(root / "kits", workshop)
-    try:
-        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (S2N, OPENSSL)}
-    except KitError as error:
-        if error.stage == "fetch":
-            pytest.skip(f"the crates can't be had: {error.reason}")
-        raise
-    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+    return built_kits(tmp_path_factory.mktemp("s2n"), S2N)
 
 
 def test_the_kit_names_both_crates_and_can_do_what_the_librarys_policies_have(kits: RealKits) -> None:
@@ -87,14 +65,4 @@ def test_a_hybrid_is_measured_and_what_the_library_lacks_is_unsupported(kits: Re
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
     """The same suite that runs with this machine's OpenSSL and GnuTLS."""
-    settings = Settings()
-    fingerprints = (settings.cache / "builds").glob("s2n-0.3.47-*/kexbench")
-    newest = max(fingerprints, key=lambda path: path.stat().st_mtime)
-    done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "built", f"BUILT=s2n={newest}", f"TEST_ROOT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "s2n-tls 0.3.47 with AWS-LC 5.12.0" in done.stdout
+    assert "s2n-tls 0.3.47 with AWS-LC 5.12.0" in contract_with("s2n", "0.3.47", tmp_path)

@@ -1,47 +1,25 @@
 """A kit of wolfSSL, built from its crate with the real recipe, measured beside this machine's OpenSSL."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.kits import KitError, KitStore, WorkerSource, Workshop, default_providers, read_probe
-from kexbench.material.store import MaterialStore
-from kexbench.runner.job_input import JobInputKit
-from kexbench.runner.probe import WorkerProber
-from kexbench.settings import Settings
-from tests.runner.real import OPENSSL, RealKits, a_case, measured, missing, values
+from kexbench.kits import read_probe
+from tests.runner.built import built_kits, built_with, contract_with
+from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 WOLFSSL = "wolfssl@crate/5.3.0"
-TOOLS = ("cargo", "autoreconf", "automake", "libtoolize", "make")
 FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
 TICKET = a_case("TLSv1.2", "ECDHE-ECDSA", group="X25519", resumption="ticket")
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 STATIC_RSA = a_case("TLSv1.2", "RSA")
-pytestmark = [
-    pytest.mark.builds,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"one of {', '.join(TOOLS)} is absent"),
-]
+pytestmark = built_with("cargo", "autoreconf", "automake", "libtoolize", "make")
 
 
 @pytest.fixture(scope="module")
 def kits(tmp_path_factory: pytest.TempPathFactory) -> RealKits:
-    """The library's build outlives the test in the machine's cache."""
-    root, settings = tmp_path_factory.mktemp("wolfssl"), Settings()
-    prober = WorkerProber(MaterialStore(root / "material"))
-    workshop = Workshop(WorkerSource(settings.workers), default_providers(settings.cache), prober)
-    kit_store = KitStore(root / "kits", workshop)
-    try:
-        manifests = {reference: kit_store.add(SubjectRef.parse(reference)) for reference in (WOLFSSL, OPENSSL)}
-    except KitError as error:
-        if error.stage == "fetch":
-            pytest.skip(f"the crate can't be had: {error.reason}")
-        raise
-    return {name: JobInputKit(folder=kit_store.folder(kit.kit_id), manifest=kit) for name, kit in manifests.items()}
+    return built_kits(tmp_path_factory.mktemp("wolfssl"), WOLFSSL)
 
 
 def test_the_kit_has_the_librarys_version_and_the_crates(kits: RealKits) -> None:
@@ -87,13 +65,4 @@ def test_a_hybrid_is_measured_and_what_the_library_lacks_is_unsupported(kits: Re
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:
     """The same suite that runs with this machine's OpenSSL and GnuTLS."""
-    settings = Settings()
-    newest = max((settings.cache / "builds").glob("wolfssl-5.9.4-*/kexbench"), key=lambda path: path.stat().st_mtime)
-    done = subprocess.run(
-        ["make", "-s", "-C", settings.workers, "built", f"BUILT=wolfssl={newest}", f"TEST_ROOT={tmp_path}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "wolfSSL 5.9.4" in done.stdout
+    assert "wolfSSL 5.9.4" in contract_with("wolfssl", "5.9.4", tmp_path)

@@ -24,6 +24,8 @@ from kexbench.domain.subjects import Subject
 from kexbench.store.port import SampleStore, Selection
 
 _TOO_FEW = "too few invocations have the CPU time of both servers"
+_BACKGROUND_SHARE = 0.01
+"""Of the server's time, from which on the time of a library's own threads is told."""
 _CellOf = Mapping[tuple[str, str], Cell]
 """By case id and subject."""
 
@@ -48,6 +50,7 @@ class StacksTable:
         self._kind = HostKind(here.pool or "", here.cpu_model or "")
         older = (each.name for each in previous.values() if each)
         self._cpu = self._cells(Metric.SERVER_CPU_NS, (*names, *older))
+        self._background = self._cells(Metric.BACKGROUND_CPU_NS, names)
         self._held = self._cells(Metric.SERVER_HELD_BYTES, names)
         self._sent = self._cells(Metric.SERVER_BYTES, names)
         self._previous = previous
@@ -191,6 +194,7 @@ class StacksTable:
             **vars(ranked),
             subject=subject.name,
             cpu_ns=cpu.estimate if cpu else None,
+            background_cpu_ns=_worth_telling(self._background.get(place), cpu),
             held_bytes=held.estimate if held else None,
             sent_bytes=sent.estimate if sent else None,
             change=cpu.change if cpu and self._is_from_previous(cpu) else None,
@@ -211,6 +215,14 @@ class StacksTable:
             return None
         ends = " ".join(f"{each.library}@{each.source}" for each in (base, subject))
         return f"kexbench compare {ends} --case '{case.case_id}'"
+
+
+def _worth_telling(background: Cell | None, cpu: Cell | None) -> Estimate | None:
+    """Libraries without threads of their own have some nanoseconds too: what the process does between batches."""
+    if not background or not background.estimate or not cpu or not cpu.estimate:
+        return None
+    tells = background.estimate.value >= _BACKGROUND_SHARE * cpu.estimate.value
+    return background.estimate if tells else None
 
 
 def _alone_label(case: Case) -> str:

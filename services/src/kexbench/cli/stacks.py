@@ -128,6 +128,7 @@ def _table(answer: Stacks) -> Table:
 
 def _cell(cell: StackCell) -> str:
     sizes = [
+        f"+ {cell.background_cpu_ns.value / 1e3:,.4g} own threads" if cell.background_cpu_ns else "",
         f"{cell.held_bytes.value:,.0f} B held" if cell.held_bytes else "",
         f"{cell.sent_bytes.value:,.0f} B sent" if cell.sent_bytes else "",
         f"{cell.scaling.value:.2f}× one thread" if cell.scaling else "",
