@@ -63,7 +63,7 @@ enum outcome connection_begin(struct connection *c, const struct visit *visit, b
 static bool prove(struct connection *c) {
     const struct visit *v = c->visit;
     struct negotiated seen;
-    struct evidence evidence = {c->wires, -1};
+    struct evidence evidence = {c->wires, true, -1};
     c->proven = prove_side(v->backend, c->side, ROLE_CLIENT, evidence, &v->tls_case, &v->wanted[c->resumes],
                            &seen, &c->fault);
     c->resumed = c->proven && seen.resumed;

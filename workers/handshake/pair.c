@@ -319,6 +319,8 @@ static bool prove_wire(const struct evidence *evidence, const struct tls_case *c
         out->tickets = evidence->tickets;
     if (!wanted->resumed)
         return true;
+    if (c->protocol == TLS_1_2 && evidence->wires[ROLE_SERVER].counts_records)
+        out->tickets = server.new_ticket;
     if (c->protocol == TLS_1_2)
         return prove_session(&client, &server, c->resumption == RESUME_TICKET, fault);
     return prove_psk(&server, c->resumption == RESUME_PSK_DHE, fault);
@@ -345,7 +347,9 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
         -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
         return false;
-    if (out->tickets >= 0 && backend->traits != NULL && backend->traits->early_tickets)
+    bool early_tickets = out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0 &&
+                         backend->traits != NULL && backend->traits->early_tickets;
+    if (out->tickets >= 0 && early_tickets)
         out->tickets = told;
     if (issued > 0 && out->tickets > 0) /* several may be in one record */
         out->tickets = issued;
@@ -353,11 +357,16 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
         out->tickets = taken_in;
     if (taken_in == 0)
         return fault_set(fault, FAULT_MISMATCH, "tickets: wanted the library's default, the client got 0");
-    bool alone = role == ROLE_CLIENT && tls_case->roles != ROLES_BOTH;
     if (role == ROLE_CLIENT && (out->protocol == NULL || out->cipher == NULL || out->group == NULL ||
-                                (alone && out->signature == NULL)))
+                                (evidence.alone && out->signature == NULL)))
         return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
-    return negotiated_matches(wanted, out, role_name(role), fault);
+    if (role == ROLE_SERVER && evidence.alone && wanted->client_signature != NULL &&
+        out->client_signature == NULL)
+        return fault_set(fault, FAULT_ERROR, "the server can't tell what its client signed with");
+    struct negotiated fitting = *wanted;
+    if (out->resumed && early_tickets)
+        fitting.tickets = -1; /* there is no setting against the one that a resumption brings */
+    return negotiated_matches(&fitting, out, role_name(role), fault);
 }
 
 /* What one side can't tell is the other's to tell. */
@@ -384,7 +393,7 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
 bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negotiated *seen,
                 struct fault *fault) {
     struct negotiated views[ROLES];
-    struct evidence evidence = {pair->wires, pair->tickets};
+    struct evidence evidence = {pair->wires, false, pair->tickets};
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         if (!prove_side(pair->backend, pair->sides[role], role, evidence, pair->tls_case, wanted,
                         &views[role], fault))
@@ -393,6 +402,8 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
     struct negotiated both = merged(views[ROLE_CLIENT], &views[ROLE_SERVER]);
     if (both.signature == NULL)
         return fault_set(fault, FAULT_ERROR, "neither side can tell what the server signed with");
+    if (wanted->client_signature != NULL && both.client_signature == NULL)
+        return fault_set(fault, FAULT_ERROR, "neither side can tell what the client signed with");
     if (seen != NULL)
         *seen = both;
     return true;

@@ -34,6 +34,7 @@ struct spans {
 /* What the wire and the order of the turns tell of one handshake. */
 struct evidence {
     const struct wire *wires; /* by the role that writes */
+    bool alone;               /* the other side is in another process */
     int tickets;              /* records of the server's after the client was done; negative: not counted */
 };
 

@@ -93,7 +93,7 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
     pipe_reset(&pair->sent[ROLE_SERVER]);
     pair->sides[role] = p->backend->open(p->context, role, end, false, fault);
     bool good = pair->sides[role] != NULL && take_turns(p, pair, role, cpu_ns, fault) &&
-                prove_side(p->backend, pair->sides[role], role, (struct evidence){pair->wires, -1},
+                prove_side(p->backend, pair->sides[role], role, (struct evidence){pair->wires, true, -1},
                            &p->tls_case, &p->wanted, seen == NULL ? &unused : seen, fault);
     *bytes += pair->sent[role].written;
     pair_close(pair, false, &unused_spans);

@@ -188,15 +188,12 @@ bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
     return whole;
 }
 
-/* RFC 5077, section 3.1: an abbreviated handshake has no certificate. The message may be in the same record.
- */
-static bool goes_on_resumed(const struct wire *wire, const struct rest *behind) {
+/* The message may be in the same record. */
+static bool issues_ticket(const struct wire *wire, const struct rest *behind) {
     if (behind->length > 0)
         return behind->at[0] == NEW_SESSION_TICKET;
-    if (wire->next_length < WIRE_NEXT_BYTES)
-        return false;
-    return wire->next[0] == CHANGE_CIPHER_SPEC_RECORD ||
-           (wire->next[0] == HANDSHAKE_RECORD && wire->next[RECORD_HEADER] == NEW_SESSION_TICKET);
+    return wire->next_length == WIRE_NEXT_BYTES && wire->next[0] == HANDSHAKE_RECORD &&
+           wire->next[RECORD_HEADER] == NEW_SESSION_TICKET;
 }
 
 bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
@@ -208,7 +205,10 @@ bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
     if (!hello(wire, SERVER_HELLO, &body, &behind, &random, &out->session_id) ||
         !skip(&body, 3)) /* cipher suite and compression */
         return false;
-    out->resumes = goes_on_resumed(wire, &behind);
+    out->new_ticket = issues_ticket(wire, &behind);
+    /* RFC 5077, section 3.1: an abbreviated handshake has no certificate. */
+    out->resumes = out->new_ticket || (behind.length == 0 && wire->next_length == WIRE_NEXT_BYTES &&
+                                       wire->next[0] == CHANGE_CIPHER_SPEC_RECORD);
     out->hello_retry = memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
     if (body.length == 0)
         return true;

@@ -47,6 +47,7 @@ struct server_hello {
     bool pre_shared_key;
     bool encrypt_then_mac;
     bool extended_master_secret; /* of TLS 1.2 alone */
+    bool new_ticket;             /* TLS 1.2: a NewSessionTicket follows at once, as in a resumption */
     bool resumes;                /* TLS 1.2: a ticket or ChangeCipherSpec follows, not a certificate */
 };
 

@@ -11,8 +11,12 @@
 enum { SESSION_LIFETIME_S = 1700 };
 
 /* What this backend or every build of the library lacks; NULL: nothing that is known here. */
+/* Where a callback overrules what is wrong with an intermediate, the library trusts that one and verifies
+ * what it signed (AddCA in src/internal.c), which would be work that the case does not have. */
 static const char *lacks(const struct tls_case *c) {
-    return c->fips                              ? "this is not wolfSSL's FIPS module"
+    return c->client_authentication && !c->verification && c->chain_length > 1
+               ? "wolfSSL verifies a client's certificate below an intermediate, whatever it is told"
+           : c->fips                            ? "this is not wolfSSL's FIPS module"
            : c->key_type == KEY_RSA_PSS         ? "wolfSSL does not sign as rsa_pss_pss with an RSA-PSS key"
            : c->method == METHOD_DHE            ? "no finite-field DH is set up with wolfSSL"
            : c->early_data_bytes > 0            ? "no early data is set up with wolfSSL"

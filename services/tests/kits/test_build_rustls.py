@@ -85,7 +85,7 @@ def test_a_kit_names_what_was_compiled_and_not_what_a_lock_file_has_for_other_sy
 ) -> None:
     resolution = provider().resolve(SubjectRef.parse("rustls@crate/0.23.46"), an_attempt(tmp_path / "a"), refresh=False)
     packages = [(package.name, package.version, package.sha256) for package in resolution.packages]
-    assert packages == [("crate ring", "0.17.14", A), ("crate rustls", "0.23.46", B)]
+    assert packages == [("ring", "0.17.14", A), ("crate rustls", "0.23.46", B)]
     profile = resolution.profile
     assert (resolution.version, profile.linkage, profile.compiler) == ("0.23.46", "static", "rustc 1.95.0")
 

@@ -82,14 +82,14 @@ func (s *side) peerSignature() int {
 	return unknown
 }
 
-// toldTickets is how many tickets a client took in, and that a server without keys for them issued none. The one that a
-// resumed handshake of TLS 1.3 brings its client leaves unread.
+// toldTickets is how many tickets a client took in and a server issued. The one of a resumed handshake of TLS 1.3 the client
+// leaves unread, so the server tells it (sendSessionTicket in handshake_server_tls13.go).
 func (s *side) toldTickets(protocol uint16) int {
 	switch {
 	case s.isClient && !s.resumes:
 		return s.tickets
-	case !s.isClient && protocol == tls.VersionTLS13 && s.hidden("ticketKeys").Len() == 0:
-		return 0
+	case !s.isClient && protocol == tls.VersionTLS13:
+		return min(1, s.hidden("ticketKeys").Len())
 	}
 	return unknown
 }

@@ -235,6 +235,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         title="rustls",
         licence="Apache-2.0 OR ISC OR MIT",
         crate=Crate(name="rustls", folder=".", version=VersionOfCrate.SAME),
+        components={"awslc": re.compile("aws-lc-sys"), "ring": re.compile("ring")},
     ),
     "go": LibraryRow(
         title="Go crypto/tls",

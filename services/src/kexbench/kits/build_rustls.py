@@ -180,7 +180,7 @@ def compiled_packages(lock: str, listed: str) -> tuple[Package, ...]:
     """The registry's packages of a lock file that `cargo tree` lists. A lock file has those of all platforms."""
     compiled = set(_LISTED.findall(listed))
     return tuple(
-        Package(name=f"crate {package['name']}", version=package["version"], sha256=package["checksum"])
+        Package(name=_package_name(package["name"]), version=package["version"], sha256=package["checksum"])
         for package in tomllib.loads(lock)["package"]
         if "checksum" in package and (package["name"], package["version"]) in compiled
     )
@@ -188,3 +188,8 @@ def compiled_packages(lock: str, listed: str) -> tuple[Package, ...]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in version.split("."))
+
+
+def _package_name(crate: str) -> str:
+    """The library is a crate; what it stands on has the plain name, by which components are found."""
+    return f"crate {crate}" if crate == "rustls" else crate

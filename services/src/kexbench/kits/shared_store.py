@@ -25,6 +25,8 @@ FRESH = timedelta(hours=24)
 """How long a reference that may move to another version keeps its kit."""
 _FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}|crate/.*|toolchain/.*")
 """An origin that names a hash or a release always means the same sources."""
+_BESIDE_ITS_CRATE = ("rustls",)
+"""Libraries that are built with the newest release of what they stand on."""
 
 
 class OtherKit(Exception):
@@ -151,4 +153,6 @@ class SharedKitStore:
 
 def _moves(reference: SubjectRef) -> bool:
     """Whether a reference may mean another version later."""
+    if reference.library in _BESIDE_ITS_CRATE:
+        return True
     return reference.told_version is None and not _FIXED_ORIGIN.fullmatch(reference.origin)

@@ -169,13 +169,19 @@ pub fn client(case: &ForeignCase, sessions: Arc<Sessions>) -> Result<ClientConfi
     } else {
         builder.with_client_auth_cert(chain(case)?, key(case)?).map_err(failed("the client can't be configured"))?
     };
-    config.resumption = match case.resumption {
+    config.resumption = resumption(case, sessions);
+    config.enable_early_data = case.early_data_bytes > 0;
+    config.enable_sni = false; // as the clients of the other libraries
+    Ok(config)
+}
+
+/// What a client asks for and keeps; one that resumes keeps nothing new.
+pub fn resumption(case: &ForeignCase, sessions: Arc<Sessions>) -> Resumption {
+    match case.resumption {
         resumption::SESSION_ID => Resumption::store(sessions).tls12_resumption(Tls12Resumption::SessionIdOnly),
         resumption::NONE if case.protocol != 0 && case.default_tickets == 0 => Resumption::disabled(),
         _ => Resumption::store(sessions),
-    };
-    config.enable_early_data = case.early_data_bytes > 0;
-    Ok(config)
+    }
 }
 
 pub fn server(case: &ForeignCase) -> Result<ServerConfig, Failure> {

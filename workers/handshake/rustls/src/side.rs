@@ -27,7 +27,7 @@ impl Context {
         let kept = Arc::new(Sessions::default());
         let client = configure::client(case, Arc::default())?;
         let mut resuming = client.clone(); // a session belongs to the verifier that it was made with
-        resuming.resumption = rustls::client::Resumption::store(Arc::clone(&kept) as Arc<_>);
+        resuming.resumption = configure::resumption(case, Arc::clone(&kept));
         let server = configure::server(case)?;
         let resumed = configure::resuming(&server, case);
         Ok(Self {
