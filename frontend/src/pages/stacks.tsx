@@ -140,7 +140,7 @@ function Results({ answer }: { answer: Stacks }) {
     return (
       <Empty title="No libraries to compare yet">
         <FirstRun
-          how="This spec measures eight libraries beside each other in 15 kinds of connections:"
+          how="This spec measures eight libraries beside each other in 15 cases:"
           command={SPEC}
         />
       </Empty>

@@ -230,6 +230,9 @@ def test_the_machine_kind_is_that_of_most_libraries(client: httpx2.Client, empty
     other = asked(client, cpu_model=OTHER_CPU.cpu_model)
     assert [stack["end"]["label"] for stack in other["stacks"]] == ["OpenSSL 3.5.7"]
     assert standings(other, FULL) == {"openssl": "alone"}
+    elsewhere = asked(client, cpu_model=OTHER_CPU.cpu_model, version="fake@1.0")  # which was measured on the first one
+    assert [stack["end"]["label"] for stack in elsewhere["stacks"]] == ["OpenSSL 3.5.7"]
+    assert [cell["subject"] for cell in elsewhere["columns"][0]["cells"]] == [elsewhere["stacks"][0]["subject"]["name"]]
 
 
 def test_a_protocol_has_a_table_of_its_own(client: httpx2.Client, empty_store: ClickHouseStore) -> None:

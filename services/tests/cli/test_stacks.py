@@ -30,7 +30,10 @@ def test_two_stacks_are_ranked_by_their_verdict(cli: Cli) -> None:
     assert [cell.standing for cell in column.cells] == ["cheapest", "more"]
     assert column.cells[1].ratio
     assert column.cells[1].ratio.ratio == pytest.approx(1.05, abs=0.01)
-    assert answer.workload is None
+    sentence = "No mix of ECDSA P-256 and 40% resumed connections: no handshake that resumes with P-256 was measured."
+    assert answer.workload
+    assert answer.workload.sentence == sentence
+    assert {cost.standing for cost in answer.workload.costs} == {"missing"}
 
 
 def test_one_library_alone_is_shown_with_the_reason(cli: Cli) -> None:

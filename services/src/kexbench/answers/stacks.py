@@ -27,7 +27,7 @@ class StacksRequest:
     protocol: Protocol | None = None
     libraries: Sequence[str] = ()
     versions: Sequence[str] = ()
-    """Shown in place of the newest versions of their libraries."""
+    """Shown in place of the newest versions of their libraries, where they were measured on the machine kind."""
     certificate: str | None = None
     resumed_percent: int = DEFAULT_RESUMED_PERCENT
 
@@ -53,9 +53,11 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
     protocol = asked.protocol or next(iter(protocols), PROTOCOLS[0])
     cases = [case for case in cases if case.protocol is protocol]
     measured = {row.subject: row for row in everywhere if row.host_kind == kind}
-    named = [version_of(store, catalogue, Metric.CPU_NS, text) for text in asked.versions]
+    named = [
+        subject for text in asked.versions if (subject := version_of(store, catalogue, Metric.CPU_NS, text)) in measured
+    ]
     subjects = _stacks_of(measured, named, {case.case_id for case in cases})
-    numbers = {subject.name: measured[subject].case_ids if subject in measured else frozenset() for subject in subjects}
+    numbers = {subject.name: measured[subject].case_ids for subject in subjects}
     counts = {case.case_id: sum(case.case_id in ids for ids in numbers.values()) for case in cases}
     previous = {subject.name: _previous(subject, measured) for subject in subjects}
     table = StacksTable(store, here, subjects, previous, columns_of(counts, cases))
@@ -72,7 +74,6 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
                 measured_at=measured[subject].measured_at,
             )
             for subject in subjects
-            if subject in measured
         ],
         columns=columns,
         workload=workload_of(store, kind, subjects, columns, asked.certificate, asked.resumed_percent),
@@ -107,5 +108,5 @@ def _stacks_of(
 
 
 def _previous(subject: Subject, measured: Mapping[Subject, MeasuredSubjectRow]) -> Subject | None:
-    own = measured[subject].case_ids if subject in measured else frozenset()
+    own = measured[subject].case_ids
     return previous_of(subject, [each for each, row in measured.items() if not own.isdisjoint(row.case_ids)])

@@ -51,8 +51,8 @@ class StackCell(Ranked):
     subject: str = Field(description="unique name")
     cpu_ns: Estimate | None = Field(description="CPU time of the server")
     background_cpu_ns: Estimate | None = Field(
-        description="CPU time of the library's own threads, such as a garbage collector, for both sides of a connection; "
-        "not part of `cpu_ns`; null where there is next to none"
+        description="CPU time of the library's own threads, such as a garbage collector, for both sides of a "
+        "connection; not part of `cpu_ns`; null where there is next to none"
     )
     held_bytes: Estimate | None = Field(description="heap that an open connection holds in the server")
     sent_bytes: Estimate | None = Field(description="bytes that the server sends in a handshake")

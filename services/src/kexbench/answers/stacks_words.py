@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kexbench.answers.stacks_columns import Work
-from kexbench.answers.stacks_shapes import StackColumn, WorkloadCost
+from kexbench.answers.stacks_shapes import StackColumn, Standing, WorkloadCost
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.numbers import counted, size_words
 
@@ -40,11 +40,19 @@ def stacks_sentence(labels: Mapping[str, str], columns: Sequence[StackColumn]) -
         return "No two stacks can be compared: measure them in one run."
     kinds = f"{counted(ranked, 'kind')} of connections"
     if not wins:
-        return f"None is the cheapest alone: in {kinds}, several are not told apart."
+        return f"None is the cheapest alone: in {kinds}, several are not told apart.{_unranked(standings)}"
     (first, most), *others = wins.most_common()
     names = [f"{labels[first]} in {most} of {kinds}", *(f"{labels[name]} in {count}" for name, count in others)]
     equal = f" In {ties}, several are not told apart." if ties else ""
-    return f"Cheapest for a server: {', '.join(names)}.{equal}"
+    return f"Cheapest for a server: {', '.join(names)}.{equal}{_unranked(standings)}"
+
+
+def _unranked(standings: Sequence[Sequence[tuple[Standing, str]]]) -> str:
+    """A library that did other work may cost less, so that it is there has to be said."""
+    names = {name for column in standings for standing, name in column if standing in ("other work", "not compared")}
+    if not names:
+        return ""
+    return f" In some, {len(names)} {'library is' if len(names) == 1 else 'libraries are'} not ranked."
 
 
 def workload_sentence(
@@ -56,14 +64,15 @@ def workload_sentence(
     first = [cost for cost in costs if cost.standing in ("cheapest", "equal") and cost.cpu_ns]
     if not first:
         return f"{mix}, no two stacks can be compared."
-    names = [f"{labels[cost.subject]}: {_microseconds(cost.cpu_ns)}" for cost in first if cost.cpu_ns]
+    costs_of = {labels[cost.subject]: _microseconds(cost.cpu_ns) for cost in first if cost.cpu_ns}
     if len(first) > 1:
-        return f"{mix}, several are the cheapest for a server and not told apart: {'; '.join(names)}."
+        named = "; ".join(f"{label}: {amount}" for label, amount in costs_of.items())
+        return f"{mix}, the lowest costs for a server are not told apart: {named}."
     (only,) = first
-    name, _, amount = names[0].partition(": ")
+    ((label, amount),) = costs_of.items()
     assert only.ratio is not None
     less = size_words(only.ratio.ratio, only.ratio.low, only.ratio.high)
-    return f"{mix}, {name} is the cheapest for a server: {amount}, {less} less than {labels[only.against or '']}."
+    return f"{mix}, {label} is the cheapest for a server: {amount}, {less} less than {labels[only.against or '']}."
 
 
 def _microseconds(cost: Estimate) -> str:

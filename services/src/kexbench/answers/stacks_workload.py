@@ -16,6 +16,7 @@ from kexbench.answers.stacks_shapes import RANKED, Ranked, StackColumn, Workload
 from kexbench.answers.stacks_words import column_label, workload_sentence
 from kexbench.answers.subjects import end_of
 from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import Resumption
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.mixes import CostOf, MixPart, TrafficMix
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -33,12 +34,25 @@ def workload_of(
     certificate: str | None,
     resumed_percent: int,
 ) -> Workload | None:
-    """None if the table has no full handshake, or no resumed one that the mix needs. Raises Refusal for a certificate
-    that it does not have."""
+    """None if the table has no full handshake. Without the resumed one that it needs, the mix has a reason in place of
+    costs. Raises Refusal for a certificate that the table does not have."""
     full = _full(columns, certificate)
-    resumed = _resumed(columns) if resumed_percent else None
-    if full is None or (resumed_percent and resumed is None):
+    resumed = _resumed(columns, full) if full and resumed_percent else None
+    if full is None:
         return None
+    labels = {subject.name: end_of(subject).label for subject in subjects}
+    name = certificate_of(full.case)
+    if resumed_percent and resumed is None:
+        reason = f"no handshake that resumes with {full.case.group} was measured"
+        missing = [WorkloadCost(standing="missing", reason=reason, subject=each, cpu_ns=None) for each in labels]
+        return Workload(
+            certificate=name,
+            resumed_percent=resumed_percent,
+            full=full.case,
+            resumed=None,
+            costs=missing,
+            sentence=f"No mix of {name} and {resumed_percent}% resumed connections: {reason}.",
+        )
     shares = [(100 - resumed_percent, full), (resumed_percent, resumed)]
     parts = [(share / 100, column) for share, column in shares if share and column]
     mix = TrafficMix(
@@ -49,8 +63,6 @@ def workload_of(
         parts=tuple(MixPart(share, column.case.id, _case_of(column)) for share, column in parts),
     )
     costs = _Mixes(store, kind, mix).costs(subjects, [column for _, column in parts])
-    labels = {subject.name: end_of(subject).label for subject in subjects}
-    name = certificate_of(full.case)
     return Workload(
         certificate=name,
         resumed_percent=resumed_percent,
@@ -74,9 +86,14 @@ def _full(columns: Sequence[StackColumn], certificate: str | None) -> StackColum
     )
 
 
-def _resumed(columns: Sequence[StackColumn]) -> StackColumn | None:
-    """The way that keeps forward secrecy, before others."""
-    resumed = [column for column in columns if column.kind == "resumed"]
+def _resumed(columns: Sequence[StackColumn], full: StackColumn) -> StackColumn | None:
+    """The way that keeps forward secrecy, before others. With a key share it has the full handshake's group."""
+    resumed = [
+        column
+        for column in columns
+        if column.kind == "resumed"
+        and (column.case.resumption is not Resumption.PSK_DHE or column.case.group == full.case.group)
+    ]
     return min(resumed, key=lambda column: RESUMPTIONS.index(column.case.resumption), default=None)
 
 

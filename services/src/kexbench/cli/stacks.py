@@ -1,5 +1,6 @@
 """`kexbench stacks`: which library costs a server least."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
@@ -22,7 +23,7 @@ from kexbench.domain.upgrades import VERDICT_WORDS
 
 LEGEND = (
     "CPU time of the server for a handshake, or for the connection if it has data, in µs [95% confidence interval]; "
-    "relative to the lowest one in the same run; heap that an open connection holds; bytes sent. "
+    "relative to another one in the same run; heap that an open connection holds; bytes sent. "
     "Sockets, the kernel and the application come on top."
 )
 _STANDINGS: dict[Standing, str] = {"cheapest": "cheapest", "equal": "not told apart", "more": ""}
@@ -115,35 +116,41 @@ def _empty_table(answer: Stacks) -> Table:
 def _table(answer: Stacks) -> Table:
     """A column for each stack: a terminal is narrower than a page, and there are more kinds than stacks."""
     table = _empty_table(answer)
+    labels = _labels(answer)
     for stack in answer.stacks:
         table.add_column(Text(stack.end.label.replace(" ", "\n", 1)), justify="right", overflow="fold")
     if answer.workload:
         mix = f"Mix\n{answer.workload.certificate}, {answer.workload.resumed_percent}% resumed"
-        cells = [_cell_text(cost, cost.cpu_ns, []) for cost in answer.workload.costs]
+        cells = [_cell_text(cost, cost.cpu_ns, [], labels) for cost in answer.workload.costs]
         table.add_row(mix, *map(Text, cells), end_section=True)
     for column in answer.columns:
-        table.add_row(case_text(column_label(column)), *(Text(_cell(cell)) for cell in column.cells))
+        table.add_row(case_text(column_label(column)), *(Text(_cell(cell, labels)) for cell in column.cells))
     return table
 
 
-def _cell(cell: StackCell) -> str:
+def _labels(answer: Stacks) -> dict[str, str]:
+    return {stack.subject.name: stack.end.label for stack in answer.stacks}
+
+
+def _cell(cell: StackCell, labels: Mapping[str, str]) -> str:
     sizes = [
         f"+ {cell.background_cpu_ns.value / 1e3:,.4g} own threads" if cell.background_cpu_ns else "",
         f"{cell.held_bytes.value:,.0f} B held" if cell.held_bytes else "",
         f"{cell.sent_bytes.value:,.0f} B sent" if cell.sent_bytes else "",
         f"{cell.scaling.value:.2f}× one thread" if cell.scaling else "",
     ]
-    return _cell_text(cell, cell.cpu_ns, sizes)
+    return _cell_text(cell, cell.cpu_ns, sizes, labels)
 
 
-def _cell_text(ranked: Ranked, cost: Estimate | None, further: list[str]) -> str:
+def _cell_text(ranked: Ranked, cost: Estimate | None, further: list[str], labels: Mapping[str, str]) -> str:
     if cost is None:
         return "no number"
     interval = "" if cost.low is None or cost.high is None else f"[{cost.low / 1e3:,.4g}, {cost.high / 1e3:,.4g}]"
     standing = _STANDINGS.get(ranked.standing, "not ranked")
     relative = ""
-    if ranked.ratio and ranked.standing != "cheapest":
+    if ranked.ratio:
         relative = move_words(ranked.ratio.ratio, ranked.ratio.low, ranked.ratio.high).replace(" [", "\n[")
+        relative += f"\nvs {labels[ranked.against]}" if ranked.against else ""
         relative += "" if ranked.paired else "\nnot interleaved"
     return "\n".join(filter(None, [f"{cost.value / 1e3:,.4g}", interval, standing, relative, *further]))
 
@@ -170,7 +177,7 @@ def _changes(answer: Stacks) -> Table:
 
 def _reasons(answer: Stacks) -> list[str]:
     """Why cells have no rank: a line for each reason."""
-    labels = {stack.subject.name: stack.end.label for stack in answer.stacks}
+    labels = _labels(answer)
     places: dict[str, list[tuple[str, str]]] = {}
     for column in answer.columns:
         for cell in column.cells:

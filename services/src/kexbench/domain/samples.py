@@ -155,8 +155,8 @@ class Negotiated(Frozen):
     key_shares: Count | None = Field(None, description="in the client's first message")
     tickets: Count | None = Field(
         None,
-        description="that a TLS 1.3 server sent after the handshake, or any server in a resumption; with default tickets, that "
-        "the client took in",
+        description="that a TLS 1.3 server sent after the handshake, or any server in a resumption; with default "
+        "tickets, that the client took in",
     )
     verified_length: Count | None = Field(
         None, description="certificates from the server's to the trust anchor that the client verified; 0: not verified"

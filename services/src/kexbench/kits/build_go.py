@@ -109,7 +109,13 @@ class GoProvider(Provider):
             str(archive),
             ".",
         ]
-        compiler = {"CGO_ENABLED": "1", "CC": attempt.target.compiler, "CGO_CFLAGS": "-O2", "GOENV": "off", "GOPROXY": "off"}
+        compiler = {
+            "CGO_ENABLED": "1",
+            "CC": attempt.target.compiler,
+            "CGO_CFLAGS": "-O2",
+            "GOENV": "off",
+            "GOPROXY": "off",
+        }
         _go(attempt, "compile", "build", *arguments, command=root / "bin" / "go", folder=glue, environment=compiler)
         archive.with_suffix(".h").unlink(missing_ok=True)
 
