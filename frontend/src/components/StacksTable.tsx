@@ -115,7 +115,9 @@ function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
       <small className="below">{interval(cpu_ns, SERVER)}</small>
       <Standing cell={cell} answer={answer} caseId={shown.id} />
       {background_cpu_ns && (
-        <small className="below">+ {cost(background_cpu_ns.value, SERVER)} of its own threads, both sides</small>
+        <small className="below">
+          + {cost(background_cpu_ns.value, SERVER)} of its own threads, both sides
+        </small>
       )}
       <small className="below">
         {held_bytes ? `${bytes(held_bytes.value)} held` : "heap not measured"}

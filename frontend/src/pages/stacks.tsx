@@ -139,10 +139,7 @@ function Results({ answer }: { answer: Stacks }) {
   if (stacks.length === 0 || columns.length === 0) {
     return (
       <Empty title="No libraries to compare yet">
-        <FirstRun
-          how="This spec measures eight libraries beside each other in 15 cases:"
-          command={SPEC}
-        />
+        <FirstRun how="This spec measures eight libraries beside each other in 15 cases:" command={SPEC} />
       </Empty>
     );
   }
