@@ -88,8 +88,10 @@ func (s *side) toldTickets(protocol uint16) int {
 	switch {
 	case s.isClient && !s.resumes:
 		return s.tickets
-	case !s.isClient && protocol == tls.VersionTLS13:
-		return min(1, s.hidden("ticketKeys").Len())
+	case !s.isClient && protocol == tls.VersionTLS13 && s.hidden("ticketKeys").Len() == 0:
+		return 0
+	case !s.isClient && protocol == tls.VersionTLS13 && s.conn.ConnectionState().DidResume:
+		return 1
 	}
 	return unknown
 }
