@@ -52,7 +52,7 @@ def test_the_table_has_clients_down_and_servers_across_and_what_is_not_supported
     [
         ((ONE,), "at least two different subjects"),
         ((ONE, ONE), "at least two different subjects"),
-        ((ONE, "wolfssl@system"), "unknown library 'wolfssl'"),
+        ((ONE, "nss@system"), "unknown library 'nss'"),
         ((ONE, TWO, "--case", "*nothing*"), "no case matches *nothing*"),
     ],
 )
