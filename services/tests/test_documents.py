@@ -112,9 +112,10 @@ def test_every_document_lies_in_the_folder_of_its_purpose() -> None:
 
 
 def test_what_a_command_writes_is_in_results_and_nothing_else_is() -> None:
-    by_hand = DOCS / "results" / "stacks-beside-their-own-programs.md"  # each library's program is started otherwise
+    # Each library's program is started otherwise, and a report of others is repeated once.
+    by_hand = {DOCS / "results" / name for name in ("stacks-beside-their-own-programs.md", "rustls-report.md")}
     written = [page for page in PAGES if re.search(r"`make \w+` (writes|wrote) this page", page.read_text("utf-8"))]
-    assert written == [page for page in PAGES if page.is_relative_to(DOCS / "results") and page != by_hand]
+    assert written == [page for page in PAGES if page.is_relative_to(DOCS / "results") and page not in by_hand]
     for page in PAGES:
         assert "<!--" not in page.read_text("utf-8"), f"{page.name}: a part that a command writes is in results/"
 
