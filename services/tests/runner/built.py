@@ -17,7 +17,8 @@ from kexbench.settings import Settings
 from tests.runner.real import OPENSSL, RealKits, missing
 
 ALL_BUILDS = os.environ.get("KEXBENCH_TEST_BUILDS") == "all"
-"""Else what takes longest to build is left out: `make test-libraries` has it."""
+"""Else AWS-LC, BoringSSL and what stands on them are left out, which take minutes to build. `make test-libraries` has
+them."""
 
 
 def built_with(*tools: str) -> list[pytest.MarkDecorator]:
