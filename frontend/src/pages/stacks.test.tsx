@@ -67,7 +67,7 @@ describe("the page of stacks", () => {
             },
       ),
     }));
-    openWith({ ...example, columns });
+    openWith({ ...example, columns, workload: null });
     const table = within(await firstTable());
     expect(table.getByText("other work")).toBeDefined();
     expect(table.getAllByText("not measured")).toHaveLength(example.stacks.length - 1);
