@@ -1,3 +1,3 @@
-SOURCES_wolfssl := backend_wolfssl extensions wolfssl_configure wolfssl_fault wolfssl_inspect wolfssl_material wolfssl_structures \
+SOURCES_wolfssl := backend_wolfssl certificate wolfssl_configure wolfssl_fault wolfssl_inspect wolfssl_material wolfssl_structures \
 	material
 LIBS_wolfssl ?= -lwolfssl -lm

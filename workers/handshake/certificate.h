@@ -1,5 +1,5 @@
-/* Reads certificates for libraries that don't say what is in one: the PEM around it, its key, and how many
- * entries some of its extensions have. It verifies nothing. */
+/* Reads certificates for libraries that don't say, or not all, what is in one: the PEM around it, its key,
+ * and how many entries some of its extensions have. It verifies nothing. */
 #ifndef KEXBENCH_CERTIFICATE_H
 #define KEXBENCH_CERTIFICATE_H
 

@@ -341,8 +341,8 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
     bool default_tickets = tls_case->tickets == TICKETS_DEFAULT;
     if (!backend->inspect(side, out, fault))
         return false;
-    int told = out->tickets, taken_in = default_tickets && role == ROLE_CLIENT ? told : -1;
-    int issued = !default_tickets && role == ROLE_SERVER ? told : -1;
+    int by_library = out->tickets, taken_in = default_tickets && role == ROLE_CLIENT ? by_library : -1;
+    int issued = !default_tickets && role == ROLE_SERVER ? by_library : -1;
     out->hello_retry = out->key_shares = out->tickets = out->encrypt_then_mac =
         -1; /* the wire's word alone */
     if (!prove_wire(&evidence, tls_case, wanted, out, fault))
@@ -350,7 +350,7 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
     bool early_tickets = out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0 &&
                          backend->traits != NULL && backend->traits->early_tickets;
     if (out->tickets >= 0 && early_tickets)
-        out->tickets = told;
+        out->tickets = by_library;
     if (issued > 0 && out->tickets > 0) /* several may be in one record */
         out->tickets = issued;
     if (default_tickets) /* the wire can't count those that come before the client's Finished */

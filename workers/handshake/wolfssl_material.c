@@ -2,7 +2,7 @@
  * case says. */
 #include "wolfssl_backend.h"
 
-#include "extensions.h"
+#include "certificate.h"
 #include "iana.h"
 #include "material.h"
 
@@ -73,7 +73,7 @@ static bool check_key(struct context *c, const struct DecodedCert *certificate, 
 /* Keys that this build lacks show when the certificate is parsed. */
 static bool check_first(struct context *c, struct fault *fault) {
     struct DecodedCert certificate;
-    struct certificate_parts parts;
+    struct certificate_facts facts;
     wc_InitDecodedCert(&certificate, c->chain[0]->buffer, c->chain[0]->length, NULL);
     int code = wc_ParseCert(&certificate, CERT_TYPE, NO_VERIFY, NULL);
     bool good = code == 0 ||
@@ -82,10 +82,10 @@ static bool check_first(struct context *c, struct fault *fault) {
     if (good && c->chain_length != c->tls_case.chain_length)
         good = fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %u",
                          c->tls_case.chain_length, c->chain_length);
-    if (good) {
-        extensions_count(c->chain[0]->buffer, c->chain[0]->length, &parts);
-        good = certificate_parts_fit(&c->tls_case, &parts, fault);
-    }
+    good = good &&
+           (certificate_read(&(struct certificate){c->chain[0]->buffer, c->chain[0]->length}, &facts) ||
+            fault_set(fault, FAULT_ERROR, "the certificate can't be read")) &&
+           certificate_parts_fit(&c->tls_case, &facts.parts, fault);
     for (unsigned i = 1; good && i < c->chain_length; i++)
         good = intermediate_fits(&c->tls_case, c->chain[i]->length, fault);
     wc_FreeDecodedCert(&certificate);

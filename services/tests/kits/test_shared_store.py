@@ -230,7 +230,10 @@ def test_a_kit_of_another_worker_does_not_count(shared_store: SharedKitStore) ->
     assert shared_store.kits_of(plan_of("fake@1.0"), HERE) == {"fake@1.0": None}
 
 
-@pytest.mark.parametrize("moving", [MOVING, "openssl@git:/src/openssl#master", "openssl@git:/src/openssl#openssl-3.5"])
+@pytest.mark.parametrize(
+    "moving",
+    [MOVING, "openssl@git:/src/openssl#master", "openssl@git:/src/openssl#openssl-3.5", "rustls@crate/0.23.46"],
+)
 def test_a_reference_that_moves_is_fresh_for_a_day_and_stale_then(shared_store: SharedKitStore, moving: str) -> None:
     kit = add(shared_store, moving, age=FRESH - timedelta(minutes=5))
     assert shared_store.kits_of(plan_of(moving), HERE) == {moving: kit}

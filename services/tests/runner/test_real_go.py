@@ -56,6 +56,7 @@ def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp
             negotiated = result.negotiated[subject]
             assert (negotiated.protocol, negotiated.group, negotiated.resumed) == ("TLSv1.3", "X25519", resumed)
             assert (negotiated.key_shares, negotiated.cipher) == (1, "AES-128-GCM")
+            assert negotiated.tickets == (1 if resumed and subject == GO else 0)
             assert len(values(result, subject, Metric.CPU_NS)) > 0
         background = {subject: max(values(result, subject, Metric.BACKGROUND_CPU_NS)) for subject in (GO, OPENSSL)}
         assert background[GO] > 10 * background[OPENSSL]

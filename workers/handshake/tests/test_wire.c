@@ -71,11 +71,13 @@ static void what_follows(void) {
             wire_feed(&wire, bytes + at, 1);
         }
         CHECK(wire_server_hello(&wire, &found) && found.resumes == next[i].resumes);
+        CHECK(found.new_ticket == (next[i].record == 22 && next[i].message == 4));
         bytes[4] += 2; /* in the same record */
         memcpy(bytes + length, (unsigned char[]){next[i].message, 0}, 2);
         wire_reset(&wire);
         wire_feed(&wire, bytes, length + 2);
         CHECK(wire_server_hello(&wire, &found) && found.resumes == (next[i].message == 4));
+        CHECK(found.new_ticket == found.resumes);
     }
 }
 

@@ -64,6 +64,8 @@ class Crate:
     """Where in the crate the library's sources are; `.` for the crate itself."""
     version: VersionOfCrate = VersionOfCrate.NONE
     """References name the library's version if the crate's has it, and otherwise the crate's."""
+    newest_below: bool = False
+    """Whether it is built with the newest release of what it stands on, so that one version gives several kits."""
 
     @property
     def tells_version(self) -> bool:
@@ -234,7 +236,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     "rustls": LibraryRow(
         title="rustls",
         licence="Apache-2.0 OR ISC OR MIT",
-        crate=Crate(name="rustls", folder=".", version=VersionOfCrate.SAME),
+        crate=Crate(name="rustls", folder=".", version=VersionOfCrate.SAME, newest_below=True),
         components={"awslc": re.compile("aws-lc-sys"), "ring": re.compile("ring")},
     ),
     "go": LibraryRow(

@@ -20,6 +20,7 @@ from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import Stage, StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution, file_hashes, native_only, no_flags
+from kexbench.kits.source import compiler_name
 
 _SOURCE = re.compile(r"toolchain/(?P<version>1\.[0-9]+\.[0-9]+)")
 _MODULE, _REVISION = "golang.org/toolchain", 1
@@ -69,7 +70,8 @@ class GoProvider(Provider):
             architecture=attempt.target.machine,
         )
         glue = [*self._sources(), *self._headers()]
-        decisive = [_REVISION, toolchain.model_dump(), file_hashes(glue), profile.id]
+        c_compiler = compiler_name(attempt.target.compiler, attempt)  # of the glue's part in C
+        decisive = [_REVISION, toolchain.model_dump(), file_hashes(glue), profile.id, c_compiler]
         return Resolution(
             ref=ref,
             version=version,
@@ -109,6 +111,7 @@ class GoProvider(Provider):
             str(archive),
             ".",
         ]
+        # Nothing of the user's settings, and nothing is fetched.
         compiler = {
             "CGO_ENABLED": "1",
             "CC": attempt.target.compiler,

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.libraries import CRATES
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.kits.sentinel import why_freeze
 from kexbench.kits.store import KitStore
@@ -25,8 +26,6 @@ FRESH = timedelta(hours=24)
 """How long a reference that may move to another version keeps its kit."""
 _FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}|crate/.*|toolchain/.*")
 """An origin that names a hash or a release always means the same sources."""
-_BESIDE_ITS_CRATE = ("rustls",)
-"""Libraries that are built with the newest release of what they stand on."""
 
 
 class OtherKit(Exception):
@@ -152,7 +151,8 @@ class SharedKitStore:
 
 
 def _moves(reference: SubjectRef) -> bool:
-    """Whether a reference may mean another version later."""
-    if reference.library in _BESIDE_ITS_CRATE:
+    """Whether a reference may mean another version later, of the library or of what it stands on."""
+    crate = CRATES.get(reference.library)
+    if crate and crate.newest_below:
         return True
     return reference.told_version is None and not _FIXED_ORIGIN.fullmatch(reference.origin)
