@@ -26,6 +26,7 @@ export const LABELS = {
   alertOfUpgrade: "Alert for this upgrade",
   upgradeReport: "Full upgrade report",
   upgrades: "Upgrades",
+  stacks: "Stacks",
   alerts: "Alerts",
   openAlerts: "1 open",
   noMatchingAlerts: "No matching alerts",

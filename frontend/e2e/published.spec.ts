@@ -187,6 +187,7 @@ test("what needs a service is not there", async ({ page }) => {
     LABELS.cpus,
     LABELS.compare,
     LABELS.upgrades,
+    LABELS.stacks,
   ]);
   await openTrend(page);
   await expect(page.locator('a[href*="/runs"]')).toHaveCount(0);
