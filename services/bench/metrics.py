@@ -22,7 +22,7 @@ from bench.machine import BenchError, Machine, Scale, pin
 from bench.peers import plain_words
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import Server
-from kexbench.domain.metrics import LATENCIES
+from kexbench.domain.metrics import LATENCIES, OVER_PATH
 from kexbench.domain.plans import SERVED_BATCH_NS, WARM_UP_BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.counting import FEWER, MORE, count_invocation
@@ -116,12 +116,17 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
+OVER_A_PATH = (
+    "only cases with a path have it; the worker's tests have a loop of blocking sockets over the same path beside their "
+    "times"
+)
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),
     **dict.fromkeys((*_COUNTED, Metric.COUNTED_INSTRUCTIONS), Program.CALLGRIND),
     **dict.fromkeys(LATENCIES, Program.CLIENT),
     **dict.fromkeys(_HARDWARE, NO_OTHER),
+    **dict.fromkeys(OVER_PATH, OVER_A_PATH),
     Metric.ALONE_NS: OF_THREADS,
     Metric.BACKGROUND_CPU_NS: OWN_THREADS,
 }

@@ -93,6 +93,7 @@ VARIATIONS: dict[str, list[Any]] = {
     "certificate_policies": [0, 2],
     "crl_distribution_points": [0, 3],
     "intermediate_bytes": [0, 8192],
+    "path": ["-", "continent", "50ms-loss-1-window-30"],
 }
 """Values of the later dimensions, the default first."""
 

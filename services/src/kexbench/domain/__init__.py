@@ -5,6 +5,7 @@ Start at `cases.py`. A dimension of cases is a row there, a library one in `libr
 
 Cases and their strength
 - `cases.py`, `dimensions.py`, `possible.py`: a case, the values of its dimensions, and which cases are possible.
+- `paths.py`: an emulated path, its presets and its one text.
 - `security.py`, `strength.py`, `security_levels.py`: what each authority says of sizes, what a handshake protects, and
   the weakest sizes of each level.
 - `mixes.py`: a mix of connections; `material.py`: the files of key material of a case.

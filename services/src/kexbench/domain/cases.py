@@ -7,7 +7,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
@@ -33,6 +33,7 @@ from kexbench.domain.dimensions import (
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.paths import PATH_PATTERN, NetworkPath, canonical_path, parse_path, path_label
 from kexbench.domain.possible import EVERY_CONNECTION, USUAL_CONCURRENCY, impossible
 from kexbench.domain.strength import has_post_quantum_authentication, has_post_quantum_key_exchange
 
@@ -340,6 +341,18 @@ class Case(Frozen):
         description="bytes (DER) of each certificate of the chain after the first, or 0 for as many as it needs",
     )
 
+    path: Annotated[
+        str,
+        BeforeValidator(
+            canonical_path, json_schema_input_type=Annotated[str, Field(pattern=PATH_PATTERN)] | NetworkPath
+        ),
+        Dimension("path", "path-{}", path_label, path_label, rank=27, kind="paths", in_setup=False),
+    ] = Field(
+        NOTHING,
+        description="the emulated path between client and server, whose handshakes are timed beside those in memory: a "
+        "preset, numbers such as 50ms-loss-1, or a mapping; - for none",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if reason := impossible(self):
@@ -405,6 +418,11 @@ class Case(Frozen):
         return self.server is not Server.NONE
 
     @property
+    def network_path(self) -> NetworkPath | None:
+        """The emulated path, or None where client and server exchange bytes in memory alone."""
+        return None if self.path == NOTHING else parse_path(self.path)
+
+    @property
     def ecdsa_case(self) -> Self | None:
         """What the clients negotiate that take the server's second certificate, or None if it has one only."""
         if not self.ecdsa_percent:
@@ -420,8 +438,9 @@ class Case(Frozen):
 
     @property
     def is_countable(self) -> bool:
-        """Whether instructions can be counted: one thread plays both roles."""
-        return self.threads == 1 and not self.peer_reference and not self.has_server
+        """Whether instructions can be counted: one thread plays both roles. With a path they are those of the same case
+        without it."""
+        return self.threads == 1 and not self.peer_reference and not self.has_server and self.path == NOTHING
 
     @property
     def peer_reference(self) -> str | None:

@@ -18,6 +18,7 @@ Kind = Literal[
     "threads",
     "peers",
     "servers",
+    "paths",
     "other",
 ]
 KINDS: dict[Kind, str] = {
@@ -30,6 +31,7 @@ KINDS: dict[Kind, str] = {
     "threads": "Threads",
     "peers": "Two libraries",
     "servers": "Web servers",
+    "paths": "Emulated paths",
     "other": "Other variations",
 }
 """Kinds of cases that pages filter by, with titles. A case can have several kinds, except plain cases."""

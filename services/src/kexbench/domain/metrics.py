@@ -17,6 +17,7 @@ class MetricGroup(StrEnum):
     TIME = "Time"
     CONNECTION = "Whole connection"
     SERVER = "Web server"
+    PATH = "Emulated path"
     WIRE = "Bytes on the wire"
     STRUCTURE = "Structure"
     MEMORY = "Memory"
@@ -57,6 +58,14 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class OverPath:
+    """From the connections over an emulated path, in cases that have one."""
+
+    per: Literal["connection", "invocation"] = "invocation"
+    """Whether its sample has a value for each connection, in the order of their beginnings, or one for all."""
+
+
+@dataclass(frozen=True)
 class Counted:
     """From callgrind, in runs whose instrument it is: the sum over the sides."""
 
@@ -72,14 +81,14 @@ class MetricRow:
     """For choices and heads of tables."""
     meaning: str
     """What a cell's number says: of a time, that is a rate."""
-    origin: Timed | Examined | Loaded | Counted
+    origin: Timed | Examined | Loaded | OverPath | Counted
     decides: Side | None = None
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
     """Whether only cases with a transfer have it."""
 
 
-_TIME, _CONNECTION, _SERVER, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+_TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
 
 
 class Metric(StrEnum):
@@ -234,6 +243,125 @@ class Metric(StrEnum):
         "time until 99% of a web server's responses are complete",
         Loaded(),
     )
+    PATH_HANDSHAKE_P50_NS = MetricRow(
+        "path_handshake_p50_ns",
+        _PATH,
+        "Time until the handshake over a path is done, median",
+        "median time from the beginning of a connection over a path until the client's handshake is done",
+        OverPath("connection"),
+    )
+    PATH_HANDSHAKE_P95_NS = MetricRow(
+        "path_handshake_p95_ns",
+        _PATH,
+        "Time until the handshake over a path is done, 95th percentile",
+        "time until 95% of the handshakes over a path are done",
+        OverPath(),
+    )
+    PATH_HANDSHAKE_P99_NS = MetricRow(
+        "path_handshake_p99_ns",
+        _PATH,
+        "Time until the handshake over a path is done, 99th percentile",
+        "time until 99% of the handshakes over a path are done",
+        OverPath(),
+    )
+    PATH_FIRST_BYTE_P50_NS = MetricRow(
+        "path_first_byte_p50_ns",
+        _PATH,
+        "Time until the first byte of an answer over a path, median",
+        "median time from the beginning of a connection over a path until the first byte of the answer",
+        OverPath("connection"),
+    )
+    PATH_ANSWER_P50_NS = MetricRow(
+        "path_answer_p50_ns",
+        _PATH,
+        "Time until an answer over a path is complete, median",
+        "median time from the beginning of a connection over a path until the last byte of the answer",
+        OverPath("connection"),
+    )
+    PATH_ANSWER_P95_NS = MetricRow(
+        "path_answer_p95_ns",
+        _PATH,
+        "Time until an answer over a path is complete, 95th percentile",
+        "time until 95% of the answers over a path are complete",
+        OverPath(),
+    )
+    PATH_ANSWER_P99_NS = MetricRow(
+        "path_answer_p99_ns",
+        _PATH,
+        "Time until an answer over a path is complete, 99th percentile",
+        "time until 99% of the answers over a path are complete",
+        OverPath(),
+    )
+    PATH_ROUND_TRIPS = MetricRow(
+        "path_round_trips",
+        _PATH,
+        "Round trips over a path before the request",
+        "round trips that a client over a path waits after connecting before it may send its request",
+        OverPath(),
+    )
+    PATH_CLIENT_PACKETS = MetricRow(
+        "path_client_packets",
+        _PATH,
+        "Packets sent by the client over a path",
+        "packets that the client sent into the path per connection",
+        OverPath(),
+    )
+    PATH_SERVER_PACKETS = MetricRow(
+        "path_server_packets",
+        _PATH,
+        "Packets sent by the server over a path",
+        "packets that the server sent into the path per connection",
+        OverPath(),
+    )
+    PATH_CLIENT_BYTES = MetricRow(
+        "path_client_bytes",
+        _PATH,
+        "Bytes of the client's packets over a path",
+        "bytes of the packets that the client sent into the path per connection, with headers",
+        OverPath(),
+    )
+    PATH_SERVER_BYTES = MetricRow(
+        "path_server_bytes",
+        _PATH,
+        "Bytes of the server's packets over a path",
+        "bytes of the packets that the server sent into the path per connection, with headers",
+        OverPath(),
+    )
+    PATH_CLIENT_RETRANSMISSIONS = MetricRow(
+        "path_client_retransmissions",
+        _PATH,
+        "Retransmissions by the client over a path",
+        "segments that the client sent again per connection over a path",
+        OverPath(),
+    )
+    PATH_SERVER_RETRANSMISSIONS = MetricRow(
+        "path_server_retransmissions",
+        _PATH,
+        "Retransmissions by the server over a path",
+        "segments that the server sent again per connection over a path",
+        OverPath(),
+    )
+    PATH_CLIENT_HELLO_BYTES = MetricRow(
+        "path_client_hello_bytes",
+        _PATH,
+        "Client's first flight over a path",
+        "bytes of the client's first flight over a path",
+        OverPath(),
+    )
+    PATH_SERVER_FLIGHT_BYTES = MetricRow(
+        "path_server_flight_bytes",
+        _PATH,
+        "Server's largest flight over a path",
+        "bytes of the server's largest flight of a handshake over a path",
+        OverPath(),
+    )
+    PATH_CLIENT_LAST_FLIGHT_BYTES = MetricRow(
+        "path_client_last_flight_bytes",
+        _PATH,
+        "Client's last flight over a path",
+        "bytes of the client's last flight of a handshake over a path",
+        OverPath(),
+    )
     CLIENT_BYTES = MetricRow(
         "client_bytes", _WIRE, "Bytes sent by the client", "bytes sent by the client per handshake", Timed("valid")
     )
@@ -386,6 +514,7 @@ HELD_METRICS = frozenset(
 TIMED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Timed)}
 EXAMINED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Examined)}
 LOADED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Loaded)}
+OVER_PATH = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, OverPath)}
 COUNTED = {metric: origin for metric in Metric if isinstance(origin := metric.row.origin, Counted)}
 SPOILT_BY_PREEMPTION = frozenset(
     metric for metric, timed in TIMED.items() if timed.disturbed == "absent" and timed.per != "alone_handshakes"

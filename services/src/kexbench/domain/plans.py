@@ -37,6 +37,8 @@ SERVED_BATCH_NS = 100_000_000
 """Minimum length of a batch with a web server. It must be long compared with its ends, at which fewer connections are
 under way than in between, and have enough connections for percentiles."""
 
+PATH_CONNECTIONS = 500
+"""Default connections over a path in an invocation."""
 BLOCK_SUBJECTS, MOST_BLOCK_SUBJECTS = 6, 12
 """With more live processes each finds less of its code and data in a core's caches when its turn comes."""
 SENTINEL = "sentinel"
@@ -104,6 +106,7 @@ class Measure(Frozen):
         JOBS_PER_CELL, description="the fewest jobs that share the invocations of a cell, if there are as many"
     )
     block_subjects: Count = Field(BLOCK_SUBJECTS, description="the most subjects that interleave")
+    connections: Count = Field(PATH_CONNECTIONS, description="of each invocation of a case with a path")
 
     def batch_ns_of(self, case: Case) -> int:
         """The minimum length of a batch of a case."""
@@ -224,6 +227,7 @@ def plan_id_of(plan: Plan) -> str:
         *(("resolve", None), ("sentinel", True)),
         *(("isolation", Isolation.EXCLUSIVE), ("instrument", Instrument.TIME)),
         *(("jobs", JOBS_PER_CELL), ("block_subjects", BLOCK_SUBJECTS)),
+        ("connections", PATH_CONNECTIONS),
     ):
         if content["measure"][later] == neutral:
             del content["measure"][later]

@@ -51,7 +51,7 @@ def impossible(case: Case) -> str | None:
     """Why a case is impossible, or None. Its parts contradict each other, or TLS lacks one of them."""
     if case.protocol is Protocol.BFE_0RTT or case.key_exchange.method is Method.BFE:
         return next((reason for broken, reason in _bfe(case) if broken), None)
-    rules = _settings(case) + _connection(case) + _keys(case) + _server(case) + _without_bfe(case)
+    rules = _settings(case) + _connection(case) + _keys(case) + _server(case) + _path(case) + _without_bfe(case)
     if case.protocol is not Protocol.DEFAULT:
         rules += _tls_1_2(case) if case.protocol is Protocol.TLS_1_2 else _tls_1_3(case)
     if case.protocol is Protocol.QUIC_V1:
@@ -92,6 +92,7 @@ def _bfe(case: Case) -> Rules:
             or case.context is not ContextUse.SHARED
             or case.peer != NOTHING
             or case.server is not Server.NONE
+            or case.path != NOTHING
             or case.concurrency != USUAL_CONCURRENCY
             or case.resumed_percent != EVERY_CONNECTION
             or any((case.client_authentication, case.anti_replay, case.hello_retry, case.fips, case.verification))
@@ -208,6 +209,19 @@ def _server(case: Case) -> Rules:
             case.server is Server.HAPROXY and case.transfer_bytes > HAPROXY_BYTES,
             f"haproxy answers from one buffer, with at most {HAPROXY_BYTES:,} bytes",
         ),
+    )
+
+
+def _path(case: Case) -> Rules:
+    if case.path == NOTHING:
+        return ()
+    return (
+        (case.protocol is Protocol.QUIC_V1, "QUIC is not measured over a path yet: use TLSv1.2 or TLSv1.3"),
+        (case.threads > 1, "a path allows one thread; its connections are under way at once all the same"),
+        (case.peer != NOTHING, "a path allows no peer: the subject plays both sides"),
+        (case.server is not Server.NONE, f"{case.server} is measured without a path"),
+        (case.context is not ContextUse.SHARED, "a path allows only a shared context"),
+        (case.anti_replay, "a path allows no anti-replay, since all its connections resume one session"),
     )
 
 

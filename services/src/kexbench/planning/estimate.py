@@ -3,6 +3,7 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, ContextUse, Resumption
+from kexbench.domain.paths import interval_ns
 from kexbench.domain.plans import (
     WARM_UP_BATCHES,
     Instrument,
@@ -22,6 +23,8 @@ COUNTED_RUNS = 2 * len(ROOTS)
 COUNTING_OVERHEAD_S = 1.5
 COUNTED_HANDSHAKES = 20 * 50
 """Handshakes of such a run, in native time: it is fifty times slower."""
+_FLIGHT_BYTES, _ROUND_TRIPS = 4000, 5
+"""A guess of what a server sends in a handshake over a path, and of the round trips of a connection."""
 _SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
 """Factors for OpenSSL's RSA, which gains most from new instructions."""
 
@@ -58,10 +61,20 @@ def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     )
     workers = 1 if case.peer == NOTHING and not case.has_server else 3 if case.ecdsa_case else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + measure.batches * batch_s + WARM_UP_BATCHES * warm_up_s
+    invocation_s += _path_seconds(case, handshake_s, measure.connections)
     # The untimed pass of each job is made twice, because a second worker counts the heap.
     examined_s = 2 * examined_handshakes(1e9 * handshake_s) * handshake_s
     passes = min(measure.jobs, measure.invocations) if workers == 1 and examined_s > OVERLOOKED_S else 0
     return (invocation_s * measure.invocations + examined_s * passes) * subjects
+
+
+def _path_seconds(case: Case, handshake_s: float, connections: int) -> float:
+    """Of the connections over a case's path: they begin one after the other, and the last one has some round trips."""
+    path = case.network_path
+    if path is None:
+        return 0.0
+    apart_ns = interval_ns(path, 1e9 * handshake_s, _FLIGHT_BYTES + case.transfer_bytes)
+    return (connections * apart_ns + _ROUND_TRIPS * path.round_trip_ns) / 1e9
 
 
 def handshake_seconds(case: Case) -> float:

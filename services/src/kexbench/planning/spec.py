@@ -34,6 +34,7 @@ from kexbench.domain.plans import (
     BLOCK_SUBJECTS,
     JOBS_PER_CELL,
     MOST_BLOCK_SUBJECTS,
+    PATH_CONNECTIONS,
     Instrument,
     Isolation,
 )
@@ -49,6 +50,8 @@ USUAL_GROUPS = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ff
 MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
 MAX_JOBS_PER_CELL = 100
+MIN_CONNECTIONS, MAX_CONNECTIONS = 20, 5000
+"""Over a path, in an invocation: enough for a percentile, and few enough for one upload of results."""
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
@@ -232,6 +235,14 @@ class MeasureSpec(Written):
             "in other blocks, each with the first subject",
         ),
     ] = BLOCK_SUBJECTS
+    connections: Annotated[
+        int,
+        Field(
+            ge=MIN_CONNECTIONS,
+            le=MAX_CONNECTIONS,
+            description="connections over the path in each invocation of a case that has one",
+        ),
+    ] = PATH_CONNECTIONS
 
 
 class ReferenceRowSpec(Written):

@@ -28,6 +28,7 @@ from kexbench.runner.host import memory_kills
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn, rounds
 from kexbench.runner.participant import Dropped, Participant, Setting
+from kexbench.runner.path import connect_over_path
 from kexbench.runner.records import Batch, Examination
 from kexbench.runner.serving import Served, ServedParticipant, served_samples
 
@@ -56,6 +57,8 @@ def measure_invocation(
                     participants.run_batch(reference, keep=number >= WARM_UP_BATCHES)
         if turn.examines:
             participants.examine()
+        if case.network_path:
+            participants.connect(orders[-1], seed)
     return Invocation(
         run_id=job_input.run_id,
         job_id=job_input.job.job_id,
@@ -171,6 +174,7 @@ class _Participants:
         self._retries = setting.job_input.measure.batches * subjects // 2
         self._kept: dict[str, list[Batch | Served]] = defaultdict(list)
         self._examined: dict[str, list[Sample]] = {}
+        self._connected: dict[str, list[Sample]] = {}
         self.live: dict[str, Participant | ServedParticipant] = {}
         self.negotiated: dict[str, Negotiated] = {}
         self.timers: dict[str, Timer] = {}
@@ -216,6 +220,18 @@ class _Participants:
             else:
                 self._examined[reference] = examined_samples(reference, examined) if examined else []
 
+    def connect(self, order: Sequence[str], seed: str) -> None:
+        """Have the live subjects connect over the case's path, one after the other. All lose packets by the same
+        seed."""
+        for reference in order:
+            if isinstance(participant := self.live.get(reference), Participant):
+                try:
+                    self._connected[reference] = connect_over_path(
+                        self._setting, reference, participant.last_batch, seed
+                    )
+                except Dropped as fault:
+                    self._drop(reference, fault)
+
     def samples(self) -> tuple[Sample, ...]:
         """The samples of all subjects that are still live."""
         return tuple(
@@ -224,6 +240,7 @@ class _Participants:
             for sample in [
                 *_samples(reference, self._kept[reference], self._setting.case),
                 *self._examined.get(reference, []),
+                *self._connected.get(reference, []),
             ]
         )
 

@@ -16,7 +16,18 @@ from kexbench.domain.plans import examined_handshakes, least_handshakes
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
-from kexbench.runner.records import Batch, Examination, Examined, Failed, Hello, Load, Ready, Record, Refused
+from kexbench.runner.records import (
+    Batch,
+    Examination,
+    Examined,
+    Failed,
+    Hello,
+    Load,
+    PathConnections,
+    Ready,
+    Record,
+    Refused,
+)
 from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 
 SETUP_TIMEOUT_S = 30.0
@@ -25,7 +36,7 @@ SECONDS_PER_KEY_BIT = 0.001
 BATCH_TIMEOUT_S = 30.0
 MAX_HANDSHAKES = 100_000
 ROLES = ("client", "server")
-_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load)
+_Answer = TypeVar("_Answer", Ready, Batch, Examined, Load, PathConnections)
 
 
 class Dropped(Exception):
@@ -160,6 +171,10 @@ class Participant:
                 expect(Ready, worker.ask(setup_request(case, self._setting.files), setup_timeout_s(case)))
                 counted = expect(Examined, worker.ask(request, BATCH_TIMEOUT_S))
         return Examination(plain, counted)
+
+    @property
+    def last_batch(self) -> Batch | None:
+        return self._last
 
     def _start(self) -> dict[str, Worker]:
         """The workers by role: `both`, or `client` and `server`."""

@@ -213,6 +213,82 @@ class Load(Totals):
         return self.thread_cpu_ns / self.wall_ns if self.wall_ns else 0.0
 
 
+class PathFailures(Frozen):
+    """Connections over a path that failed, by reason."""
+
+    refused: Count
+    reset: Count
+    closed: Count
+    timeout: Count
+    tls: Count
+
+    @property
+    def total(self) -> int:
+        return sum(self.model_dump().values())
+
+
+PerConnection = tuple[Count, ...]
+"""Of each connection that was done, in the order of their beginnings."""
+
+
+class PathConnections(Frozen):
+    """Connections over an emulated path, and what the emulator proved about itself. Times of a connection are from its
+    beginning. Packets and bytes are those that entered the path."""
+
+    type: Literal["path"]
+    id: str
+    connections: Count
+    failures: PathFailures
+    first_failure: str | None
+    wall_ns: Count
+    thread_cpu_ns: Count
+    emulator_cpu_ns: Count
+    connect_ns: PerConnection
+    handshake_ns: PerConnection
+    request_ns: PerConnection
+    first_byte_ns: PerConnection
+    last_byte_ns: PerConnection
+    client_retransmissions: PerConnection
+    server_retransmissions: PerConnection
+    client_packets: Count
+    server_packets: Count
+    client_wire_bytes: Count
+    server_wire_bytes: Count
+    client_lost_packets: Count
+    server_lost_packets: Count
+    client_dropped_packets: Count
+    server_dropped_packets: Count
+    delay_p50_ns: Count | None
+    delay_p99_ns: Count | None
+    delay_max_ns: Count | None
+    late_packets: Count
+    carried_bit_s: Count | None
+    congestion_control: str
+    flight_bytes: tuple[Count, ...]
+
+    @model_validator(mode="after")
+    def _has_every_connection(self) -> Self:
+        lengths = {
+            name: len(values) for name in _PER_CONNECTION if len(values := getattr(self, name)) != self.connections
+        }
+        if lengths:
+            raise ValueError(f"of {self.connections} connections it has {lengths}")
+        return self
+
+    @property
+    def late_share(self) -> float:
+        """The share of the carried packets that the emulator held too long."""
+        packets = self.client_packets + self.server_packets
+        return self.late_packets / packets if packets else 0.0
+
+
+_PER_CONNECTION = tuple(
+    name
+    for name, field in PathConnections.model_fields.items()
+    if field.annotation == PerConnection and name != "flight_bytes"
+)
+
+
 class Failed(Frozen):
     type: Literal["failed"]
     id: str
@@ -231,7 +307,7 @@ class Bye(Frozen):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Examined | Load | Failed | RequestError | Bye
+Record = Hello | Ready | Refused | Batch | Examined | Load | PathConnections | Failed | RequestError | Bye
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 

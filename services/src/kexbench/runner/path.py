@@ -1,0 +1,206 @@
+"""Connections over an emulated path: the request to a worker, what its answer is worth, and the samples of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+from random import Random
+from statistics import median
+
+from pydantic import Field
+
+from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import Resumption
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.metrics import Metric
+from kexbench.domain.paths import NetworkPath, interval_ns
+from kexbench.domain.samples import OutcomeKind, Sample
+from kexbench.runner.cpus import Cpus
+from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
+from kexbench.runner.records import Batch, PathConnections, Ready
+
+MOST_LATE = 0.01
+"""Of a path's packets. One that carries more of them too late is not the path that was asked for."""
+LEAST_ROUND_TRIP_MS = 5
+"""On a shorter round trip, what the machine itself takes is no longer small beside it, so round trips are not counted."""
+MOST_TIMEOUTS_EXPLAINED = 0.001
+"""The share of connections that may time out where packets are lost: those that lost a packet again and again."""
+_TIMEOUT_NS, _LONGEST_TIMEOUT_NS = 10 * 10**9, 60 * 10**9
+_MARGIN_S = 15.0
+"""For making the path, for the proofs, and for a worker's answer after the last connection has ended."""
+_HEADERS = 0.1
+"""Of a flight, what headers add at most."""
+_REFUSALS = {
+    "user namespace": "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, and "
+    "kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or measure as root",
+    "network namespace": "allow network namespaces: user.max_net_namespaces must be above 0",
+    "/dev/net/tun": "give this machine or container the device /dev/net/tun (modprobe tun; docker run --device "
+    "/dev/net/tun)",
+}
+"""What helps where the machine refuses a step, by what the worker's reason names."""
+
+
+class PathRequest(Frozen):
+    """workers/handshake/PROTOCOL.md, "Paths", specifies it."""
+
+    round_trip_ns: int = Field(ge=0, le=10 * 10**9)
+    loss_ppm: int = Field(ge=0, le=10**6)
+    rate_bit_s: int = Field(ge=0)
+    mtu: int = Field(ge=576, le=9000)
+    queue_bytes: int = Field(ge=0)
+    initial_window: int = Field(ge=1, le=100)
+    seed: int = Field(ge=0, lt=2**63)
+    connections: int = Field(ge=1, le=20_000)
+    interval_ns: int = Field(ge=0, le=10**9)
+    timeout_ns: int = Field(ge=1, le=_LONGEST_TIMEOUT_NS)
+    answer_bytes: int = Field(ge=1, le=2**24)
+
+    def line(self, case_id: str) -> str:
+        return f"path id={case_id} " + " ".join(f"{name}={value}" for name, value in self.model_dump().items())
+
+    @property
+    def longest_s(self) -> float:
+        """The time within which a worker answers."""
+        return (self.connections * self.interval_ns + self.timeout_ns) / 1e9 + _MARGIN_S
+
+
+def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed: str) -> list[Sample]:
+    """The samples of one subject's connections. A worker of their own makes them, unpinned: the emulator needs a CPU
+    beside it, and what counts is waiting, not CPU time. Raises Dropped."""
+    case, path = setting.case, setting.case.network_path
+    assert path is not None
+    request = path_request(case, path, setting.job_input.measure.connections, seed, last)
+    with replace(setting, cpus=Cpus(None)).launch(reference) as worker, worker_faults():
+        expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
+        answer = worker.ask(request.line(case.case_id), request.longest_s)
+    try:
+        record = expect(PathConnections, answer)
+    except Dropped as fault:
+        raise with_remedy(fault) from None
+    check_path(record, request)
+    return path_samples(reference, case, path, record, _handshake_cpu_ns(last))
+
+
+def _handshake_cpu_ns(last: Batch | None) -> float:
+    """Of both sides, without objects, transfer and the rest of a connection."""
+    return (last.cpu_ns or 0) / last.handshakes if last else 0.0
+
+
+def path_request(case: Case, path: NetworkPath, connections: int, seed: str, last: Batch | None) -> PathRequest:
+    """`seed`: another text for each invocation. `last`: a batch of the same case in memory, which shows what a
+    connection costs."""
+    handshake_ns = last.thread_cpu_ns / last.handshakes if last else 0.0
+    flight_bytes = max(last.client_bytes, last.server_bytes) / last.handshakes if last else 0.0
+    answer_bytes = max(1, case.transfer_bytes)
+    busiest_bytes = ceil((flight_bytes + answer_bytes) * (1 + _HEADERS)) + path.mtu
+    return PathRequest(
+        round_trip_ns=path.round_trip_ns,
+        loss_ppm=path.loss_ppm,
+        rate_bit_s=path.rate_bit_s,
+        mtu=path.mtu,
+        queue_bytes=path.queue_bytes,
+        initial_window=path.initial_window,
+        seed=Random(f"{seed}/path").getrandbits(32),
+        connections=connections,
+        interval_ns=min(interval_ns(path, handshake_ns, busiest_bytes), 10**9),
+        timeout_ns=_LONGEST_TIMEOUT_NS
+        if path.loss_ppm
+        else min(_TIMEOUT_NS + 10 * path.round_trip_ns, _LONGEST_TIMEOUT_NS),
+        answer_bytes=answer_bytes,
+    )
+
+
+def check_path(record: PathConnections, request: PathRequest) -> None:
+    """Raises Dropped with the reason and the remedy, unless the path was what was asked for and carried all."""
+    failures, wanted = record.failures, request.connections
+    explained = ceil(MOST_TIMEOUTS_EXPLAINED * wanted) if request.loss_ppm else 0
+    if failures.total > explained or failures.total > failures.timeout or not record.connections:
+        kind = OutcomeKind.HUNG if failures.timeout == failures.total > 0 else OutcomeKind.ERROR
+        first = record.first_failure or "none was made"
+        raise Dropped(kind, f"{failures.total} of {wanted} connections over the path failed: {first}")
+    if record.connections + failures.total != wanted:
+        raise Dropped(OutcomeKind.ERROR, f"{record.connections} of {wanted} connections over the path were made")
+    if record.late_share > MOST_LATE:
+        raise Dropped(OutcomeKind.ERROR, _not_held(record))
+    if not request.rate_bit_s and (record.client_dropped_packets or record.server_dropped_packets):
+        raise Dropped(OutcomeKind.ERROR, "the path dropped packets without a limit of its rate")
+
+
+def _not_held(record: PathConnections) -> str:
+    slowest = f", the slowest by {record.delay_max_ns / 1e6:,.1f} ms" if record.delay_max_ns is not None else ""
+    return (
+        f"this machine did not hold the path: {record.late_share:.1%} of the packets were late (at most {MOST_LATE:.0%} "
+        f"may be){slowest}; use an idle machine with two CPUs, or fewer measure.connections"
+    )
+
+
+def with_remedy(fault: Dropped) -> Dropped:
+    """A refusal of the machine with what helps against it. It is not tried again."""
+    remedy = next((text for words, text in _REFUSALS.items() if words in fault.reason), None)
+    if remedy is None:
+        return fault
+    return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}: {remedy}", fault.detail)
+
+
+def path_samples(
+    reference: str, case: Case, path: NetworkPath, record: PathConnections, handshake_cpu_ns: float
+) -> list[Sample]:
+    """The samples of one invocation. `handshake_cpu_ns`: CPU time of a handshake of the case in memory, both sides."""
+    values: dict[Metric, Sequence[float]] = {
+        Metric.PATH_HANDSHAKE_P50_NS: record.handshake_ns,
+        Metric.PATH_HANDSHAKE_P95_NS: [quantile(record.handshake_ns, 0.95)],
+        Metric.PATH_HANDSHAKE_P99_NS: [quantile(record.handshake_ns, 0.99)],
+        Metric.PATH_FIRST_BYTE_P50_NS: record.first_byte_ns,
+        Metric.PATH_ANSWER_P50_NS: record.last_byte_ns,
+        Metric.PATH_ANSWER_P95_NS: [quantile(record.last_byte_ns, 0.95)],
+        Metric.PATH_ANSWER_P99_NS: [quantile(record.last_byte_ns, 0.99)],
+        Metric.PATH_CLIENT_RETRANSMISSIONS: [sum(record.client_retransmissions) / record.connections],
+        Metric.PATH_SERVER_RETRANSMISSIONS: [sum(record.server_retransmissions) / record.connections],
+    }
+    begun = record.connections + record.failures.total
+    for metric, total in (
+        (Metric.PATH_CLIENT_PACKETS, record.client_packets),
+        (Metric.PATH_SERVER_PACKETS, record.server_packets),
+        (Metric.PATH_CLIENT_BYTES, record.client_wire_bytes),
+        (Metric.PATH_SERVER_BYTES, record.server_wire_bytes),
+    ):
+        values[metric] = [total / begun]
+    if (trips := round_trips(case, path, record, handshake_cpu_ns)) is not None:
+        values[Metric.PATH_ROUND_TRIPS] = [trips]
+    if flights := record.flight_bytes:
+        values[Metric.PATH_CLIENT_HELLO_BYTES] = [flights[0]]
+        values[Metric.PATH_SERVER_FLIGHT_BYTES] = [max(flights[1::2], default=0)]
+        values[Metric.PATH_CLIENT_LAST_FLIGHT_BYTES] = [flights[::2][-1]]
+    return [Sample(subject=reference, metric=metric, values=tuple(map(float, each))) for metric, each in values.items()]
+
+
+def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshake_cpu_ns: float) -> float | None:
+    """What a client waits for after connecting and before it may send its request, in round trips: the median over the
+    connections of
+
+        (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate) / round trip.
+
+    Without loss it is a count, so the nearest whole number; None on a round trip too short to tell."""
+    if path.round_trip_ms < LEAST_ROUND_TRIP_MS:
+        return None
+    own_ns = 0.0 if sends_at_once(case) else handshake_cpu_ns + sending_ns(path, sum(record.flight_bytes))
+    waits = [
+        (request - connect - own_ns) / path.round_trip_ns
+        for request, connect in zip(record.request_ns, record.connect_ns, strict=True)
+    ]
+    waited = max(0.0, median(waits))
+    return waited if path.loss_ppm else float(round(waited))
+
+
+def sends_at_once(case: Case) -> bool:
+    """Whether the request goes out as early data, before any answer."""
+    return case.early_data_bytes > 0 and case.resumption in (Resumption.PSK, Resumption.PSK_DHE)
+
+
+def sending_ns(path: NetworkPath, size_bytes: int) -> float:
+    """How long the path takes to send some bytes at its rate."""
+    return size_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the values do not exceed."""
+    return sorted(values)[max(0, ceil(share * len(values)) - 1)]

@@ -1,0 +1,156 @@
+"""Round trips follow from sizes: checked against arithmetic on paper."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.analysis.flights import Flights, Step, predict
+from kexbench.domain.dimensions import Protocol, Resumption
+from kexbench.domain.paths import NetworkPath
+
+TLS_1_2, TLS_1_3, QUIC = Protocol.TLS_1_2, Protocol.TLS_1_3, Protocol.QUIC_V1
+USUAL = NetworkPath(round_trip_ms=50)
+SMALL = Flights(hello=250, server=1500, client_last=74)
+WINDOW = 10 * 1448
+"""Ten segments of 1500 bytes, less 52 of headers."""
+
+
+def ml_dsa_flight(public_key: int, signature: int, chain: int) -> int:
+    """A server's flight with X25519MLKEM768: certificates of about 250 bytes beside key and signature (FIPS 204), a
+    CertificateVerify, and a ServerHello with 1120 bytes of key share."""
+    return chain * (public_key + signature + 250) + signature + 1120 + 300
+
+
+ML_DSA_65, ML_DSA_87 = (1952, 3309), (2592, 4627)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "handshake", "before_request"),
+    [
+        (TLS_1_2, {}, 2, 2),
+        (TLS_1_3, {}, 1, 1),
+        (TLS_1_2, {"resumption": Resumption.TICKET}, 1, 1),
+        (TLS_1_2, {"resumption": Resumption.SESSION_ID}, 1, 1),
+        (TLS_1_3, {"resumption": Resumption.PSK_DHE}, 1, 1),
+        (TLS_1_3, {"resumption": Resumption.PSK_DHE, "early_data": True}, 1, 0),
+        (TLS_1_3, {"hello_retry": True}, 2, 2),
+        (QUIC, {}, 1, 1),
+        (QUIC, {"resumption": Resumption.PSK_DHE, "early_data": True}, 1, 0),
+    ],
+)
+def test_each_kind_of_handshake_has_its_round_trips(
+    protocol: Protocol, options: dict[str, object], handshake: int, before_request: int
+) -> None:
+    prediction = predict(protocol, USUAL, SMALL, **options)  # type: ignore[arg-type]
+    assert (prediction.handshake, prediction.before_request) == (handshake, before_request)
+    assert prediction.connecting == (0 if protocol is QUIC else 1)
+
+
+@pytest.mark.parametrize(
+    ("window", "mtu", "key", "chain", "extra"),
+    [
+        (10, 1500, ML_DSA_65, 1, 0),  # 10.2 kB in 14.5 kB
+        (10, 1500, ML_DSA_65, 2, 1),  # 15.8 kB
+        (10, 1500, ML_DSA_65, 3, 1),  # 21.3 kB
+        (10, 1500, ML_DSA_87, 1, 0),  # 13.5 kB
+        (10, 1400, ML_DSA_87, 1, 1),  # 13.5 kB in 13.48 kB
+        (10, 1500, ML_DSA_87, 2, 1),  # 21.0 kB
+        (10, 1500, ML_DSA_87, 3, 1),  # 28.5 kB: the second window carries twice the first
+        (30, 1500, ML_DSA_65, 3, 0),  # 43.4 kB
+        (30, 1500, ML_DSA_87, 3, 0),
+        (30, 1400, ML_DSA_87, 3, 0),  # 40.4 kB
+        (3, 1500, ML_DSA_87, 2, 2),  # 3, then 6, then 12 segments: 15 are needed
+    ],
+)
+def test_post_quantum_chains_pass_the_window_where_arithmetic_says(
+    window: int, mtu: int, key: tuple[int, int], chain: int, extra: int
+) -> None:
+    path = NetworkPath(round_trip_ms=50, mtu=mtu, initial_window=window)
+    server = ml_dsa_flight(*key, chain)
+    prediction = predict(TLS_1_3, path, Flights(hello=1500, server=server))
+    assert prediction.handshake == 1 + extra
+    limit = window * (mtu - 52)
+    assert [step for step in prediction.steps if step.kind == "server flight"] == (
+        [Step("server flight", extra, server, limit)] if extra else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("server", "extra"),
+    [(WINDOW, 0), (WINDOW + 1, 1), (3 * WINDOW, 1), (3 * WINDOW + 1, 2), (7 * WINDOW, 2), (7 * WINDOW + 1, 3)],
+)
+def test_slow_start_doubles_from_window_to_window(server: int, extra: int) -> None:
+    assert predict(TLS_1_3, USUAL, Flights(250, server)).handshake == 1 + extra
+
+
+def test_a_client_hello_of_two_packets_costs_nothing_unless_the_window_is_one() -> None:
+    hello = Flights(hello=1800, server=1500)
+    assert predict(TLS_1_3, USUAL, hello).handshake == 1
+    one = NetworkPath(round_trip_ms=50, initial_window=1)
+    prediction = predict(TLS_1_3, one, hello)
+    assert prediction.steps == (
+        Step("connect", 1),
+        Step("client hello", 1, 1800, 1448),
+        Step("exchange", 1),
+        Step("server flight", 1, 1500, 1448),
+    )
+
+
+def test_a_large_client_certificate_delays_only_tls_1_2() -> None:
+    flights = Flights(hello=250, server=1500, client_last=16_000)
+    assert predict(TLS_1_2, USUAL, flights).steps[-2:] == (
+        Step("client flight", 1, 16_000, WINDOW),
+        Step("second exchange", 1),
+    )
+    assert predict(TLS_1_3, USUAL, flights).handshake == 1, "its handshake is done when the flight leaves"
+
+
+@pytest.mark.parametrize(
+    ("hello", "server", "extra", "kind", "limit"),
+    [
+        (300, 3600, 0, None, 0),  # three times 1200
+        (300, 3601, 1, "limit", 3600),
+        (300, 15_600, 1, "limit", 3600),  # then the window of 12,000
+        (300, 15_601, 2, "limit", 3600),
+        (1300, 7200, 0, None, 0),  # a hello of two datagrams doubles the limit
+        (1300, 7201, 1, "limit", 7200),
+        (4000, 12_000, 0, None, 0),  # 14,400, but the window is less
+        (4000, 12_001, 1, "server flight", 12_000),
+    ],
+)
+def test_quic_is_limited_to_three_times_what_it_received(
+    hello: int, server: int, extra: int, kind: str | None, limit: int
+) -> None:
+    steps = predict(QUIC, USUAL, Flights(hello, server)).steps
+    further = [step for step in steps if step.kind != "exchange"]
+    assert [(step.kind, step.round_trips, step.limit_bytes) for step in further] == (
+        [(kind, extra, limit)] if extra else []
+    )
+
+
+def test_a_retry_of_quic_lifts_the_limit() -> None:
+    assert predict(QUIC, USUAL, Flights(300, 12_000), hello_retry=True).handshake == 2
+
+
+sizes = st.integers(1, 200_000)
+windows = st.integers(1, 100)
+
+
+@given(sizes, sizes, windows, st.integers(576, 9000), st.sampled_from([TLS_1_2, TLS_1_3, QUIC]))
+def test_more_bytes_never_take_less_and_a_larger_window_never_more(
+    server: int, more: int, window: int, mtu: int, protocol: Protocol
+) -> None:
+    path = NetworkPath(round_trip_ms=1, mtu=mtu, initial_window=window)
+    wider = path.model_copy(update={"initial_window": window + 1})
+    small, large = (predict(protocol, path, Flights(250, size)).handshake for size in (server, server + more))
+    assert small <= large
+    assert predict(protocol, wider, Flights(250, server)).handshake <= small
+
+
+@given(sizes, windows, st.sampled_from([TLS_1_2, TLS_1_3]))
+def test_every_step_is_explained_by_its_bytes(server: int, window: int, protocol: Protocol) -> None:
+    path = NetworkPath(round_trip_ms=1, initial_window=window)
+    prediction = predict(protocol, path, Flights(250, server))
+    assert prediction.handshake == sum(step.round_trips for step in prediction.steps[1:])
+    for step in prediction.steps:
+        assert (step.limit_bytes > 0) == (step.flight_bytes > step.limit_bytes)
