@@ -89,6 +89,14 @@ void json_number(struct json *json, const char *key, uint64_t value) {
     fprintf(json->out, "%" PRIu64, value);
 }
 
+void json_numbers(struct json *json, const char *key, const uint64_t *values, uint64_t count) {
+    key_of(json, key);
+    fputc('[', json->out);
+    for (uint64_t i = 0; i < count; i++)
+        fprintf(json->out, "%s%" PRIu64, i == 0 ? "" : ",", values[i]);
+    fputc(']', json->out);
+}
+
 void json_bool(struct json *json, const char *key, bool value) {
     key_of(json, key);
     fputs(value ? "true" : "false", json->out);

@@ -15,6 +15,7 @@ void json_open(struct json *json, const char *key); /* key NULL: the outermost o
 void json_close(struct json *json);
 void json_text(struct json *json, const char *key, const char *value); /* NULL becomes null */
 void json_number(struct json *json, const char *key, uint64_t value);
+void json_numbers(struct json *json, const char *key, const uint64_t *values, uint64_t count);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 

@@ -170,25 +170,67 @@ static void latency_fields(struct json *json, const char *name, bool known, cons
     }
 }
 
-void record_load(FILE *out, const char *id, const struct load *load) {
+/* Of connections: those up to `last` can happen. */
+static void failure_fields(struct json *json, const uint64_t failures[OUTCOMES], enum outcome last,
+                           const char *first_failure) {
     static const char *const reasons[OUTCOMES] = {
         [OUTCOME_REFUSED] = "refused", [OUTCOME_RESET] = "reset", [OUTCOME_CLOSED] = "closed",
         [OUTCOME_TIMEOUT] = "timeout", [OUTCOME_TLS] = "tls",     [OUTCOME_HTTP] = "http"};
+    json_open(json, "failures");
+    for (enum outcome outcome = OUTCOME_REFUSED; outcome <= last; outcome++)
+        json_number(json, reasons[outcome], failures[outcome]);
+    json_close(json);
+    json_text(json, "first_failure", first_failure[0] == '\0' ? NULL : first_failure);
+}
+
+void record_load(FILE *out, const char *id, const struct load *load) {
     struct json json = begin(out, "load");
     json_text(&json, "id", id);
     json_number(&json, "connections", load->connections);
     json_number(&json, "resumed", load->resumed);
-    json_open(&json, "failures");
-    for (enum outcome outcome = OUTCOME_REFUSED; outcome <= OUTCOME_HTTP; outcome++)
-        json_number(&json, reasons[outcome], load->failures[outcome]);
-    json_close(&json);
-    json_text(&json, "first_failure", load->first_failure[0] == '\0' ? NULL : load->first_failure);
+    failure_fields(&json, load->failures, OUTCOME_HTTP, load->first_failure);
     json_number(&json, "wall_ns", load->wall_ns);
     json_number(&json, "thread_cpu_ns", load->thread_cpu_ns);
     json_number(&json, "involuntary_switches", load->involuntary_switches);
     by_role(&json, "bytes", true, load->bytes);
     latency_fields(&json, "handshake", load->connections > 0, &load->handshake);
     latency_fields(&json, "response", load->connections > 0, &load->response);
+    end(&json);
+}
+
+void record_path(FILE *out, const char *id, const struct path_result *r) {
+    static const char *const times[PATH_TIMES] = {[PATH_CONNECT] = "connect_ns",
+                                                  [PATH_HANDSHAKE] = "handshake_ns",
+                                                  [PATH_REQUEST] = "request_ns",
+                                                  [PATH_FIRST_BYTE] = "first_byte_ns",
+                                                  [PATH_LAST_BYTE] = "last_byte_ns"};
+    const struct emulated *e = &r->emulated;
+    struct json json = begin(out, "path");
+    json_text(&json, "id", id);
+    json_number(&json, "connections", r->connections);
+    failure_fields(&json, r->failures, OUTCOME_TLS, r->first_failure);
+    json_number(&json, "wall_ns", r->wall_ns);
+    json_number(&json, "thread_cpu_ns", r->thread_cpu_ns);
+    json_number(&json, "emulator_cpu_ns", e->cpu_ns);
+    json_number(&json, "others_ns", r->others_ns);
+    json_number(&json, "begin_late_p50_ns", r->begins.p50_ns);
+    json_number(&json, "begin_late_p99_ns", r->begins.p99_ns);
+    json_number(&json, "begin_late_max_ns", r->begins.max_ns);
+    for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
+        json_numbers(&json, times[time], r->times[time], r->connections);
+    json_numbers(&json, "client_retransmissions", r->retransmissions[ROLE_CLIENT], r->connections);
+    json_numbers(&json, "server_retransmissions", r->retransmissions[ROLE_SERVER], r->connections);
+    json_numbers(&json, "flight_bytes", r->flight_bytes, r->flights);
+    by_role(&json, "packets", true, e->packets);
+    by_role(&json, "wire_bytes", true, e->wire_bytes);
+    by_role(&json, "lost_packets", true, e->lost);
+    by_role(&json, "dropped_packets", true, e->dropped);
+    number_if(&json, "delay_p50_ns", e->delays > 0, e->delay_p50_ns);
+    number_if(&json, "delay_p99_ns", e->delays > 0, e->delay_p99_ns);
+    number_if(&json, "delay_max_ns", e->delays > 0, e->delay_max_ns);
+    json_number(&json, "late_packets", e->late);
+    number_if(&json, "carried_bit_s", e->carried_bit_s > 0, e->carried_bit_s);
+    json_text(&json, "congestion_control", r->congestion_control);
     end(&json);
 }
 

@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include "request_load.h"
+#include "request_path.h"
 #include "values.h"
 
 #include <stdarg.h>
@@ -183,6 +184,7 @@ static const struct verb_keys {
     [VERB_RUN] = {"run", run_keys, COUNT(run_keys)},
     [VERB_EXAMINE] = {"examine", examine_keys, COUNT(examine_keys)},
     [VERB_LOAD] = {"load", load_keys, COUNT(load_keys)},
+    [VERB_PATH] = {"path", path_keys, COUNT(path_keys)},
     [VERB_STOP] = {"stop", NULL, 0},
 };
 _Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
@@ -194,6 +196,7 @@ FITS(setup_keys);
 FITS(run_keys);
 FITS(examine_keys);
 FITS(load_keys);
+FITS(path_keys);
 
 static seen_keys bit(unsigned index) {
     return (seen_keys)1 << index;
@@ -277,5 +280,7 @@ bool request_parse(const char *line, size_t length, struct request *out, char re
     }
     if (out->verb == VERB_RUN && out->limits.min_handshakes > out->limits.max_handshakes)
         return wrong(reason, "min_handshakes is above max_handshakes");
+    if (out->verb == VERB_PATH && !path_is_bounded(&out->path_plan))
+        return wrong(reason, "so many connections at this interval_ns begin for more than an hour");
     return true;
 }

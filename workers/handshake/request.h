@@ -5,10 +5,11 @@
 #include "case.h"
 #include "load_plan.h"
 #include "measure.h"
+#include "path_plan.h"
 
 enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
 
-enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_STOP };
+enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_LOAD, VERB_PATH, VERB_STOP };
 
 struct request {
     enum verb verb;
@@ -16,6 +17,7 @@ struct request {
     struct limits limits;       /* run */
     uint64_t handshakes;        /* examine */
     struct load_plan load_plan; /* load */
+    struct path_plan path_plan; /* path */
 };
 
 /* `line` may hold any bytes. False: `reason` says which word is wrong and why. */

@@ -66,6 +66,18 @@ static void put_load(struct state *s, const char *id, const struct load_plan *pl
         record_failed(s->out, id, out.proven, &fault);
 }
 
+static void cross(struct state *s, const char *id, const struct path_plan *plan) {
+    struct fault fault = {0};
+    struct path_result out;
+    if (!is_set_up(s, id))
+        return;
+    if (path(&s->prepared, plan, &out, &fault))
+        record_path(s->out, id, &out);
+    else
+        record_failed(s->out, id, out.proven, &fault);
+    path_free(&out);
+}
+
 /* False ends the session. */
 static bool answer(struct state *s, const struct request *request) {
     switch (request->verb) {
@@ -80,6 +92,9 @@ static bool answer(struct state *s, const struct request *request) {
         return true;
     case VERB_LOAD:
         put_load(s, request->tls_case.id, &request->load_plan);
+        return true;
+    case VERB_PATH:
+        cross(s, request->tls_case.id, &request->path_plan);
         return true;
     case VERB_STOP:
         record_bye(s->out);

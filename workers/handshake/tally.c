@@ -32,15 +32,3 @@ void tally_add(struct tally *t, const struct connection *c, enum outcome outcome
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         t->bytes[role] += c->bytes[role];
 }
-
-static int by_size(const void *a, const void *b) {
-    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
-struct latency latency_of(uint64_t *values, uint64_t count) {
-    qsort(values, count, sizeof *values, by_size);
-#define PERCENTILE(p) values[(count * (p) + 99) / 100 - 1]
-    return (struct latency){PERCENTILE(50), PERCENTILE(90), PERCENTILE(99), values[count - 1]};
-#undef PERCENTILE
-}

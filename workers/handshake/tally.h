@@ -3,12 +3,9 @@
 #define KEXBENCH_TALLY_H
 
 #include "connection.h"
+#include "latency.h"
 
 enum { FAILURE_MAX = REASON_MAX + DETAIL_MAX + 4 };
-
-struct latency {
-    uint64_t p50_ns, p90_ns, p99_ns, max_ns;
-};
 
 struct tally {
     uint64_t outcomes[OUTCOMES];
@@ -23,9 +20,5 @@ bool tally_init(struct tally *tally, uint64_t max_connections);
 void tally_free(struct tally *tally);
 /* A connection that ended, all the same how. */
 void tally_add(struct tally *tally, const struct connection *connection, enum outcome outcome);
-
-/* Sorts the values. The percentile P is the least of the values which P percent of all don't exceed (nearest
- * rank), so it is a value that was measured. `count` is at least 1. */
-struct latency latency_of(uint64_t *values, uint64_t count);
 
 #endif

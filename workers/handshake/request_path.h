@@ -1,0 +1,13 @@
+/* The keys of the verb `path`. */
+#ifndef KEXBENCH_REQUEST_PATH_H
+#define KEXBENCH_REQUEST_PATH_H
+
+#include "values.h"
+
+enum { PATH_KEYS = 12 };
+extern const struct key path_keys[PATH_KEYS];
+
+/* False: the request would take longer than any may. */
+bool path_is_bounded(const struct path_plan *plan);
+
+#endif
