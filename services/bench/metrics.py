@@ -116,10 +116,7 @@ OF_THREADS = "only cases of several threads have it; the section on threads has 
 OWN_THREADS = (
     "OpenSSL has no threads of its own; Go has, whose own benchmark is beside it in stacks-beside-their-own-programs.md"
 )
-OVER_A_PATH = (
-    "only cases with a path have it; the worker's tests have a loop of blocking sockets over the same path beside their "
-    "times"
-)
+OVER_A_PATH = "only cases with a path have it; the worker's own tests have plain blocking sockets beside its times"
 BESIDE: Mapping[Metric, Program | str] = {
     **dict.fromkeys((*_TIMES, *_TRANSFERS), Program.CONNECTION),
     **dict.fromkeys((*_WIRE, *_HEAP), Program.COUNTS),

@@ -26,7 +26,7 @@ from kexbench.domain.dimensions import (
     Server,
     Tickets,
 )
-from kexbench.domain.plans import MOST_BLOCK_SUBJECTS, SENTINEL, Plan
+from kexbench.domain.plans import MOST_BLOCK_SUBJECTS, SENTINEL, Plan, plan_id_of
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
 from tests.builders import REFERENCE, SPEC, a_plan
@@ -64,6 +64,7 @@ VARIED: dict[str, tuple[str, list[Any]]] = {
     "certificatePolicies": ("certificate_policies", [0, 2]),
     "crlDistributionPoints": ("crl_distribution_points", [0, 3]),
     "intermediateBytes": ("intermediate_bytes", [0, 8192]),
+    "path": ("path", ["-", "continent", "50ms-loss-1"]),
 }
 """The later dimensions: their names in a spec and in a case, and values with the default first."""
 EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]
@@ -326,3 +327,52 @@ def test_a_spec_with_thousands_of_subjects_is_refused_at_once() -> None:
     listed = ", ".join(f"1.{number}" for number in range(1001))
     with pytest.raises(DocumentError, match="subjects: 1,001 subjects, more than the 1,000 a spec may have"):
         a_plan(SPEC.replace("[1.0, 1.1]", f"[{listed}]"))
+
+
+PATHS = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: paths }
+subjects: [{ fake: ["1.0"] }]
+matrix: { protocol: [TLSv1.3], keyExchange: [ECDHE-ECDSA], path: [PATHS] }
+measure: { invocations: 2, connections: CONNECTIONS }
+"""
+
+
+def with_paths(paths: str, connections: int = 500) -> str:
+    return PATHS.replace("PATHS", paths).replace("CONNECTIONS", str(connections))
+
+
+def test_a_path_is_a_name_or_numbers_or_a_mapping() -> None:
+    plan = a_plan(with_paths('"-", continent, 50ms-loss-1, { roundTripMs: 20, initialWindow: 30 }, { roundTripMs: 558 }'))
+    assert [case.path for case in plan.cases] == ["-", "continent", "50ms-loss-1", "20ms-window-30", "satellite"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "fault"),
+    [
+        ("mars", "6:65: matrix.path.0: 'mars' is not a path: use rack"),
+        ("{ roundTripMs: 20, jitterMs: 1 }", "a path has no jitterMs; it has roundTripMs"),
+        ("{ lossPercent: 1 }", "a path needs roundTripMs"),
+        ("20ms-loss-99", "lossPercent: Input should be less than or equal to 50"),
+        ("satellite, { roundTripMs: 558 }", "given twice: satellite"),
+    ],
+)
+def test_a_wrong_path_is_a_fault_at_its_place(paths: str, fault: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        a_plan(with_paths(paths))
+    assert fault in str(caught.value)
+
+
+def test_connections_over_a_path_take_their_time() -> None:
+    few, many = (a_plan(with_paths("satellite", count)) for count in (20, 520))
+    assert (few.measure.connections, many.measure.connections) == (20, 520)
+    assert many.estimated_s - few.estimated_s == pytest.approx(2 * 500 * 2.7e-3, rel=0.05)
+    assert few.estimated_s > 2 * 5 * 0.558
+    with pytest.raises(DocumentError, match="connections"):
+        a_plan(with_paths("satellite", 5001))
+
+
+def test_a_plan_without_paths_has_the_id_that_it_always_had() -> None:
+    assert plan_id_of(a_plan()) == a_plan().plan_id
+    assert a_plan(with_paths('"-"', 500)).plan_id != a_plan(with_paths('"-"', 501)).plan_id

@@ -29,7 +29,7 @@ Reasons
 Other questions
 - `connection.py`: the parts of a connection; `capacity.py`: the cost of a mix of connections.
 - `forward_secrecy.py`: handshakes of equal strength; `scaling.py`: throughput by threads.
-- `flights.py`: the round trips of a handshake on a path, from the sizes of its flights; `percentiles.py`: percentiles of
-  pooled values, with exact intervals.
+- `flights.py`: the round trips of a handshake on a path, from the sizes of its flights; `percentiles.py`: percentiles
+  of pooled values, with exact intervals.
 - `reference.py`: measured figures beside published ones; `removal.py`: what is kept of removed batches.
 """

@@ -10,8 +10,8 @@ Start at `app.py`.
   `handing_on.py`: what another process answers (docs/adr/0050).
 - Questions about results, which `answers` answers: `reading.py` (`/filters`, `/matrix`, `/runs`),
   `series.py` (`/trends`, `/cpus`, `/distribution`, `/security`), `verdicts.py` (`/compare`, what a run changed),
-  `upgrades.py` (`/upgrades`, `/capacity`, badges), `stacks.py` (`/stacks`), `fleet.py` (`/fleet`),
-  `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
+  `upgrades.py` (`/upgrades`, `/capacity`, badges), `stacks.py` (`/stacks`), `paths.py` (`/paths`),
+  `fleet.py` (`/fleet`), `machine.py` (`/scaling`, `/qualifications`, `/scorecard`),
   `reference.py` (`/articles`), `overview.py` (`/overview`, `/queue`, progress).
 - `exporting.py`: samples as files; `monitoring.py`: the service itself; `metrics.py`: what Prometheus reads of it;
   `refusals.py`: refused writes.

@@ -29,6 +29,7 @@ VERBS = {
     "upgrade": "upgrade:upgrade",
     "why": "why:why",
     "stacks": "stacks:stacks",
+    "paths": "paths:paths",
     "capacity": "capacity:capacity",
     "analyze": "analyze:app",
     "bisect": "bisect:bisect",

@@ -1,5 +1,5 @@
-"""Paths between client and server: round trip, loss, rate and sizes of an emulated network. A path has one text, which a
-case keeps and its id contains: the name of a preset, or its numbers."""
+"""Paths between client and server: round trip, loss, rate and sizes of an emulated network. A path has one text, which
+a case keeps and its id contains: the name of a preset, or its numbers."""
 
 import re
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.frozen import Frozen
 
 ROUND_TRIP_MAX_MS, LOSS_MAX_PERCENT, RATE_MAX_MBIT, QUEUE_MAX_MS = 10_000, 50, 10_000, 10_000
+QUEUE_MAX_BYTES = 1 << 30
 ROUND_TRIP_STEP_MS, LOSS_STEP_PERCENT, RATE_STEP_MBIT = 0.001, 0.0001, 0.001
 """A microsecond, one packet of a million, and a kilobit a second: steps that the emulator has as whole numbers."""
 _DECIMALS = 6
@@ -56,6 +57,8 @@ class NetworkPath(Frozen):
                 raise ValueError(f"{to_camel(name)} must be a multiple of {_text(step)}, not {value!r}")
         if not self.rate_mbit and self.queue_ms != NetworkPath.model_fields["queue_ms"].default:
             raise ValueError("queueMs needs a rateMbit: without a limit, no packet waits")
+        if self.queue_bytes > QUEUE_MAX_BYTES:
+            raise ValueError("the queue would hold more than 1 GiB: use a smaller queueMs or rateMbit")
         return self
 
     @property

@@ -47,7 +47,7 @@ def measure_invocation(
     started_at = datetime.now(UTC)
     with ExitStack() as stack:
         participants = _Participants(Setting(job_input, case, cpus, log), len(turn.block), stack)
-        seed = f"{job_input.seed}/{turn.case_id}/{turn.invocation}"
+        seed = turn.seed(job_input.seed)
         orders = list(rounds(turn.block, WARM_UP_BATCHES + job_input.measure.batches, seed))
         for reference in orders[0]:  # in a random order, because the first one started may have an advantage
             participants.start(reference)

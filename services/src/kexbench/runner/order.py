@@ -17,6 +17,10 @@ class Turn:
     examines: bool = False
     """Whether this invocation includes the untimed pass, as the first one of each case in a job does."""
 
+    def seed(self, of_job: str) -> str:
+        """What fixes the random choices of this invocation."""
+        return f"{of_job}/{self.case_id}/{self.invocation}"
+
 
 def turns(job: Job, seed: str) -> Iterator[Turn]:
     """All invocations of a job. Each pass takes each case once, in a new random order, so a slow phase of the machine

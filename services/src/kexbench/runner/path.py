@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
-from random import Random
 from statistics import median
 
 from pydantic import Field
 
+from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Resumption
 from kexbench.domain.frozen import Frozen
@@ -16,27 +16,23 @@ from kexbench.domain.paths import NetworkPath, interval_ns
 from kexbench.domain.samples import OutcomeKind, Sample
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
+from kexbench.runner.path_remedies import REMEDIES
 from kexbench.runner.records import Batch, PathConnections, Ready
 
 MOST_LATE = 0.01
 """Of a path's packets. One that carries more of them too late is not the path that was asked for."""
 LEAST_ROUND_TRIP_MS = 5
-"""On a shorter round trip, what the machine itself takes is no longer small beside it, so round trips are not counted."""
+"""On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
 _TIMEOUT_NS, _LONGEST_TIMEOUT_NS = 10 * 10**9, 60 * 10**9
+_LONGEST_NS = 3600 * 10**9
 _MARGIN_S = 15.0
 """For making the path, for the proofs, and for a worker's answer after the last connection has ended."""
 _HEADERS = 0.1
 """Of a flight, what headers add at most."""
-_REFUSALS = {
-    "user namespace": "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, and "
-    "kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or measure as root",
-    "network namespace": "allow network namespaces: user.max_net_namespaces must be above 0",
-    "/dev/net/tun": "give this machine or container the device /dev/net/tun (modprobe tun; docker run --device "
-    "/dev/net/tun)",
-}
-"""What helps where the machine refuses a step, by what the worker's reason names."""
+REFUSED = "a path was refused: "
+"""How the worker's reason begins where the machine does not allow a step, which it names next."""
 
 
 class PathRequest(Frozen):
@@ -87,11 +83,16 @@ def _handshake_cpu_ns(last: Batch | None) -> float:
 
 def path_request(case: Case, path: NetworkPath, connections: int, seed: str, last: Batch | None) -> PathRequest:
     """`seed`: another text for each invocation. `last`: a batch of the same case in memory, which shows what a
-    connection costs."""
+    connection costs. Raises Dropped."""
     handshake_ns = last.thread_cpu_ns / last.handshakes if last else 0.0
     flight_bytes = max(last.client_bytes, last.server_bytes) / last.handshakes if last else 0.0
     answer_bytes = max(1, case.transfer_bytes)
     busiest_bytes = ceil((flight_bytes + answer_bytes) * (1 + _HEADERS)) + path.mtu
+    apart_ns = interval_ns(path, handshake_ns, busiest_bytes)
+    if apart_ns > 10**9 or apart_ns * connections > _LONGEST_NS:
+        raise Dropped(
+            OutcomeKind.UNSUPPORTED, "connections over this path take too long: use a faster path or less data"
+        )
     return PathRequest(
         round_trip_ns=path.round_trip_ns,
         loss_ppm=path.loss_ppm,
@@ -99,9 +100,9 @@ def path_request(case: Case, path: NetworkPath, connections: int, seed: str, las
         mtu=path.mtu,
         queue_bytes=path.queue_bytes,
         initial_window=path.initial_window,
-        seed=Random(f"{seed}/path").getrandbits(32),
+        seed=int(content_hash(f"{seed}/path"), 16) % 2**48,
         connections=connections,
-        interval_ns=min(interval_ns(path, handshake_ns, busiest_bytes), 10**9),
+        interval_ns=apart_ns,
         timeout_ns=_LONGEST_TIMEOUT_NS
         if path.loss_ppm
         else min(_TIMEOUT_NS + 10 * path.round_trip_ns, _LONGEST_TIMEOUT_NS),
@@ -128,17 +129,18 @@ def check_path(record: PathConnections, request: PathRequest) -> None:
 def _not_held(record: PathConnections) -> str:
     slowest = f", the slowest by {record.delay_max_ns / 1e6:,.1f} ms" if record.delay_max_ns is not None else ""
     return (
-        f"this machine did not hold the path: {record.late_share:.1%} of the packets were late (at most {MOST_LATE:.0%} "
-        f"may be){slowest}; use an idle machine with two CPUs, or fewer measure.connections"
+        f"this machine did not hold the path: {record.late_share:.1%} of the packets were late, more than "
+        f"{MOST_LATE:.0%}{slowest}; use an idle machine with two CPUs, or fewer measure.connections"
     )
 
 
 def with_remedy(fault: Dropped) -> Dropped:
     """A refusal of the machine with what helps against it. It is not tried again."""
-    remedy = next((text for words, text in _REFUSALS.items() if words in fault.reason), None)
-    if remedy is None:
+    if not fault.reason.startswith(REFUSED):
         return fault
-    return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}: {remedy}", fault.detail)
+    step = fault.reason.removeprefix(REFUSED).partition(":")[0]
+    remedy = f"; {REMEDIES[step]}" if step in REMEDIES else ""
+    return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}{remedy}", fault.detail)
 
 
 def path_samples(

@@ -243,6 +243,10 @@ class PathConnections(Frozen):
     wall_ns: Count
     thread_cpu_ns: Count
     emulator_cpu_ns: Count
+    others_ns: Count
+    begin_late_p50_ns: Count | None
+    begin_late_p99_ns: Count | None
+    begin_late_max_ns: Count | None
     connect_ns: PerConnection
     handshake_ns: PerConnection
     request_ns: PerConnection
@@ -282,10 +286,9 @@ class PathConnections(Frozen):
         return self.late_packets / packets if packets else 0.0
 
 
-_PER_CONNECTION = tuple(
-    name
-    for name, field in PathConnections.model_fields.items()
-    if field.annotation == PerConnection and name != "flight_bytes"
+_PER_CONNECTION = (
+    *("connect_ns", "handshake_ns", "request_ns", "first_byte_ns", "last_byte_ns"),
+    *("client_retransmissions", "server_retransmissions"),
 )
 
 

@@ -9,6 +9,7 @@ from kexbench.runner.cpus import Cpus
 from kexbench.runner.job_input import JobInput
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import MAX_HANDSHAKES, run_request, setup_request
+from kexbench.runner.path import path_request
 
 
 def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> str:
@@ -23,6 +24,9 @@ def transcript(job_input: JobInput, turn: Turn, reference: str, cpus: Cpus) -> s
     requests += [run_request(case, MIN_HANDSHAKES, job_input.measure.batch_ns_of(case), MAX_HANDSHAKES)] * (
         WARM_UP_BATCHES + job_input.measure.batches
     )
+    if path := case.network_path:
+        seed = turn.seed(job_input.seed)
+        requests.append(path_request(case, path, job_input.measure.connections, seed, None).line(case.case_id))
     return "\n".join(_lines(launch, case.environment, [*requests, "stop"]))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from kexbench.runner.doctor.check import Check
 from kexbench.runner.doctor.examine import Examination, examine, judge
 from kexbench.runner.doctor.machine import read_machine
+from kexbench.runner.doctor.path_probe import PathProbe
 from kexbench.runner.doctor.watching import Watched
 from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree
 
@@ -12,11 +13,11 @@ from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree
 def test_a_machine_set_apart_for_measuring_is_good_throughout(tree: MakeTree) -> None:
     checks = judge(read_machine(tree(), ALLOWED), QUIET)
     assert {check.name: check.verdict for check in checks} == dict.fromkeys([check.name for check in checks], "good")
-    assert len(checks) == 15
+    assert len(checks) == 16
 
 
 def test_a_machine_that_tells_nothing_is_unknown_and_never_guessed(tmp_path: Path) -> None:
-    nothing = Watched(None, QUIET.spin, 250.0, "ENOSYS")
+    nothing = Watched(None, QUIET.spin, 250.0, "ENOSYS", PathProbe(None, None))
     checks = judge(read_machine(tmp_path, ALLOWED), nothing)
     known = {check.name for check in checks if check.verdict != "unknown"}
     assert known == {"CPUs", "isolation", "interruptions", "CPU clock", "huge pages"}

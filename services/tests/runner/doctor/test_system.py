@@ -7,6 +7,7 @@ import pytest
 
 from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.machine import read_machine
+from kexbench.runner.doctor.path_probe import PathProbe, probe
 from kexbench.runner.doctor.watching import Busyness, Spin, busy_between
 from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree, a_machine, check
 
@@ -157,3 +158,29 @@ def test_without_two_readings_busy_time_is_unknown(after: str) -> None:
 def test_advice_names_the_length_that_batches_have() -> None:
     found = check("interruptions", a_machine(), QUIET)
     assert (found.verdict, found.advice) == ("good", f"A batch of {BATCH_NS / 1e6:g} ms is rarely disturbed.")
+
+
+@pytest.mark.parametrize(
+    ("tried", "verdict", "found", "advice"),
+    [
+        (PathProbe(None, 60_000), "good", "can be emulated, delays are up to 60 µs late (99%)", "an outcome"),
+        (PathProbe(None, 2_000_000), "warning", "delays are up to 2,000 µs late", "use two CPUs"),
+        (PathProbe("opening /dev/net/tun: ENOENT", 60_000), "unknown", "refused: opening", "--device /dev/net/tun"),
+        (PathProbe("starting a process", None), "unknown", "refused: starting a process", "are not measured here"),
+        (PathProbe(None, None), "unknown", "not readable", "unknown"),
+    ],
+)
+def test_paths_can_be_emulated_or_what_refuses_them_is_named(
+    tried: PathProbe, verdict: str, found: str, advice: str
+) -> None:
+    paths = check("paths", a_machine(), replace(QUIET, path=tried))
+    assert paths.verdict == verdict
+    assert found in paths.found
+    assert advice in paths.advice
+
+
+def test_the_probe_of_paths_leaves_nothing_and_measures_its_timers() -> None:
+    found = probe()
+    assert found.late_ns is not None
+    assert found.late_ns >= 0
+    assert found.refused is None or ": E" in found.refused

@@ -22,7 +22,7 @@ class Examination:
 
 
 def examine(root: Path = Path("/"), observe: Callable[[int | None], Watched] = watch) -> Examination:
-    """Takes a little more than a second. `root`: the folder under which /sys and /proc stand."""
+    """Takes a little more than two seconds. `root`: the folder under which /sys and /proc stand."""
     allowed = os.sched_getaffinity(0)
     watched = observe(split_cpus(allowed).measuring)
     machine = read_machine(root, allowed)  # read last, while the frequency is still that of a busy CPU
@@ -46,4 +46,5 @@ def judge(machine: Machine, watched: Watched) -> tuple[Check, ...]:
         system.counters(machine, watched),
         system.addresses(machine),
         system.huge_pages(machine),
+        system.paths(watched),
     )

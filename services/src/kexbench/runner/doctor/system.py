@@ -5,10 +5,13 @@ from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.check import About, Check
 from kexbench.runner.doctor.machine import Machine
 from kexbench.runner.doctor.watching import Watched
+from kexbench.runner.path_remedies import REMEDIES
 
 BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
 """Thresholds for a warning about other programs: shares of CPU time, and running programs for each CPU."""
 SPIN_SWITCHES, SPIN_SHARE = 5, 0.95
+LATE_NS = 500_000
+"""How late timers may be where paths are emulated: more is much of the round trip within a region."""
 CLOCK_SHARE, CLOCK_STEP = 0.001, 0.01
 """Limits as shares of a batch: the cost of two readings of the CPU clock, and a step of that clock."""
 
@@ -136,3 +139,17 @@ def huge_pages(machine: Machine) -> Check:
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         )
     return about.good(setting or "none", "The workers do not request any, so all have ordinary pages.")
+
+
+def paths(watched: Watched) -> Check:
+    about, probe = About("paths"), watched.path
+    if probe.refused is not None:
+        step = probe.refused.partition(":")[0]
+        remedy = REMEDIES.get(step, "the others need nothing of it")
+        return about.unknown(f"refused: {probe.refused}", f"Cases with a path are not measured here: {remedy}.")
+    if probe.late_ns is None:
+        return about.unknown("not readable", "Whether delays are exact is unknown.")
+    found = f"can be emulated, delays are up to {probe.late_ns / 1e3:,.0f} µs late (99%)"
+    if probe.late_ns > LATE_NS:
+        return about.warning(found, "Packets of emulated paths will be late: stop other programs, or use two CPUs.")
+    return about.good(found, "A path whose packets are late all the same is an outcome, not a number.")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from kexbench.runner.doctor.path_probe import PathProbe, probe
 from kexbench.runner.tree import ticks_of
 
 WATCHED_S = 1.0
@@ -49,6 +50,7 @@ class Watched:
     cpu_clock_cost_ns: float
     counters: str
     """`yes`, `silent` if they open but count nothing, or the name of the error, such as `ENOENT`."""
+    path: PathProbe
 
 
 def watch(measuring_cpu: int | None) -> Watched:
@@ -56,8 +58,8 @@ def watch(measuring_cpu: int | None) -> Watched:
     before, own = _proc_stat(), time.process_time()
     time.sleep(WATCHED_S)
     busyness = busy_between(before, _proc_stat(), time.process_time() - own, measuring_cpu)
-    cost, counters = cpu_clock_cost_ns(), try_counters()
-    return Watched(busyness, spin(measuring_cpu), cost, counters)  # spinning comes last: frequencies are read after it
+    cost, counters, path = cpu_clock_cost_ns(), try_counters(), probe()
+    return Watched(busyness, spin(measuring_cpu), cost, counters, path)  # spinning comes last: frequencies are read after it
 
 
 def busy_between(before: str, after: str, own_s: float, cpu: int | None) -> Busyness | None:

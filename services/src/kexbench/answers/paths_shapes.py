@@ -1,0 +1,93 @@
+"""The shape of the answer on paths."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from kexbench.analysis.flights import StepKind
+from kexbench.answers.cells import OutcomeView
+from kexbench.answers.shapes import CaseView
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.hosts import HostKind
+from kexbench.domain.intervals import Estimate
+from kexbench.domain.paths import NetworkPath
+from kexbench.domain.subjects import Subject
+
+Agreement = Literal["as predicted", "differs", "with loss", "not counted"]
+"""`with loss`: losses add to what sizes predict; `not counted`: the round trip is too short to count them."""
+
+
+class PathView(Frozen):
+    text: str = Field(description="as cases have it", examples=["continent", "50ms-loss-1"])
+    words: str = Field(examples=["30.916 ms", "50 ms, 1% loss"])
+    title: str | None = Field(description="of a preset", examples=["same continent"])
+    source: str | None = Field(description="where a preset's numbers are from")
+    numbers: NetworkPath
+
+
+class Percentiles(Frozen):
+    """In nanoseconds from the beginning of a connection, over the connections of all invocations."""
+
+    p50: Estimate
+    p95: Estimate
+    p99: Estimate
+
+
+class StepView(Frozen):
+    """Round trips for one cause."""
+
+    kind: StepKind
+    round_trips: int
+    text: str = Field(examples=["the server's flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
+
+
+class PredictionView(Frozen):
+    """What follows from the sizes of the flights, without loss."""
+
+    connecting: int = Field(description="round trips of TCP's own handshake")
+    handshake: int = Field(description="round trips after connecting until the client's handshake is done")
+    before_request: int = Field(description="round trips after connecting before the client may send its request")
+    handshake_ns: float = Field(description="connecting and handshake together, with sending at the path's rate")
+    steps: list[StepView]
+
+
+class PathCell(Frozen):
+    """One subject over one path."""
+
+    subject: str
+    handshake: Percentiles | None = Field(description="until the client's handshake is done; null without a number")
+    first_byte_ns: Estimate | None = Field(description="until the first byte of the answer, median")
+    answer: Percentiles | None = Field(description="until the last byte of the answer")
+    round_trips: Estimate | None = Field(
+        description="measured: waited after connecting before the request, over invocations; null on a path whose "
+        "round trip is below 5 ms"
+    )
+    predicted: PredictionView | None = Field(description="null where the sizes of the flights are unknown")
+    agreement: Agreement | None = Field(description="of measured and predicted round trips; null without either")
+    reason: str | None = Field(description="why the two differ, as far as known")
+    client_hello_bytes: float | None
+    server_flight_bytes: float | None
+    server_retransmissions: float | None = Field(description="segments that the server sent again, per connection")
+    connections: int = Field(description="over all invocations")
+    outcome: OutcomeView | None
+    run_id: str | None
+    measured_at: datetime | None
+
+
+class PathCase(Frozen):
+    """A case over one path."""
+
+    case: CaseView
+    title: str = Field(description="of the case, whatever its path")
+    path: PathView
+    cells: list[PathCell] = Field(description="in the order of the subjects")
+
+
+class Paths(Frozen):
+    """What a user waits for, by case and path, on one host kind."""
+
+    host_kind: HostKind | None
+    subjects: list[Subject] = Field(description="by library, then version order")
+    cases: list[PathCase] = Field(description="by case, then from the shortest path to the longest")
+    sentence: str = Field(description="what stands out; empty without results")

@@ -1,0 +1,147 @@
+"""`kexbench paths`: what a user waits for, measured and predicted."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from kexbench.answers.paths_shapes import PathCell, Paths, Percentiles
+from kexbench.answers.subjects import end_of
+from kexbench.cli.console import err, out, print_json
+from kexbench.cli.options import AsJson
+from kexbench.cli.reaching import reach_api
+from kexbench.cli.step_tables import NO_RESULT, case_text
+from kexbench.cli.words import host_text, shared_line
+from kexbench.domain.intervals import Estimate
+from kexbench.domain.numbers import counted
+
+LEGEND = (
+    "Milliseconds from the beginning of a connection until the client's handshake is done: the median [95% confidence "
+    "interval], the 95th and the 99th percentile. Round trips: TCP's own, and those before the request may be sent."
+)
+
+
+def paths(
+    library: Annotated[
+        list[str] | None, typer.Option(help="Only this library; repeatable. Default: all.", show_default=False)
+    ] = None,
+    path: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Only this path, such as continent.", show_default=False)
+    ] = None,
+    pool: Annotated[str | None, typer.Option(help="Only this pool.", show_default=False)] = None,
+    cpu: Annotated[str | None, typer.Option(help="Only this CPU model.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a user waits for over emulated paths: times, and round trips as measured and as predicted.
+
+    Specs name paths in their matrix. The prediction follows from the sizes of the flights, without loss.
+
+    Examples:
+
+        kexbench run paths && kexbench paths
+        kexbench paths --path continent --library openssl
+        kexbench paths --json | jq '.cases[].cells[].predicted.steps[].text'
+    """
+    query = [
+        *(("library", each) for each in library or ()),
+        *((name, value) for name, value in (("path", path), ("pool", pool), ("cpu_model", cpu)) if value),
+    ]
+    with reach_api() as api:
+        answer = api.get(Paths, f"/paths?{urlencode(query)}")
+    if as_json:
+        print_json(answer.model_dump(mode="json"))
+    else:
+        _print(answer)
+    if not any(cell.handshake for case in answer.cases for cell in case.cells):
+        raise typer.Exit(1)
+
+
+def _print(answer: Paths) -> None:
+    if answer.host_kind is None or not answer.cases:
+        err.print("no case was measured over a path: kexbench run paths", markup=False)
+        return
+    out.print(host_text(answer.host_kind), style="bold", markup=False)
+    if answer.sentence:
+        out.print(answer.sentence, markup=False, soft_wrap=True)
+    out.print(_table(answer))
+    out.print(LEGEND, style="dim", markup=False)
+    for line in _steps(answer):
+        out.print(line, markup=False, soft_wrap=True)
+    for line in _reasons(answer):
+        err.print(line, markup=False, soft_wrap=True)
+
+
+def _table(answer: Paths) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("case, path", overflow="fold", min_width=14)
+    for subject in answer.subjects:
+        table.add_column(Text(end_of(subject).label.replace(" ", "\n", 1)), justify="right", overflow="fold")
+    titles = [case.title for case in answer.cases]
+    for place, case in enumerate(answer.cases):
+        if place == 0 or titles[place - 1] != case.title:
+            table.add_row(Text(case_text(case.title), style="bold"))
+        name = f"{case.path.title}, {case.path.words}" if case.path.title else case.path.words
+        is_last = place + 1 == len(titles) or titles[place + 1] != case.title
+        table.add_row(Text(name), *(Text(_cell(cell)) for cell in case.cells), end_section=is_last)
+    return table
+
+
+def _cell(cell: PathCell) -> str:
+    if cell.handshake is None:
+        return str(cell.outcome.kind) if cell.outcome else NO_RESULT
+    return "\n".join(filter(None, [*_times(cell.handshake), _round_trips(cell)]))
+
+
+def _times(times: Percentiles) -> list[str]:
+    return [_ms(times.p50) + _interval(times.p50), f"{_ms(times.p95)}, {_ms(times.p99)}"]
+
+
+def _ms(time_ns: Estimate) -> str:
+    return f"{time_ns.value / 1e6:,.4g}"
+
+
+def _interval(time_ns: Estimate) -> str:
+    if time_ns.low is None or time_ns.high is None:
+        return ""
+    return f" [{time_ns.low / 1e6:,.4g}, {time_ns.high / 1e6:,.4g}]"
+
+
+def _round_trips(cell: PathCell) -> str:
+    """`1 + 1 round trips` where both agree; else what was measured, and what is predicted."""
+    found = cell.predicted
+    if found is None:
+        return f"{cell.round_trips.value:g} round trips" if cell.round_trips else ""
+    if cell.agreement == "as predicted" or cell.round_trips is None:
+        return f"{found.connecting} + {found.before_request} round trips"
+    return f"{found.connecting} + {cell.round_trips.value:.3g} round trips, predicted {found.before_request}"
+
+
+def _steps(answer: Paths) -> list[str]:
+    """What makes a handshake longer than its exchanges, a line for each cause."""
+    labels = {subject.name: end_of(subject).label for subject in answer.subjects}
+    places: dict[str, list[tuple[str, str]]] = {}
+    for case in answer.cases:
+        for cell in case.cells:
+            for step in cell.predicted.steps if cell.predicted else ():
+                if step.kind in ("client hello", "server flight", "client flight", "limit"):
+                    title = f"{case.title}, path {case.path.text}"
+                    places.setdefault(step.text, []).append((labels[cell.subject], title))
+    return [shared_line(text, cells) for text, cells in places.items()]
+
+
+def _reasons(answer: Paths) -> list[str]:
+    """Why cells have no number, or another one than predicted: a line for each reason."""
+    labels = {subject.name: end_of(subject).label for subject in answer.subjects}
+    places: dict[str, list[tuple[str, str]]] = {}
+    for case in answer.cases:
+        for cell in case.cells:
+            place = (labels[cell.subject], f"{case.title}, path {case.path.text}")
+            if cell.agreement == "differs" and cell.reason:
+                places.setdefault(cell.reason, []).append(place)
+            if cell.outcome:
+                times = f" (in {counted(cell.outcome.invocations, 'invocation')})" if cell.handshake else ""
+                places.setdefault(f"{cell.outcome.kind}: {cell.outcome.reason}{times}", []).append(place)
+    return [shared_line(reason, cells) for reason, cells in places.items()]
