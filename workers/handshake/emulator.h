@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The forwarder is before whoever uses its path (hurry.h). */
+enum { PATH_USER_LEVEL = 1, FORWARDER_LEVEL = 2 };
+
 /* In the order of roles. */
 enum direction { FROM_CLIENT, FROM_SERVER, DIRECTIONS };
 

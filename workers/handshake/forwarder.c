@@ -3,6 +3,7 @@
 #include "forwarder.h"
 
 #include "clock.h"
+#include "hurry.h"
 #include "lane.h"
 #include "latency.h"
 #include "tun.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,13 +217,6 @@ static void close_others(int control) {
     }
 }
 
-/* Short waits are as long as they should be, and this process is first where it may be. */
-static void hurry(void) {
-    struct sched_param first = {.sched_priority = 1};
-    prctl(PR_SET_TIMERSLACK, 1);
-    sched_setscheduler(0, SCHED_FIFO, &first);
-}
-
 static const char *open_ends(struct forwarder *f, const struct path *path, int *server) {
     struct tun *ends = f->ends;
     const char *refused = tun_open(&ends[FROM_SERVER], true, path->mtu, path->initial_window);
@@ -324,7 +317,8 @@ _Noreturn void forwarder_run(int control, const struct path *path, unsigned conn
     int server = -1;
     *f = (struct forwarder){.control = control, .connections = connections, .datagrams = datagrams};
     close_others(control);
-    hurry(); /* may need what a user namespace takes away */
+    prctl(PR_SET_TIMERSLACK, 1);
+    hurry(FORWARDER_LEVEL); /* may need what a user namespace takes away */
     const char *refused = open_ends(f, path, &server);
     if (refused == NULL && !prepare_lanes(f, path))
         refused = "memory for packets";

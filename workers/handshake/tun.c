@@ -20,6 +20,7 @@
 enum { CLIENTS_BITS = 16, ADDRESS_BITS = 32 };
 /* Packets that wait for their reader: as many as thousands of connections send at once. */
 enum { QUEUE_PACKETS = 16384 };
+enum { IPV6_LEAST_MTU = 1280 }; /* a device with less has no IPv6 (RFC 8200, section 5) */
 
 struct in_addr tun_server(void) {
     return (struct in_addr){htonl(SERVER)};
@@ -92,10 +93,11 @@ static bool raise_link(int control, int index, uint32_t mtu) {
     struct message m = message_of(RTM_NEWLINK, NLM_F_ACK, sizeof m.body.link);
     uint32_t queue = QUEUE_PACKETS;
     uint8_t no_address = IN6_ADDR_GEN_MODE_NONE; /* nor what a host with an address sends unasked */
+    bool has_six = mtu >= IPV6_LEAST_MTU && access("/proc/net/if_inet6", F_OK) == 0;
     m.body.link = (struct ifinfomsg){.ifi_index = index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
     attribute(&m, IFLA_MTU, &mtu, sizeof mtu);
     attribute(&m, IFLA_TXQLEN, &queue, sizeof queue);
-    if (access("/proc/net/if_inet6", F_OK) == 0) {
+    if (has_six) {
         struct rtattr *families = attribute(&m, IFLA_AF_SPEC, NULL, 0),
                       *six = attribute(&m, AF_INET6, NULL, 0);
         attribute(&m, IFLA_INET6_ADDR_GEN_MODE, &no_address, sizeof no_address);
