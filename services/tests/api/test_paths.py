@@ -50,7 +50,9 @@ def measured(
     found = []
     for number in range(invocations):
         names = [name for name, each in flights.items() if each is not None]
-        invocation = an_invocation(run, number, case_id=case.case_id, cpu_ns=dict.fromkeys(names, 500_000), outcomes=refused)
+        invocation = an_invocation(
+            run, number, case_id=case.case_id, cpu_ns=dict.fromkeys(names, 500_000), outcomes=refused
+        )
         samples = [
             sample
             for name in names
@@ -129,9 +131,7 @@ def test_what_differs_says_so(client: httpx2.Client, empty_store: ClickHouseStor
     measured(empty_store, "50ms", {OLD: SMALL}, waits={OLD: 3})
     (cell,) = cells_of(asked(client), "50ms")
     assert cell["agreement"] == "differs"
-    assert cell["reason"] == (
-        "measured are 3 round trips, more than the 1 that follow from the sizes of the flights"
-    )
+    assert cell["reason"] == ("measured are 3 round trips, more than the 1 that follow from the sizes of the flights")
 
 
 def test_loss_and_short_round_trips_are_not_held_against_the_prediction(
@@ -168,9 +168,7 @@ def test_what_a_machine_refused_has_its_reason_until_a_newer_run_has_numbers(
     assert (new["outcome"], new["run_id"]) == (None, "run-50ms-1")
 
 
-def test_the_answer_narrows_to_a_path_a_library_and_a_pool(
-    client: httpx2.Client, empty_store: ClickHouseStore
-) -> None:
+def test_the_answer_narrows_to_a_path_a_library_and_a_pool(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     for path in ("50ms", "2ms"):
         measured(empty_store, path, {OLD: SMALL})
     assert [case["path"]["text"] for case in asked(client, path="2ms")["cases"]] == ["2ms"]
@@ -182,6 +180,10 @@ def test_the_answer_narrows_to_a_path_a_library_and_a_pool(
 
 def test_other_metrics_of_a_path_are_in_the_matrix_too(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, "50ms", {OLD: SMALL})
-    for metric, value in ((Metric.PATH_HANDSHAKE_P50_NS, 100 * MS + 599.5), (Metric.PATH_ROUND_TRIPS, 1), (Metric.CPU_NS, 500_000)):
+    for metric, value in (
+        (Metric.PATH_HANDSHAKE_P50_NS, 100 * MS + 599.5),
+        (Metric.PATH_ROUND_TRIPS, 1),
+        (Metric.CPU_NS, 500_000),
+    ):
         (cell,) = client.get("/matrix", params={"metric": str(metric)}).raise_for_status().json()["cells"]
         assert cell["estimate"]["value"] == value

@@ -344,7 +344,9 @@ def with_paths(paths: str, connections: int = 500) -> str:
 
 
 def test_a_path_is_a_name_or_numbers_or_a_mapping() -> None:
-    plan = a_plan(with_paths('"-", continent, 50ms-loss-1, { roundTripMs: 20, initialWindow: 30 }, { roundTripMs: 558 }'))
+    plan = a_plan(
+        with_paths('"-", continent, 50ms-loss-1, { roundTripMs: 20, initialWindow: 30 }, { roundTripMs: 558 }')
+    )
     assert [case.path for case in plan.cases] == ["-", "continent", "50ms-loss-1", "20ms-window-30", "satellite"]
 
 

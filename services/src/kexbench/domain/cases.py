@@ -438,9 +438,8 @@ class Case(Frozen):
 
     @property
     def is_countable(self) -> bool:
-        """Whether instructions can be counted: one thread plays both roles. With a path they are those of the same case
-        without it."""
-        return self.threads == 1 and not self.peer_reference and not self.has_server and self.path == NOTHING
+        """Whether instructions can be counted: one thread plays both roles. With a path they are those in memory."""
+        return self.threads == 1 and not self.peer_reference and not self.has_server
 
     @property
     def peer_reference(self) -> str | None:

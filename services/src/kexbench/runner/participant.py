@@ -98,13 +98,14 @@ class Setting:
         sockets: tuple[int, ...] = (),
         count_heap: bool = False,
         under: tuple[str, ...] = (),
+        threads: int | None = None,
     ) -> Worker:
-        """A worker of a subject's kit, with the case's CPU features, under an emulator if one is named. Raises
-        Dropped."""
+        """A worker of a subject's kit, with the case's CPU features, under an emulator if one is named, on a CPU for
+        each of its threads: by default those of the case. Raises Dropped."""
         kit = self.job_input.kits[reference]
         if (architecture := kit.manifest.build_profile.architecture) != platform.machine():
             raise _emulation(f"the kit is for {architecture}, this machine is {platform.machine()}")
-        options = (*self.cpus.pin(self.case.threads), *extra)
+        options = (*self.cpus.pin(threads or self.case.threads), *extra)
         launch = kit.manifest.launch(kit.folder, self.job_input.material_folder, *options, count_heap=count_heap)
         changed = {
             "environment": {**launch.environment, **self.case.environment},

@@ -1,7 +1,6 @@
 """Connections over an emulated path: the request to a worker, what its answer is worth, and the samples of it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil
 from statistics import median
 
@@ -14,7 +13,6 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.metrics import Metric
 from kexbench.domain.paths import NetworkPath, interval_ns
 from kexbench.domain.samples import OutcomeKind, Sample
-from kexbench.runner.cpus import Cpus
 from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
 from kexbench.runner.path_remedies import REMEDIES
 from kexbench.runner.records import Batch, PathConnections, Ready
@@ -60,12 +58,12 @@ class PathRequest(Frozen):
 
 
 def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed: str) -> list[Sample]:
-    """The samples of one subject's connections. A worker of their own makes them, unpinned: the emulator needs a CPU
-    beside it, and what counts is waiting, not CPU time. Raises Dropped."""
+    """The samples of one subject's connections. A worker of their own makes them, which has a second CPU for the
+    emulator. Raises Dropped."""
     case, path = setting.case, setting.case.network_path
     assert path is not None
     request = path_request(case, path, setting.job_input.measure.connections, seed, last)
-    with replace(setting, cpus=Cpus(None)).launch(reference) as worker, worker_faults():
+    with setting.launch(reference, threads=2) as worker, worker_faults():
         expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
         answer = worker.ask(request.line(case.case_id), request.longest_s)
     try:

@@ -59,7 +59,9 @@ def watch(measuring_cpu: int | None) -> Watched:
     time.sleep(WATCHED_S)
     busyness = busy_between(before, _proc_stat(), time.process_time() - own, measuring_cpu)
     cost, counters, path = cpu_clock_cost_ns(), try_counters(), probe()
-    return Watched(busyness, spin(measuring_cpu), cost, counters, path)  # spinning comes last: frequencies are read after it
+    return Watched(
+        busyness, spin(measuring_cpu), cost, counters, path
+    )  # spinning comes last: frequencies are read after it
 
 
 def busy_between(before: str, after: str, own_s: float, cpu: int | None) -> Busyness | None:
