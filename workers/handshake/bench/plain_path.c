@@ -78,7 +78,7 @@ static pthread_t start(void *(*work)(void *), void *argument, bool detached) {
     return thread;
 }
 
-static void *accept_all(void *nothing) {
+_Noreturn static void *accept_all(void *nothing) {
     (void)nothing;
     for (;;) {
         int *socket = malloc(sizeof *socket);
