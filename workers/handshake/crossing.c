@@ -28,10 +28,22 @@ static uint64_t since_begin(const struct crossing *c) {
 
 /* --- The beginning and the end. --- */
 
+/* Nearly all of it are pipes, of which few pages are ever touched: they are not cleared. */
 struct crossing *crossing_new(void) {
-    struct crossing *c = calloc(1, sizeof *c); /* mostly pipes, of which few pages are ever touched */
-    for (enum role role = ROLE_CLIENT; c != NULL && role <= ROLE_SERVER; role++)
-        c->shores[role] = (struct shore){.crossing = c, .role = role, .socket = -1};
+    struct crossing *c = malloc(sizeof *c);
+    if (c == NULL)
+        return NULL;
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        struct shore *s = &c->shores[role];
+        s->crossing = c;
+        s->role = role;
+        s->socket = -1;
+        s->side = NULL;
+        s->in.wire = NULL;
+        s->out.wire = &c->wires[role];
+        c->wires[role].counts_records = false;
+        c->retransmissions[role] = 0;
+    }
     return c;
 }
 
@@ -39,7 +51,6 @@ static bool open_side(struct crossing *c, enum role role) {
     const struct journey *j = c->journey;
     struct shore *s = &c->shores[role];
     struct pipe_end end = {.in = &s->in, .out = &s->out};
-    s->out.wire = &c->wires[role];
     pipe_reset(&s->in);
     pipe_reset(&s->out);
     s->stage = role == ROLE_CLIENT ? CROSSING_CONNECTS : CROSSING_SHAKES_HANDS;

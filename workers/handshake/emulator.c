@@ -2,6 +2,7 @@
 #include "emulator.h"
 
 #include "forwarder.h"
+#include "message.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,12 +17,12 @@ enum { PATIENCE_MS = 20000 };
 
 /* In its turn. */
 static bool receive(const struct emulator *e, void *message, size_t size, int *file) {
-    if (forwarder_receive(e->control, message, size, file, MSG_DONTWAIT))
+    if (message_receive(e->control, message, size, file, MSG_DONTWAIT))
         return true;
     struct pollfd wait = {.fd = e->control, .events = POLLIN};
     if (errno != EAGAIN || poll(&wait, 1, PATIENCE_MS) <= 0)
         return false;
-    return forwarder_receive(e->control, message, size, file, MSG_DONTWAIT);
+    return message_receive(e->control, message, size, file, MSG_DONTWAIT);
 }
 
 /* Namespaces and devices are the child's own, and the kernel's to clean up. */

@@ -6,6 +6,7 @@
 #include "hurry.h"
 #include "lane.h"
 #include "latency.h"
+#include "message.h"
 #include "tun.h"
 
 #include <errno.h>
@@ -158,40 +159,6 @@ static int make_socket(const struct forwarder *f, struct in_addr address, uint16
     return -1;
 }
 
-static bool send_message(int control, const void *message, size_t size, int file, int flags) {
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } with = {0};
-    struct iovec part = {(void *)message, size};
-    struct msghdr all = {.msg_iov = &part, .msg_iovlen = 1};
-    if (file >= 0) {
-        all.msg_control = &with;
-        all.msg_controllen = sizeof with;
-        with.header = (struct cmsghdr){
-            .cmsg_len = CMSG_LEN(sizeof file), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(&with.header), &file, sizeof file);
-    }
-    return sendmsg(control, &all, MSG_NOSIGNAL | flags) == (ssize_t)size;
-}
-
-bool forwarder_receive(int control, void *message, size_t size, int *file, int flags) {
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } with = {0};
-    struct iovec part = {message, size};
-    struct msghdr all = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof with};
-    *file = -1;
-    ssize_t got = recvmsg(control, &all, MSG_CMSG_CLOEXEC | flags);
-    if (got == 0)
-        errno = 0;
-    if (got > 0 && CMSG_FIRSTHDR(&all) != NULL && with.header.cmsg_type == SCM_RIGHTS)
-        memcpy(file, CMSG_DATA(&with.header), sizeof *file);
-    return got == (ssize_t)size;
-}
-
 /* As many as the socket has room for lie ready. Returns whether there was room for one more. */
 static bool make_client(struct forwarder *f) {
     int file = make_socket(f, tun_client((uint16_t)f->made), TUN_CLIENT_PORT);
@@ -200,7 +167,7 @@ static bool make_client(struct forwarder *f) {
         fail(f, "making a client's socket", errno);
         return false;
     }
-    bool sent = send_message(f->control, &message, sizeof message, file, MSG_DONTWAIT);
+    bool sent = message_send(f->control, &message, sizeof message, file, MSG_DONTWAIT);
     if (!sent && errno != EAGAIN && errno != ETOOMANYREFS)
         fail(f, "handing over a client's socket", errno);
     close(file);
@@ -270,7 +237,7 @@ static void report(struct forwarder *f) {
     }
     if (f->fault != NULL)
         snprintf(out.fault, sizeof out.fault, "the path broke: %s: %s", f->fault, strerror(f->error));
-    send_message(f->control, &out, sizeof out, -1, 0);
+    message_send(f->control, &out, sizeof out, -1, 0);
 }
 
 /* --- The loop. --- */
@@ -327,7 +294,7 @@ _Noreturn void forwarder_run(int control, const struct path *path, unsigned conn
         ready.error = errno;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of namespaces forgets it */
-    if (send_message(control, &ready, sizeof ready, server, 0) && refused == NULL) {
+    if (message_send(control, &ready, sizeof ready, server, 0) && refused == NULL) {
         close(server);
         forward(f);
         report(f);

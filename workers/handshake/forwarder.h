@@ -16,8 +16,4 @@ struct forwarder_ready {
 /* Of the process that fork made: does not return. */
 _Noreturn void forwarder_run(int control, const struct path *path, unsigned connections, bool datagrams);
 
-/* One message and the file that comes with it, or -1 in its place. False: none came, and errno, 0 at the end.
- */
-bool forwarder_receive(int control, void *message, size_t size, int *file, int flags);
-
 #endif

@@ -6,7 +6,6 @@
 #include "tun.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -45,40 +44,15 @@ static void fail_errno(struct loop *l, const char *what) {
 
 /* --- The end of a connection. --- */
 
-static void note_done(struct path_result *r, const struct crossing *c) {
-    const uint64_t times[PATH_TIMES] = {[PATH_CONNECT] = c->connect_ns,
-                                        [PATH_HANDSHAKE] = c->handshake_ns,
-                                        [PATH_REQUEST] = c->request_ns,
-                                        [PATH_FIRST_BYTE] = c->first_byte_ns,
-                                        [PATH_LAST_BYTE] = c->last_byte_ns};
-    for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
-        r->times[time][c->number] = times[time];
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-        r->retransmissions[role][c->number] = c->retransmissions[role];
-    if (r->connections == 0) {
-        r->flights = c->flights;
-        memcpy(r->flight_bytes, c->flight_bytes, sizeof r->flight_bytes);
-    }
-    r->connections++;
-}
-
-static void note_failure(struct path_result *r, const struct crossing *c, enum outcome outcome) {
-    const char *between = c->fault.detail[0] == '\0' ? "" : ": ";
-    r->failures[outcome]++;
-    if (r->first_failure[0] == '\0')
-        snprintf(r->first_failure, sizeof r->first_failure, "%s%s%s", c->fault.reason, between,
-                 c->fault.detail);
-}
-
 static void end(struct loop *l, struct crossing *c, enum outcome outcome) {
     crossing_end(c); /* its sockets leave epoll */
     l->all->proven += c->proven[ROLE_CLIENT];
     if (outcome == OUTCOME_DONE)
-        note_done(l->all, c);
+        path_note_done(l->all, c);
     else if (outcome == OUTCOME_FATAL)
         fail(l, &c->fault);
     else
-        note_failure(l->all, c, outcome);
+        path_note_failure(l->all, c, outcome);
     l->crossings[c->number] = NULL;
     l->under_way--;
     c->next = l->ending;
@@ -275,38 +249,6 @@ static void raise_files(void) {
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static bool path_new(struct path_result *r, uint64_t connections) {
-    bool good = true;
-    *r = (struct path_result){0};
-    for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
-        good = (r->times[time] = calloc(connections, sizeof(uint64_t))) != NULL && good;
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-        good = (r->retransmissions[role] = calloc(connections, sizeof(uint64_t))) != NULL && good;
-    return good;
-}
-
-void path_free(struct path_result *r) {
-    for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
-        free(r->times[time]);
-    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-        free(r->retransmissions[role]);
-    *r = (struct path_result){.proven = r->proven};
-}
-
-/* The arrays are by number until here. A connection that is done took some time until its last byte. */
-static void close_gaps(struct path_result *r, unsigned begun) {
-    unsigned done = 0;
-    for (unsigned i = 0; i < begun; i++) {
-        if (r->times[PATH_LAST_BYTE][i] == 0)
-            continue;
-        for (enum path_time time = PATH_CONNECT; time < PATH_TIMES; time++)
-            r->times[time][done] = r->times[time][i];
-        for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-            r->retransmissions[role][done] = r->retransmissions[role][i];
-        done++;
-    }
-}
-
 static void measured(struct loop *l) {
     uint64_t cpu = real_clock.thread_cpu_ns();
     struct waiting before = real_clock.waiting();
@@ -365,7 +307,7 @@ bool path(const struct prepared *p, const struct path_plan *plan, struct path_re
     if (l.timer >= 0)
         close(l.timer);
     if (good)
-        close_gaps(out, l.begun);
+        path_close_gaps(out, l.begun);
     else
         path_free(out);
     return good;

@@ -38,6 +38,14 @@ static void demand_load(const struct load_plan *plan) {
     demand(plan->resumed_percent <= 100 && plan->response_bytes <= TRANSFER_MAX);
 }
 
+static void demand_path(const struct path_plan *plan) {
+    const struct path *path = &plan->path;
+    demand(path->round_trip_ns <= 10000000000 && path->loss_ppm <= 1000000);
+    demand(path->mtu >= 576 && path->mtu <= 9000 && path->initial_window >= 1 && path->initial_window <= 100);
+    demand(plan->connections >= 1 && plan->connections <= PATH_CONNECTIONS_MAX && plan->answer_bytes >= 1);
+    demand(plan->connections * plan->interval_ns <= 3600000000000 && plan->timeout_ns <= 60000000000);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct request request;
     char reason[REASON_MAX];
@@ -57,5 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         demand(request.handshakes >= 1);
     else if (request.verb == VERB_LOAD)
         demand_load(&request.load_plan);
+    else if (request.verb == VERB_PATH)
+        demand_path(&request.path_plan);
     return 0;
 }

@@ -18,6 +18,10 @@ static const char LOAD[] =
     "load id=a address=127.0.0.1 port=8443 path=4096.bin response_bytes=4096 requests=1 concurrency=8 "
     "max_connections=200 max_ns=5000000000 timeout_ns=1000000000 resumed_percent=50";
 
+static const char PATH[] =
+    "path id=a round_trip_ns=50000000 loss_ppm=10000 rate_bit_s=20000000 mtu=1400 queue_bytes=100000 "
+    "initial_window=10 seed=7 connections=500 interval_ns=3000000 timeout_ns=30000000000 answer_bytes=1";
+
 static struct request request;
 static char reason[REASON_MAX];
 
@@ -86,6 +90,23 @@ static void good_load(void) {
     CHECK(plan->max_connections == 200 && plan->max_ns == 5000000000 && plan->timeout_ns == 1000000000);
     CHECK_NUMBER(plan->resumed_percent, 50);
     CHECK(parse(with(LOAD, "address", "address=127.255.0.9")));
+}
+
+static void good_path(void) {
+    CHECK(parse(PATH) && request.verb == VERB_PATH);
+    const struct path_plan *plan = &request.path_plan;
+    const struct path *asked = &plan->path;
+    CHECK_TEXT(request.tls_case.id, "a");
+    CHECK(asked->round_trip_ns == 50000000 && asked->loss_ppm == 10000 && asked->rate_bit_s == 20000000);
+    CHECK(asked->mtu == 1400 && asked->queue_bytes == 100000 && asked->initial_window == 10 &&
+          asked->seed == 7);
+    CHECK(plan->connections == 500 && plan->interval_ns == 3000000 && plan->timeout_ns == 30000000000);
+    CHECK_NUMBER(plan->answer_bytes, 1);
+    CHECK(parse(with(PATH, "rate_bit_s", "rate_bit_s=0")));
+    char many[512];
+    snprintf(many, sizeof many, "%s", with(PATH, "connections", "connections=20000"));
+    CHECK(parse(with(many, "interval_ns", "interval_ns=180000000")));
+    refuses(with(many, "interval_ns", "interval_ns=180000001"), "begin for more than an hour");
 }
 
 /* A worker connects to this machine alone. */
@@ -228,6 +249,17 @@ static void missing_key(void) {
     }
 }
 
+static void missing_key_of_path(void) {
+    static const char *const keys_of_path[] = {"id",          "round_trip_ns", "loss_ppm",   "rate_bit_s",
+                                               "mtu",         "queue_bytes",   "seed",       "initial_window",
+                                               "connections", "interval_ns",   "timeout_ns", "answer_bytes"};
+    char why[64];
+    for (size_t i = 0; i < sizeof keys_of_path / sizeof keys_of_path[0]; i++) {
+        snprintf(why, sizeof why, "path needs the key %s", keys_of_path[i]);
+        refuses(with(PATH, keys_of_path[i], NULL), why);
+    }
+}
+
 static void path_traversal(void) {
     refuses(with(SETUP, "key", "key=../k.pem"), "the value of key holds a byte");
     refuses(with(SETUP, "key", "key=/etc/passwd"), "the value of key holds a byte");
@@ -289,6 +321,20 @@ static void numbers_out_of_range(void) {
     refuses(with(LOAD, "timeout_ns", "timeout_ns=999999"), "expected 1000000 to 60000000000");
     refuses(with(LOAD, "timeout_ns", "timeout_ns=60000000001"), "expected 1000000 to 60000000000");
     refuses(with(LOAD, "resumed_percent", "resumed_percent=101"), "expected 0 to 100");
+    refuses(with(PATH, "round_trip_ns", "round_trip_ns=10000000001"), "expected 0 to 10000000000");
+    refuses(with(PATH, "loss_ppm", "loss_ppm=1000001"), "expected 0 to 1000000");
+    refuses(with(PATH, "rate_bit_s", "rate_bit_s=999"), "expected 0, or 1000 to 100000000000");
+    refuses(with(PATH, "mtu", "mtu=575"), "expected 576 to 9000");
+    refuses(with(PATH, "mtu", "mtu=9001"), "expected 576 to 9000");
+    refuses(with(PATH, "queue_bytes", "queue_bytes=1073741825"), "expected 0 to 1073741824");
+    refuses(with(PATH, "initial_window", "initial_window=0"), "expected 1 to 100");
+    refuses(with(PATH, "initial_window", "initial_window=101"), "expected 1 to 100");
+    refuses(with(PATH, "seed", "seed=1234567890123456789"), "expected a number of at most 18 digits");
+    refuses(with(PATH, "connections", "connections=0"), "expected 1 to 20000");
+    refuses(with(PATH, "connections", "connections=20001"), "expected 1 to 20000");
+    refuses(with(PATH, "interval_ns", "interval_ns=1000000001"), "expected 0 to 1000000000");
+    refuses(with(PATH, "timeout_ns", "timeout_ns=999999"), "expected 1000000 to 60000000000");
+    refuses(with(PATH, "answer_bytes", "answer_bytes=0"), "expected 1 to 16777216");
     refuses(with(RUN, "min_ns", "min_ns=3600000000001"), "expected 0 to 3600000000000");
     refuses(with(RUN, "min_handshakes", "min_handshakes=1001"), "min_handshakes is above max_handshakes");
     refuses(with(SETUP, "rsa_bits", "rsa_bits=511"), "expected 0, or 512");
@@ -320,6 +366,7 @@ static void nul_bytes(void) {
 int main(void) {
     sentence("a good setup is read into a case", good_setup);
     sentence("a good load is read into a plan", good_load);
+    sentence("a good path is read into a plan, which is bounded in time", good_path);
     sentence("a load on another machine is an error", other_machines);
     sentence("keys may come in any order", any_order);
     sentence("every name of the protocol is known", every_name);
@@ -327,6 +374,7 @@ int main(void) {
     sentence("an unknown key, or a word that is no key=value, is an error", unknown_key);
     sentence("a key given twice is an error", duplicate_key);
     sentence("each missing key is named", missing_key);
+    sentence("so is each of a path", missing_key_of_path);
     sentence("no value can name another folder", path_traversal);
     sentence("a value that is empty, too long, not a known name or of odd bytes is an error", odd_values);
     sentence("numbers out of range are errors", numbers_out_of_range);
