@@ -13,6 +13,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.metrics import OVER_PATH, Metric
 from kexbench.domain.paths import NetworkPath, parse_path
 from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.runner.doctor.path_probe import PathProbe
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.participant import Dropped, Setting, expect, setup_request
@@ -203,18 +204,20 @@ def test_the_loss_explains_a_few_timeouts() -> None:
 @pytest.mark.parametrize(
     ("step", "remedy"),
     [
-        ("making a network namespace: EPERM Operation not permitted", "sysctl kernel.unprivileged_userns_clone=1"),
-        ("opening /dev/net/tun: ENOENT No such file or directory", "docker run --device /dev/net/tun"),
-        ("starting the forwarder: EAGAIN Resource temporarily unavailable", "temporarily unavailable"),
+        ("making a network namespace", "sysctl kernel.unprivileged_userns_clone=1"),
+        ("opening /dev/net/tun", "docker run --device /dev/net/tun"),
+        ("starting a process", "this machine refuses starting a process"),
     ],
 )
 def test_what_the_machine_refuses_has_a_remedy_and_is_not_tried_again(step: str, remedy: str) -> None:
-    fault = with_remedy(Dropped(OutcomeKind.ERROR, f"a path was refused: {step}"))
+    refusal = Dropped(OutcomeKind.ERROR, f"a path was refused: {step}: EPERM")
+    fault = with_remedy(refusal, PathProbe(step, "EPERM", 0))
     assert fault.kind is OutcomeKind.UNSUPPORTED
-    assert fault.reason.startswith(f"a path was refused: {step}")
+    assert fault.reason.startswith(f"a path was refused: {step}: EPERM; ")
     assert remedy in fault.reason
-    other = Dropped(OutcomeKind.ERROR, "something else")
-    assert with_remedy(other) is other
+    assert with_remedy(refusal, PathProbe(None, None, 0)) is refusal
+    mismatch = Dropped(OutcomeKind.MISMATCH, "group: expected X25519")
+    assert with_remedy(mismatch, PathProbe(step, "EPERM", 0)) is mismatch
 
 
 def test_a_record_of_too_few_times_is_no_record() -> None:

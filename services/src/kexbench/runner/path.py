@@ -13,6 +13,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.metrics import Metric
 from kexbench.domain.paths import NetworkPath, interval_ns
 from kexbench.domain.samples import OutcomeKind, Sample
+from kexbench.runner.doctor.path_probe import PathProbe, probe
 from kexbench.runner.participant import Dropped, Setting, expect, setup_request, setup_timeout_s, worker_faults
 from kexbench.runner.path_remedies import REMEDIES
 from kexbench.runner.records import Batch, PathConnections, Ready
@@ -29,8 +30,6 @@ _MARGIN_S = 15.0
 """For making the path, for the proofs, and for a worker's answer after the last connection has ended."""
 _HEADERS = 0.1
 """Of a flight, what headers add at most."""
-REFUSED = "a path was refused: "
-"""How the worker's reason begins where the machine does not allow a step, which it names next."""
 
 
 class PathRequest(Frozen):
@@ -69,7 +68,7 @@ def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed
     try:
         record = expect(PathConnections, answer)
     except Dropped as fault:
-        raise with_remedy(fault) from None
+        raise with_remedy(fault, probe()) from None
     check_path(record, request)
     return path_samples(reference, case, path, record, _handshake_cpu_ns(last))
 
@@ -132,13 +131,12 @@ def _not_held(record: PathConnections) -> str:
     )
 
 
-def with_remedy(fault: Dropped) -> Dropped:
-    """A refusal of the machine with what helps against it. It is not tried again."""
-    if not fault.reason.startswith(REFUSED):
+def with_remedy(fault: Dropped, tried: PathProbe) -> Dropped:
+    """The fault of a worker with what helps, if this machine refuses a step of every path. It is not tried again."""
+    if fault.kind is not OutcomeKind.ERROR or tried.refused is None:
         return fault
-    step = fault.reason.removeprefix(REFUSED).partition(":")[0]
-    remedy = f"; {REMEDIES[step]}" if step in REMEDIES else ""
-    return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}{remedy}", fault.detail)
+    remedy = REMEDIES.get(tried.refused, f"this machine refuses {tried.refused}")
+    return Dropped(OutcomeKind.UNSUPPORTED, f"{fault.reason}; {remedy}", fault.detail)
 
 
 def path_samples(

@@ -9,4 +9,4 @@ REMEDIES: Mapping[str, str] = {
     "opening /dev/net/tun": _DEVICE,
     "making a TUN device": _DEVICE,
 }
-"""By the step that the worker names."""
+"""By the step that is refused."""

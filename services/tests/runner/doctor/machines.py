@@ -11,7 +11,7 @@ from kexbench.runner.doctor.path_probe import PathProbe
 from kexbench.runner.doctor.watching import Busyness, Spin, Watched
 
 CPU = "sys/devices/system/cpu"
-QUIET = Watched(Busyness(0.01, 0.0, 0.0), Spin(1, 0.999, 250), 250.0, "yes", PathProbe(None, 60_000))
+QUIET = Watched(Busyness(0.01, 0.0, 0.0), Spin(1, 0.999, 250), 250.0, "yes", PathProbe(None, None, 60_000))
 BARE_METAL = {
     f"{CPU}/online": "0-3\n",
     f"{CPU}/isolated": "3\n",

@@ -17,7 +17,7 @@ def test_a_machine_set_apart_for_measuring_is_good_throughout(tree: MakeTree) ->
 
 
 def test_a_machine_that_tells_nothing_is_unknown_and_never_guessed(tmp_path: Path) -> None:
-    nothing = Watched(None, QUIET.spin, 250.0, "ENOSYS", PathProbe(None, None))
+    nothing = Watched(None, QUIET.spin, 250.0, "ENOSYS", PathProbe(None, None, None))
     checks = judge(read_machine(tmp_path, ALLOWED), nothing)
     known = {check.name for check in checks if check.verdict != "unknown"}
     assert known == {"CPUs", "isolation", "interruptions", "CPU clock", "huge pages"}

@@ -23,7 +23,9 @@ _TIMEOUT_S = 10
 @dataclass(frozen=True)
 class PathProbe:
     refused: str | None
-    """The step that this machine refuses, with the name of the error, or None."""
+    """The step that this machine refuses, as REMEDIES has it, or None."""
+    error: str | None
+    """The name of the step's error, such as `EPERM`."""
     late_ns: int | None
     """The 99th percentile of how late a sleep ends."""
 
@@ -35,7 +37,7 @@ def probe() -> PathProbe:
             [sys.executable, "-m", __spec__.name], capture_output=True, timeout=_TIMEOUT_S, check=True, text=True
         )
         return PathProbe(**json.loads(done.stdout))
-    return PathProbe("starting a process", None)
+    return PathProbe("starting a process", None, None)
 
 
 def _tried() -> PathProbe:
@@ -49,8 +51,8 @@ def _tried() -> PathProbe:
         _make_device(device)
         os.close(device)
     except OSError as error:
-        return PathProbe(f"{error.strerror}: {errno.errorcode.get(error.errno or 0, '?')}", late_ns)
-    return PathProbe(None, late_ns)
+        return PathProbe(error.strerror, errno.errorcode.get(error.errno or 0), late_ns)
+    return PathProbe(None, None, late_ns)
 
 
 def _opened() -> int:

@@ -144,9 +144,9 @@ def huge_pages(machine: Machine) -> Check:
 def paths(watched: Watched) -> Check:
     about, probe = About("paths"), watched.path
     if probe.refused is not None:
-        step = probe.refused.partition(":")[0]
-        remedy = REMEDIES.get(step, "the others need nothing of it")
-        return about.unknown(f"refused: {probe.refused}", f"Cases with a path are not measured here: {remedy}.")
+        remedy = REMEDIES.get(probe.refused, "all others are")
+        error = f" ({probe.error})" if probe.error else ""
+        return about.unknown(f"refused: {probe.refused}{error}", f"Cases with a path are not measured here: {remedy}.")
     if probe.late_ns is None:
         return about.unknown("not readable", "Whether delays are exact is unknown.")
     found = f"can be emulated, delays are up to {probe.late_ns / 1e3:,.0f} µs late (99%)"
