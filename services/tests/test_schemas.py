@@ -12,7 +12,7 @@ from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.runner.job_input import JobInput
-from kexbench.runner.records import Batch, Bye, Hello, Load, Ready, WorkerRecord, parse_record
+from kexbench.runner.records import Batch, Bye, Hello, Load, PathConnections, Ready, WorkerRecord, parse_record
 from kexbench.schemas import SITE, generated_files, served_schemas
 from tests.builders import (
     ECDSA,
@@ -32,6 +32,7 @@ from tests.golden import assert_golden
 SCHEMAS = EXAMPLES.parent
 SESSION = EXAMPLES / "worker-session.ndjson"
 LOADS = EXAMPLES / "worker-load.ndjson"
+OVER_PATHS = EXAMPLES / "worker-path.ndjson"
 GENERATED = generated_files()
 
 
@@ -135,6 +136,18 @@ def test_the_records_of_loads_that_the_worker_writes_are_read_whole() -> None:
     assert (good.failures.total, good.connections_per_s, good.client_share) == (21, 716.0, 0.36)
     assert isinstance(refused, Load)
     assert (refused.connections, refused.handshake_p50_ns, refused.connections_per_s) == (0, None, 0.0)
+
+
+def test_the_records_of_paths_that_the_worker_writes_are_read_whole() -> None:
+    lines = OVER_PATHS.read_bytes().splitlines()
+    good, silent = records = [parse_record(line) for line in lines]
+    for line, record in zip(lines, records, strict=True):
+        assert json.loads(WorkerRecord.dump_json(record)) == json.loads(line)
+    assert isinstance(good, PathConnections)
+    assert (good.connections, good.failures.total, good.flight_bytes) == (2, 1, (1400, 5600, 80))
+    assert good.late_share == 1 / 30
+    assert isinstance(silent, PathConnections)
+    assert (silent.connections, silent.failures.timeout, silent.late_share) == (0, 3, 0.0)
 
 
 @pytest.mark.parametrize(

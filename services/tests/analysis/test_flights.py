@@ -96,6 +96,11 @@ def test_a_client_hello_of_two_packets_costs_nothing_unless_the_window_is_one() 
     )
 
 
+@pytest.mark.parametrize(("round_trip_ms", "handshake"), [(1000, 1), (1001, 2)])
+def test_above_a_second_the_repeated_syn_leaves_a_window_of_one_segment(round_trip_ms: float, handshake: int) -> None:
+    assert predict(TLS_1_3, NetworkPath(round_trip_ms=round_trip_ms), SMALL).handshake == handshake
+
+
 def test_a_large_client_certificate_delays_only_tls_1_2() -> None:
     flights = Flights(hello=250, server=1500, client_last=16_000)
     assert predict(TLS_1_2, USUAL, flights).steps[-2:] == (

@@ -16,6 +16,8 @@ from kexbench.domain.dimensions import PSK_RESUMPTIONS, Protocol, Resumption
 from kexbench.domain.paths import NetworkPath
 
 SEGMENT_HEADERS_BYTES = 20 + 20 + 12
+FIRST_TIMEOUT_MS = 1000
+"""When TCP repeats a SYN (RFC 6298, section 2.1). A connection that did begins with one segment (RFC 5681, 3.1)."""
 DATAGRAM_BYTES, AMPLIFICATION = 1200, 3
 QUIC_WINDOW_DATAGRAMS = 10
 RETRY_BYTES = 100
@@ -73,7 +75,7 @@ class _Sender:
 
     def __init__(self, path: NetworkPath) -> None:
         self._segment_bytes = path.mtu - SEGMENT_HEADERS_BYTES
-        self._window = path.initial_window
+        self._window = path.initial_window if path.round_trip_ms <= FIRST_TIMEOUT_MS else 1
 
     @property
     def window_bytes(self) -> int:
