@@ -137,6 +137,7 @@ def parameters_of(asked: Asked) -> Mapping[str, Mapping[str, Parameters]]:
         "cpus": {"": case},
         "distribution": {"": {**case, **where, "subject": after}},
         "security": {"": where},
+        "paths": {"": {}},
         "scaling": {"": where},
         "qualifications": {"": where},
         "search": {"": {"q": "openssl 3"}},

@@ -353,7 +353,7 @@ def test_a_path_is_a_name_or_numbers_or_a_mapping() -> None:
 @pytest.mark.parametrize(
     ("paths", "fault"),
     [
-        ("mars", "6:65: matrix.path.0: 'mars' is not a path: use rack"),
+        ("mars", "5:67: matrix.0.path.0: 'mars' is not a path: use rack"),
         ("{ roundTripMs: 20, jitterMs: 1 }", "a path has no jitterMs; it has roundTripMs"),
         ("{ lossPercent: 1 }", "a path needs roundTripMs"),
         ("20ms-loss-99", "lossPercent: Input should be less than or equal to 50"),
