@@ -90,6 +90,19 @@ describe("the page of stacks", () => {
     expect(screen.getByRole("link", { name: "Download samples as CSV" })).toBeDefined();
   });
 
+  it("has the commands that explain why two stacks differ", async () => {
+    const why = ["kexbench why awslc@crate/0.47.0 openssl@system"];
+    openWith({ ...example, why });
+    expect(await screen.findByRole("heading", { name: "Why do two differ?" })).toBeDefined();
+    expect(screen.getByText(why[0] ?? "")).toBeDefined();
+  });
+
+  it("has no such commands without a common ancestry", async () => {
+    openWith({ ...example, why: [] });
+    await firstTable();
+    expect(screen.queryByRole("heading", { name: "Why do two differ?" })).toBeNull();
+  });
+
   it("says how to begin where nothing is stored", async () => {
     openPage(paths.stacks(), mockApi("nothing"));
     expect(await screen.findByText("No libraries to compare yet")).toBeDefined();

@@ -11,6 +11,7 @@ import { libraryTitle, subjectChoices } from "@/components/libraries";
 import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
 import { StackChanges } from "@/components/StackChanges";
+import { StackWhy } from "@/components/StackWhy";
 import { SERVER, StacksTable } from "@/components/StacksTable";
 import { certificatesOf, commandsOf, reasonsOf } from "@/components/stacks-model";
 import { dateTime } from "@/format";
@@ -156,6 +157,7 @@ function Results({ answer }: { answer: Stacks }) {
         </section>
       )}
       <StackChanges stacks={stacks} columns={columns} />
+      <StackWhy commands={answer.why} />
       <Method answer={answer} />
     </>
   );

@@ -29,9 +29,11 @@ matrix:
   - { protocol: [TLSv1.2], keyExchange: [ECDHE-ECDSA], group: [X25519] }
 """
 OPENSSL, GNUTLS, FAKE, OLD_FAKE = "openssl@system", "gnutls@system", "fake@1.1", "fake@1.0"
+AWSLC = "awslc@crate/0.47.0"
 KITS: Mapping[str, KitManifest] = {
     OPENSSL: a_kit(OPENSSL, version="3.5.7"),
     GNUTLS: a_kit(GNUTLS, version="3.8.9"),
+    AWSLC: a_kit(AWSLC, version="5.12.0"),
     FAKE: a_kit(FAKE),
     OLD_FAKE: a_kit(OLD_FAKE),
 }
@@ -183,6 +185,15 @@ def test_a_stack_that_did_other_work_is_not_ranked(client: httpx2.Client, empty_
     assert cells["fake"]["reason"] == "negotiated differently: client key shares 2 instead of 1"
     assert cells["fake"]["cpu_ns"]["value"] == pytest.approx(200_000, rel=1e-3)
     assert (cells["openssl"]["standing"], cells["gnutls"]["standing"]) == ("cheapest", "more")
+
+
+def test_two_stacks_of_one_ancestry_have_the_command_that_explains_their_difference(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, dict.fromkeys(CASES, USUAL))
+    assert asked(client)["why"] == []
+    measured(empty_store, {FULL: {OPENSSL: 300.0, AWSLC: 200.0, GNUTLS: 400.0}}, run_id="two", day=1)
+    assert asked(client)["why"] == ["kexbench why awslc@crate/0.47.0 openssl@system"]
 
 
 def test_what_has_no_number_says_why(client: httpx2.Client, empty_store: ClickHouseStore) -> None:

@@ -17,8 +17,8 @@ Start at `matrix.py`.
   `batches.py`: the batches behind a number.
 - `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs; `scaling.py`, `loads.py`: curves
   over threads, and over connections at once; `security.py`, `security_shapes.py`, `security_words.py`: handshakes by
-  their strength; `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the
-  invocations that a spec needs.
+  their strength; `why.py`: the functions that a change, or the difference of two libraries, is in;
+  `qualifications.py`, `resolving.py`: A/A runs, and the invocations that a spec needs.
 - `stacks.py`: libraries side by side on one machine kind; `stacks_table.py`, `stacks_columns.py`, `stacks_shapes.py`,
   `stacks_words.py`: its table; `stacks_workload.py`: a mix of full and resumed handshakes; `ranking.py`: the cheapest.
 - `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.

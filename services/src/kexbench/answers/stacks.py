@@ -10,6 +10,7 @@ from kexbench.answers.stacks_table import StacksTable
 from kexbench.answers.stacks_words import stacks_sentence
 from kexbench.answers.stacks_workload import DEFAULT_RESUMED_PERCENT, workload_of
 from kexbench.answers.subjects import end_of, previous_of, version_order
+from kexbench.answers.why import why_commands
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
@@ -46,6 +47,7 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
             workload=None,
             sentence="",
             newest=None,
+            why=[],
         )
     here = Selection(Metric.SERVER_CPU_NS, kind.pool, kind.cpu_model)
     cases = [row.case for row in store.measured_cases(replace(here, metric=Metric.CPU_NS)) if work_of(row.case)]
@@ -79,6 +81,7 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
         workload=workload_of(store, kind, subjects, columns, asked.certificate, asked.resumed_percent),
         sentence=stacks_sentence(table.labels, columns),
         newest=max((cell.measured_at for column in columns for cell in column.cells if cell.measured_at), default=None),
+        why=why_commands(subjects),
     )
 
 

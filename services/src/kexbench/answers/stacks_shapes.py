@@ -114,3 +114,4 @@ class Stacks(Frozen):
     workload: Workload | None = Field(description="null without a full handshake")
     sentence: str = Field(description="which stack is the cheapest in how many columns")
     newest: datetime | None = Field(description="when the newest of these numbers was measured")
+    why: list[str] = Field(description="commands that explain why two stacks of common ancestry differ")

@@ -103,6 +103,9 @@ def _print(answer: Stacks) -> None:
     if _has_changes(answer):
         out.print("Server CPU time, relative to the previous version", style="bold")
         out.print(_changes(answer))
+    if answer.why:
+        out.print("Why two of one ancestry differ, function by function:", style="bold")
+        out.print("\n".join(answer.why), markup=False, soft_wrap=True)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
 
