@@ -5,7 +5,7 @@ import pytest
 
 from kexbench.analysis.parts import part_of
 from kexbench.analysis.why import explain, explain_libraries
-from kexbench.domain.profiles import UNNAMED, CallCost, Explanation, FunctionCost, PartChange, PathStep, Profile
+from kexbench.domain.profiles import UNNAMED, CallCost, Explanation, FunctionCost, PartDifference, PathStep, Profile
 
 TURN = ("client_turn", "worker")
 
@@ -254,7 +254,7 @@ def test_the_parts_of_two_libraries_add_up_to_both() -> None:
 
 def test_functions_without_a_name_match_no_others() -> None:
     (part,) = explain_libraries(profile({UNNAMED: 900}), profile({UNNAMED: 800})).parts
-    assert part == PartChange(name=UNNAMED, matched_before=0, matched_after=0, only_before=900, only_after=800)
+    assert part == PartDifference(name=UNNAMED, matched_before=0, matched_after=0, only_before=900, only_after=800)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from kexbench.cli.why import parts_table
-from kexbench.domain.profiles import Explanation, PartChange
+from kexbench.domain.profiles import Explanation, PartDifference
 from kexbench.runner.callgrind import read_counts
 from tests.cli.conftest import Cli
 
@@ -113,8 +113,8 @@ def test_counts_decide_where_asked_and_the_exit_status_says_so(cli: Cli) -> None
 
 def test_two_libraries_are_shown_by_parts_with_what_matches_of_each() -> None:
     parts = (
-        PartChange(name="Curve25519", matched_before=100, matched_after=300, only_before=800, only_after=100),
-        PartChange(name="hashes", matched_before=300, matched_after=290, only_before=0, only_after=10),
+        PartDifference(name="Curve25519", matched_before=100, matched_after=300, only_before=800, only_after=100),
+        PartDifference(name="hashes", matched_before=300, matched_after=290, only_before=0, only_after=10),
     )
     explanation = Explanation(side="server", before=1200, after=700, functions=(), path=(), parts=parts)
     console = Console(width=120)

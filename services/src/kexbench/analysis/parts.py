@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from kexbench.domain.profiles import UNNAMED, FunctionChange, PartChange, Profile
+from kexbench.domain.profiles import UNNAMED, FunctionChange, PartDifference, Profile
 
 OTHER = "other"
 MEMORY = "memory and system"
@@ -57,14 +57,14 @@ def part_of(name: str, library: str) -> str:
     return next((part for part, pattern in _PARTS.items() if pattern.search(name)), OTHER)
 
 
-def parts_of(changes: Sequence[FunctionChange], before: Profile, after: Profile) -> tuple[PartChange, ...]:
+def parts_of(changes: Sequence[FunctionChange], before: Profile, after: Profile) -> tuple[PartDifference, ...]:
     """The parts in all functions that differ between two profiles, the largest first. Their numbers add up to both
     totals."""
     grouped: dict[str, list[FunctionChange]] = defaultdict(list)
     for change in changes:
         grouped[part_of(change.name, change.library)].append(change)
     parts = [_part(name, of_part) for name, of_part in grouped.items()]
-    rest = PartChange(
+    rest = PartDifference(
         name=UNACCOUNTED,
         matched_before=0.0,
         matched_after=0.0,
@@ -79,10 +79,10 @@ _LEAST = 0.5
 """Less is the rounding of sums."""
 
 
-def _part(name: str, changes: Sequence[FunctionChange]) -> PartChange:
+def _part(name: str, changes: Sequence[FunctionChange]) -> PartDifference:
     matched = [change for change in changes if _is_matched(change)]
     alone = [change for change in changes if not _is_matched(change)]
-    return PartChange(
+    return PartDifference(
         name=name,
         matched_before=sum(change.before for change in matched),
         matched_after=sum(change.after for change in matched),

@@ -31,7 +31,7 @@ from kexbench.domain.profiles import (
     CaseExplanation,
     Explanation,
     FunctionChange,
-    PartChange,
+    PartDifference,
     ProfileFormat,
 )
 from kexbench.files import make_folder, write_whole
@@ -265,7 +265,7 @@ def parts_table(title: str, explanation: Explanation, libraries: tuple[str, str]
     return table
 
 
-def _part_cells(parts: Sequence[PartChange]) -> list[str]:
+def _part_cells(parts: Sequence[PartDifference]) -> list[str]:
     rows = [(part.matched_before, part.matched_after, part.only_before, part.only_after) for part in parts]
     counts = [sum(column) for column in zip(*rows, strict=True)]
     difference = sum(part.after - part.before for part in parts)

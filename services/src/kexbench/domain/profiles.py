@@ -94,7 +94,7 @@ class FunctionChange(Frozen):
         return self.after - self.before
 
 
-class PartChange(Frozen):
+class PartDifference(Frozen):
     """What a part of two libraries, such as an algorithm, has in the difference of their profiles. Numbers are
     instructions in one handshake."""
 
@@ -139,7 +139,7 @@ class Explanation(Frozen):
         "are most of it; null if it is spread, and without a change",
     )
     spread: float = Field(0.0, description="by how much two counts of one version differed, as a share")
-    parts: tuple[PartChange, ...] = Field(
+    parts: tuple[PartDifference, ...] = Field(
         (), description="of two libraries: the parts that add up to both sides; empty for versions of one library"
     )
 
