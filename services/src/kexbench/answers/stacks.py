@@ -78,7 +78,7 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
             for subject in subjects
         ],
         columns=columns,
-        workload=workload_of(store, kind, subjects, columns, asked.certificate, asked.resumed_percent),
+        workload=workload_of(store, table, columns, asked.certificate, asked.resumed_percent),
         sentence=stacks_sentence(table.labels, columns),
         newest=max((cell.measured_at for column in columns for cell in column.cells if cell.measured_at), default=None),
         why=why_commands(subjects),

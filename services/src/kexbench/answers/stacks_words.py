@@ -19,6 +19,8 @@ _RESUMED = {
 def column_title(work: Work) -> str:
     if work.kind == "resumed":
         return _RESUMED[work.name]
+    if work.kind == "verified":
+        return f"chain of {work.name}"
     return counted(int(work.name), "thread") if work.kind == "threads" else work.name
 
 
@@ -77,4 +79,4 @@ def workload_sentence(
 
 def _microseconds(cost: Estimate) -> str:
     interval = "" if cost.low is None or cost.high is None else f" [{cost.low / 1e3:,.4g}, {cost.high / 1e3:,.4g}]"
-    return f"{cost.value / 1e3:,.4g} µs{interval} a connection"
+    return f"{cost.value / 1e3:,.4g} µs{interval} of CPU time a connection"
