@@ -90,9 +90,9 @@ def test_settings_above_a_project_are_refused_unless_they_name_registries(
     with cargo.project() as folder:
         assert folder.parent == above / "tmp"
     (above / ".cargo" / "config").write_text(LEAKING + REACHING)
-    with pytest.raises(StepFailed, match="would change the build: build, env, patch, paths, profile, target") as failed:
-        with cargo.project():
-            pass
+    changed = "would change the build: build, env, patch, paths, profile, target"
+    with pytest.raises(StepFailed, match=changed) as failed, cargo.project():
+        pass
     assert failed.value.remedy == "set TMPDIR to a folder that is not below it"
 
 

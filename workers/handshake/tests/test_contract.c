@@ -381,6 +381,8 @@ static void verifies(void) {
         {VERIFIED, true},
         {"chain_length=2 verification=yes trust_anchors_file=three-roots.pem trust_anchors=3", true},
         {"chain_length=2 verification=yes trust_anchors_file=other-root.pem", false},
+        /* The library finds it, but it is not the case's, which is the first. */
+        {"chain_length=2 verification=yes trust_anchors_file=root-second.pem trust_anchors=2", false},
     };
     for (size_t i = 0; i < sizeof verified / sizeof verified[0]; i++) {
         struct row row = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", verified[i].further};

@@ -1,10 +1,10 @@
 """Cargo as a compiler, without what else this machine tells it.
 
-A `config.toml` may change what is compiled, and with which flags: [patch], [profile], [build], [target], [env] and more.
-Cargo has no switch against that. It reads the files of all folders above a project, and the one in CARGO_HOME. So here
+A `config.toml` may change what is compiled, and with which flags: [patch], [profile], [build], [target], [env] and
+more. Cargo has no switch against that. It reads the files of all folders above a project, and the one in CARGO_HOME. So here
 projects are in the folder for temporary files, and cargo has a home of its own, whose file has only the tables by which
-crates are reached. Everything else in it is the user's: downloads, locks and credentials. Variables such as RUSTFLAGS are
-not passed on anyway (process.py).
+crates are reached. Everything else in it is the user's: downloads, locks and credentials. Variables such as RUSTFLAGS
+are not passed on anyway (process.py).
 """
 
 import json
@@ -22,7 +22,7 @@ from kexbench.kits.process import Attempt
 
 _REACHING = ("source", "registries", "registry", "http", "net", "credential-alias")
 _PATHS = ("directory", "local-registry", "cainfo")
-"""Keys in those tables whose values are files, which may be relative to the parent of the folder of the file."""
+"""Keys in those tables whose values are paths. They may be relative to the parent of the file's folder."""
 _USERS = ("registry", "credentials.toml", ".package-cache", ".package-cache-mutate", ".global-cache")
 _NAMES = ("config.toml", "config")
 _TOOLCHAIN = ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN")

@@ -1,4 +1,4 @@
-"""Libraries with a CMakeLists.txt: AWS-LC and BoringSSL, whose crates build them alike. Both are in C, C++ and assembly."""
+"""Libraries with a CMakeLists.txt, in C, C++ and assembly: AWS-LC and BoringSSL, whose crates build them alike."""
 
 from pathlib import Path
 
