@@ -17,6 +17,7 @@ static const char *lacks(const struct tls_case *c) {
     return c->client_authentication && !c->verification && c->chain_length > 1
                ? "wolfSSL verifies a client's certificate below an intermediate, whatever it is told"
            : c->fips                            ? "this is not wolfSSL's FIPS module"
+           : c->curve == GROUP_SECP192R1        ? "wolfSSL is built without curves below 256 bits"
            : c->key_type == KEY_RSA_PSS         ? "wolfSSL does not sign as rsa_pss_pss with an RSA-PSS key"
            : c->method == METHOD_DHE            ? "no finite-field DH is set up with wolfSSL"
            : c->early_data_bytes > 0            ? "no early data is set up with wolfSSL"

@@ -1,10 +1,10 @@
 """Cargo as a compiler, without what else this machine tells it.
 
 A `config.toml` may change what is compiled, and with which flags: [patch], [profile], [build], [target], [env] and
-more. Cargo has no switch against that. It reads the files of all folders above a project, and the one in CARGO_HOME. So here
-projects are in the folder for temporary files, and cargo has a home of its own, whose file has only the tables by which
-crates are reached. Everything else in it is the user's: downloads, locks and credentials. Variables such as RUSTFLAGS
-are not passed on anyway (process.py).
+more. Cargo has no switch against that. It reads the files of all folders above a project, and the one in CARGO_HOME.
+So here projects are in the folder for temporary files, and cargo has a home of its own, whose file has only the tables
+by which crates are reached. Everything else in it is the user's: downloads, locks and credentials. Variables such as
+RUSTFLAGS are not passed on anyway (process.py).
 """
 
 import json
@@ -34,8 +34,8 @@ def users_cargo_home() -> Path:
 
 
 class Cargo:
-    """`users` is the user's CARGO_HOME, `home` the one that projects are built with: it has one place, since its path is
-    among the flags of what is kept."""
+    """`users` is the user's CARGO_HOME, `home` the one that projects are built with. It has one place, since its path
+    is among the flags of what is kept."""
 
     def __init__(self, users: Path, home: Path) -> None:
         self.users = users
