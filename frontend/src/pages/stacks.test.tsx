@@ -131,7 +131,7 @@ describe("the page of stacks", () => {
     const machine = await screen.findByRole("combobox", { name: "Pool and CPU" });
     await within(machine).findByRole("option", { name: /^other/ });
     fireEvent.change(machine, { target: { value: String(filters.host_kinds.length) } });
-    await expect.poll(() => asked.at(-1)).toBe("?pool=other&cpu_model=Other+CPU&resumed=75");
+    await expect.poll(() => asked.at(-1)).toBe("?pool=other&cpu_model=Other%20CPU&resumed=75");
   });
 
   it("has a way out of choices that the machine does not have", async () => {

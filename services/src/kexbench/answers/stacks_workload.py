@@ -160,9 +160,9 @@ class _MixInRun:
         unranked: dict[str, Ranked] = {}
         for column in columns:
             _, others = comparable(self._table.candidates(column.case.id, self._in_run))
-            for name, ranked in others.items():
-                reason = f"{column_label(column)}: {ranked.reason}"
-                unranked.setdefault(name, Ranked(standing=ranked.standing, reason=reason))
+            for name, other in others.items():
+                reason = f"{column_label(column)}: {other.reason}"
+                unranked.setdefault(name, Ranked(standing=other.standing, reason=reason))
         candidates = [Candidate(name, cost.value) for name, cost in cpu_ns.items() if name not in unranked]
         self._changes(first_steps(candidates))  # together, which reads once; later each is at hand
         ranked = unranked | rank(candidates, self._judge)
