@@ -178,6 +178,13 @@ function Results({ answer, isUsual }: { answer: Stacks; isUsual: boolean }) {
     <>
       {workload && <p className="answer">{workload.sentence}</p>}
       <p className={workload ? undefined : "answer"}>{sentence}</p>
+      <p>
+        <small>
+          Server CPU time with its 95% interval in brackets. Two libraries are compared in rounds that
+          measured both in turns, so their difference is surer than their own intervals, which may overlap.
+          Held: heap of an open connection. Sent: bytes of a handshake.
+        </small>
+      </p>
       <StacksTable answer={answer} />
       {reasons.length > 0 && (
         <section>

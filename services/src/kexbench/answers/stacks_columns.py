@@ -12,7 +12,7 @@ from kexbench.domain.strength import has_post_quantum_authentication, has_post_q
 WorkKind = Literal["full", "group", "resumed", "post-quantum", "data", "verified", "client", "threads"]
 KINDS: Mapping[WorkKind, str] = {
     "full": "Full handshake",
-    "group": "Other group",
+    "group": "Key exchange group",
     "resumed": "Resumed",
     "post-quantum": "Post-quantum",
     "data": "With data",
