@@ -33,7 +33,8 @@ _FLAGS = {"with-ring": ("--no-default-features", "--features", "ring")}
 _VERSION = re.compile(r'^(version = "|rustls = \{ version = "=)[^"]*', re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) v(\S+)", re.MULTILINE)
 OLDEST = (0, 23, 12)
-"""The first version that tells the group of a key exchange, and whether a key is a certificate's."""
+"""The first version that tells the group of a key exchange, and whether a key is a certificate's. A server that resumes
+in TLS 1.3 tells the group since 0.23.13; before, the client alone tells it."""
 
 
 @dataclass(frozen=True)
