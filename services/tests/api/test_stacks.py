@@ -143,7 +143,10 @@ def test_the_newest_version_of_each_library_is_a_row_with_what_a_server_pays(
 ) -> None:
     measured(empty_store, dict.fromkeys(CASES, USUAL))
     answer = asked(client)
-    assert [stack["end"]["label"] for stack in answer["stacks"]] == ["fake 1.1", "GnuTLS 3.8.9", "OpenSSL 3.5.7"]
+    assert [stack["end"]["label"] for stack in answer["stacks"]] == ["fake 1.1", "OpenSSL 3.5.7", "GnuTLS 3.8.9"]
+    names = [stack["subject"]["name"] for stack in answer["stacks"]]
+    assert [cost["subject"] for cost in answer["workload"]["costs"]] == names
+    assert all([cell["subject"] for cell in column["cells"]] == names for column in answer["columns"])
     assert [(column["heading"], column["title"]) for column in answer["columns"]] == [
         ("Full handshake", "ECDSA P-256"),
         ("Full handshake", "RSA 2048"),
