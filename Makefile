@@ -28,7 +28,8 @@
 #   make docs     the documentation as a site, in build/html of docs/site, with its links checked; under a minute
 #   make test-docs    that, and its pages read by a real browser in three widths; part of make test-all
 #   make outdated parts that have a newer version: Python, npm, Go, images; infra/parts/exceptions.yaml has what stays
-#   make audit    known vulnerabilities of parts, from the databases of Python, npm and Go; both need Go
+#   make audit    known vulnerabilities of parts, from the databases of Python, npm and Go; both need Go. CONTRIBUTING.md
+#                 has the options for mirrors and the exit statuses
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make golden   accept texts that tests found changed: moves each *.actual over its golden file

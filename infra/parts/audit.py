@@ -5,12 +5,19 @@ The databases are those that the three tools ask by themselves: OSV, the npm reg
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from parts.files import FRONTEND, GO_MODULES, SERVICES, Findings, PartsError, output, report, required_modules
+from parts.files import FRONTEND, GO_MODULES, ROOT, SERVICES, Findings, PartsError, output, report
+
+_ARGO = "github.com/argoproj/argo-workflows/v3"
+_DEFINITIONS = ROOT / "infra" / "devcluster" / "crds"
+"""Nothing of this module is compiled. It has the checksum of Argo."""
+_PROGRAMS = ROOT / "infra" / "devcluster" / "programs"
 
 
 def main() -> int:
@@ -62,17 +69,37 @@ def of_npm(registry: list[str]) -> Findings:
 
 
 def of_go(govulncheck: Path, database: list[str]) -> Findings:
-    """Of all required modules, used or not: a tool's module has no code of its own that could be followed."""
-    modules = sorted({part for folder in GO_MODULES for part in required_modules(folder)})
-    command: list[str | Path] = [govulncheck, "-mode", "query", "-format", "json", *database]
-    text = output([*command, *(f"{part.name}@{part.version}" for part in modules)], GO_MODULES[0])
+    """Where a vulnerable package is compiled: much of what a go.mod requires is not. Nothing that was withdrawn."""
+    command: list[str | Path] = [govulncheck, "-scan", "package", "-format", "json", *database, "tool", "./..."]
+    for folder in GO_MODULES:
+        if folder == _DEFINITIONS:
+            continue
+        with TemporaryDirectory() as scratch:
+            text = output(command, with_argo(Path(scratch)) if folder == _PROGRAMS else folder)
+        yield from _of_module(text, str(folder.relative_to(ROOT)))
+
+
+def with_argo(scratch: Path) -> Path:
+    """The devcluster's programs with Argo as a module: advisories know no version of the copy that is compiled."""
+    module = shutil.copytree(_PROGRAMS, scratch / "programs")
+    output(["go", "mod", "edit", f"-dropreplace={_ARGO}"], module)
+    with (module / "go.sum").open("a") as sums:
+        sums.write((_DEFINITIONS / "go.sum").read_text())
+    return module
+
+
+def _of_module(text: str, place: str) -> Findings:
+    summaries: dict[str, str] = {}
     decoder = json.JSONDecoder()
     while text := text.lstrip():
         message, end = decoder.raw_decode(text)
         text = text[end:]
         if osv := message.get("osv"):
-            names = ", ".join(sorted({each["package"]["name"] for each in osv["affected"]}))
-            yield osv["id"], f"{names}: {osv['id']}, {osv['summary']}"
+            summaries[osv["id"]] = osv["summary"]
+        elif (finding := message.get("finding")) and "package" in (part := finding["trace"][0]):
+            name, fixed = finding["osv"], finding.get("fixed_version", "no version yet")
+            line = f"{part['module']} {part['version']}: {name}, {summaries[name]}; fixed in {fixed} ({place})"
+            yield f"{name} {place}", line
 
 
 if __name__ == "__main__":

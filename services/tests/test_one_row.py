@@ -242,6 +242,9 @@ class MockRecipe:
     def ingredients(self, attempt):
         return ()
 
+    def decisive(self, attempt):
+        return ()
+
     def build(self, source, words, installed, attempt):
         lib, include = (installed / INSTALLED / part for part in ("lib", "include/mocktls"))
         lib.mkdir(parents=True)

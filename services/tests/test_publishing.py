@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from kexbench.answers.stacks_shapes import Stacks
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
@@ -26,6 +27,7 @@ from kexbench.publishing.files import PAIRS, file_of
 from kexbench.publishing.replacing import CannotPublish, in_place_of
 from kexbench.publishing.site import FEED_LINK, MARKER, Choice, Site, publish
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api import test_stacks
 from tests.api.test_upgrades import FROZEN, ONE, OTHER_CPU, THREE, TWO, VERSIONS, counted, measured
 from tests.builders import ECDSA, EXAMPLES, HOST, NOON, RSA, a_kit, a_run, an_alert_event, an_invocation, an_outcome
 from tests.serving import serving
@@ -356,3 +358,28 @@ def test_a_metric_can_be_added(empty_store: ClickHouseStore, api: ApiClient, pag
     assert Metric.COUNTED_INSTRUCTIONS not in usual.metrics
     more = published(api, pages, tmp_path / "more", Choice(frozenset(), frozenset({Metric.COUNTED_INSTRUCTIONS})))
     assert set(more.metrics) == {*usual.metrics, Metric.COUNTED_INSTRUCTIONS}
+
+
+def test_the_table_of_stacks_begins_with_the_machines_that_have_most_published_stacks(
+    empty_store: ClickHouseStore, api: ApiClient, pages: Path, tmp_path: Path
+) -> None:
+    """Of three libraries on the first machine, one was measured since; of the second machine's two, both."""
+    full = test_stacks.FULL
+    old = {test_stacks.OPENSSL: 300.0, test_stacks.GNUTLS: 400.0, test_stacks.FAKE: 200.0}
+    test_stacks.measured(empty_store, {full: old}, run_id="old")
+    test_stacks.measured(empty_store, {full: {test_stacks.FAKE: 200.0}}, run_id="again", day=9)
+    new = {test_stacks.NEW_OPENSSL: 300.0, test_stacks.NEW_GNUTLS: 400.0}
+    test_stacks.measured(empty_store, {full: new}, run_id="new", day=8, host=OTHER_CPU)
+    choice = Choice(frozenset(), frozenset(), NOON + timedelta(days=5), front="stacks")
+    site = published(api, pages, tmp_path / "site", choice)
+    answers = {
+        query.get("cpu_model", "first"): Stacks.model_validate_json(
+            (tmp_path / "site" / file_of("stacks", query)).read_text()
+        )
+        for query in ({}, *map(vars, site.host_kinds))
+    }
+    ends = {name: [stack.end.label for stack in answer.stacks] for name, answer in answers.items()}
+    newest = ["GnuTLS 3.8.12", "OpenSSL 3.6.3"]
+    assert ends == {"first": newest, OTHER_CPU.cpu_model: newest, HOST.cpu_model: ["fake 1.1"]}
+    assert answers["first"].host_kind
+    assert answers["first"].host_kind.cpu_model == OTHER_CPU.cpu_model

@@ -64,8 +64,8 @@ struct backend {
     /* Sends the close_notify and waits for the other side's. */
     enum progress (*finish)(struct side *side, struct fault *fault);
     /* What this side reports, of a handshake that is done. A peer certificate other than the case's is a
-     * fault of its own. Words are constants, the library's or of the context; only one that no case can ask
-     * for may go with the side. */
+     * fault of its own. Words are constants, the library's
+     * or of the context, or made for ever (words.h). */
     bool (*inspect)(struct side *side, struct negotiated *out, struct fault *fault);
     /* Of a client that is done: takes over the session that later handshakes resume, reading a ticket that
      * still lies in its pipe. Never concurrent with `open`. */

@@ -28,82 +28,32 @@ void foreign_fail(struct fault *fault, int kind, const char *reason, size_t reas
              detail_length > 0 ? detail : "");
 }
 
-/* --- Material. --- */
+/* --- A context. --- */
 
-static bool read_chain(struct context *c, const struct material *pem, struct fault *fault) {
-    struct certificate one;
-    size_t at = 0;
-    unsigned count = 0;
-    while (certificate_next(pem->bytes, pem->length, &at, &one)) {
-        if (count < CHAIN_MAX)
-            c->chain[count] = one;
-        else
-            certificate_free(&one);
-        count++;
-    }
-    struct certificate_facts facts;
-    if (at != pem->length || count == 0 || !certificate_read(&c->chain[0], &facts))
-        return fault_set(fault, FAULT_ERROR, "the certificate can't be read");
-    if (!certificate_fits(&c->tls_case, facts.key, facts.bits, facts.curve, fault))
-        return false;
-    c->key_bits = facts.bits;
-    if (count != c->tls_case.chain_length)
-        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %u",
-                         c->tls_case.chain_length, count);
-    for (unsigned i = 1; i < count; i++) {
-        if (!intermediate_fits(&c->tls_case, c->chain[i].length, fault))
-            return false;
-    }
-    return certificate_parts_fit(&c->tls_case, &facts.parts, fault);
-}
-
-static bool count_anchors(struct context *c, const struct material *pem, struct fault *fault) {
-    struct certificate one;
-    size_t at = 0;
-    unsigned count = 0;
-    for (; certificate_next(pem->bytes, pem->length, &at, &one); count++)
-        certificate_free(&one);
-    if (at != pem->length || count == 0)
-        return fault_set(fault, FAULT_ERROR, "the trust anchors can't be read");
-    return count == c->tls_case.trust_anchors ||
-           fault_set(fault, FAULT_ERROR, "trust_anchors: wanted %u, the file holds %u",
-                     c->tls_case.trust_anchors, count);
+/* Puts a file's path into the flattened case. No file ("-"): NULL. */
+static bool name_file(struct context *c, const char *folder, const char *name, int place, char **path,
+                      struct fault *fault) {
+    if (strcmp(name, "-") == 0)
+        return true;
+    *path = c->paths[place];
+    return snprintf(c->paths[place], PATH_MAX, "%s/%s", folder, name) < PATH_MAX ||
+           fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
 }
 
 /* The key is the library's to read; here only that there is one. */
-static bool no_more(struct context *c, const struct material *material, struct fault *fault) {
-    (void)c, (void)material, (void)fault;
-    return true;
-}
-
-/* Reads a file, and puts its path into the flattened case. No file ("-"): NULL. */
-static bool take_file(struct context *c, const char *folder, const char *name, int place, char **path,
-                      bool (*check)(struct context *, const struct material *, struct fault *),
-                      struct fault *fault) {
-    struct material material;
-    if (strcmp(name, "-") == 0)
-        return true;
-    if (snprintf(c->paths[place], PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return fault_set(fault, FAULT_ERROR, "the material folder's path is too long");
-    *path = c->paths[place];
-    if (!material_read(folder, name, &material, fault))
-        return false;
-    bool good = check(c, &material, fault);
-    material_free(&material);
-    return good;
-}
-
 static bool take_files(struct context *c, const char *folder, struct fault *fault) {
     const struct tls_case *t = &c->tls_case;
     struct foreign_case *flat = &c->flat;
-    return take_file(c, folder, t->certificate, 0, &flat->certificate, read_chain, fault) &&
-           take_file(c, folder, t->key, 1, &flat->key, no_more, fault) &&
-           take_file(c, folder, t->trust_anchors_file, 2, &flat->trust_anchors, count_anchors, fault) &&
-           take_file(c, folder, t->ocsp_response, 3, &flat->ocsp_response, no_more, fault) &&
-           (flat->ocsp_response == NULL || material_read(folder, t->ocsp_response, &c->ocsp, fault));
+    struct material key;
+    bool good = name_file(c, folder, t->certificate, 0, &flat->certificate, fault) &&
+                name_file(c, folder, t->key, 1, &flat->key, fault) &&
+                name_file(c, folder, t->trust_anchors_file, 2, &flat->trust_anchors, fault) &&
+                name_file(c, folder, t->ocsp_response, 3, &flat->ocsp_response, fault) &&
+                expected_load(t, folder, &c->expected, fault) && material_read(folder, t->key, &key, fault);
+    if (good)
+        material_free(&key);
+    return good;
 }
-
-/* --- A context. --- */
 
 static bool could_take(const struct tls_case *c, struct fault *fault) {
     const char *lacks = c->fips                       ? "the FIPS provider is OpenSSL's"
@@ -144,9 +94,7 @@ static void flatten(struct context *c) {
 static void teardown(struct context *c) {
     if (c->foreign != 0)
         foreign_teardown(c->foreign);
-    for (unsigned i = 0; i < CHAIN_MAX; i++)
-        certificate_free(&c->chain[i]);
-    material_free(&c->ocsp);
+    expected_free(&c->expected);
     free(c);
 }
 

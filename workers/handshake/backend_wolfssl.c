@@ -28,8 +28,7 @@ static void teardown(struct context *c) {
     wolfSSL_SESSION_free(c->session);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         wolfSSL_CTX_free(c->configurations[role]);
-    for (unsigned i = 0; i < CHAIN_MAX; i++)
-        wc_FreeDer(&c->chain[i]);
+    expected_free(&c->expected);
     free(c->folder);
     free(c);
 }
@@ -44,10 +43,11 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     }
     c->tls_case = *tls_case;
     bool good = (c->folder = strdup(material)) != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
-    good = good && wolfssl_load_expected(c, fault);
+    good = good && expected_load(tls_case, material, &c->expected, fault);
     /* The server first, whose material may have faults. */
     good = good && (c->configurations[ROLE_SERVER] = wolfssl_configure(c, ROLE_SERVER, fault)) != NULL &&
-           (c->configurations[ROLE_CLIENT] = wolfssl_configure(c, ROLE_CLIENT, fault)) != NULL;
+           (c->configurations[ROLE_CLIENT] = wolfssl_configure(c, ROLE_CLIENT, fault)) != NULL &&
+           (!tls_case->verification || wolfssl_leads_to_anchor(c, fault));
     if (good)
         return c;
     teardown(c);

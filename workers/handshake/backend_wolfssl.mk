@@ -1,3 +1,3 @@
-SOURCES_wolfssl := backend_wolfssl certificate wolfssl_configure wolfssl_fault wolfssl_inspect wolfssl_material wolfssl_structures \
-	material
+SOURCES_wolfssl := backend_wolfssl wolfssl_configure wolfssl_fault wolfssl_inspect wolfssl_material wolfssl_structures \
+	expected certificate material
 LIBS_wolfssl ?= -lwolfssl -lm

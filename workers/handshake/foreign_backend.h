@@ -3,9 +3,8 @@
 #define KEXBENCH_FOREIGN_BACKEND_H
 
 #include "backend.h"
-#include "certificate.h"
+#include "expected.h"
 #include "foreign.h"
-#include "material.h"
 
 #include <limits.h>
 
@@ -14,9 +13,7 @@ struct context {
     struct tls_case tls_case;
     struct foreign_case flat;
     char paths[4][PATH_MAX]; /* of the files that `flat` names */
-    struct certificate chain[CHAIN_MAX];
-    unsigned key_bits;
-    struct material ocsp;
+    struct expected expected;
     uintptr_t foreign;
 };
 
@@ -24,7 +21,6 @@ struct side {
     struct context *context;
     enum role role;
     uintptr_t foreign;
-    char unnamed[5][32]; /* back the words of numbers that no case has */
 };
 
 /* foreign_inspect.c: makes words of what the library tells in numbers, and compares what it shows with the

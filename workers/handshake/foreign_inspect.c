@@ -3,8 +3,8 @@
 #include "foreign_backend.h"
 
 #include "iana.h"
+#include "words.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct foreign_proof {
@@ -14,35 +14,29 @@ struct foreign_proof {
     long ocsp_bytes;
 };
 
-static bool same_bytes(const void *a, size_t a_length, const void *b, size_t b_length) {
-    return a_length == b_length && (a_length == 0 || memcmp(a, b, a_length) == 0);
-}
-
 /* Whether the chain is as long as the case's, `chain_length` tells. */
 void foreign_show(struct foreign_view *view, int what, const void *bytes, size_t length) {
     struct foreign_proof *proof = view->proof;
-    const struct context *c = proof->context;
-    if (what == FOREIGN_STAPLED) {
+    const struct expected *wanted = &proof->context->expected;
+    const struct material *response = &wanted->ocsp_response;
+    switch (what) {
+    case FOREIGN_STAPLED:
         proof->ocsp_bytes = (long)length;
-        proof->other_response = !same_bytes(bytes, length, c->ocsp.bytes, c->ocsp.length);
-        return;
+        proof->other_response =
+            length != response->length || (length > 0 && memcmp(bytes, response->bytes, length) != 0);
+        break;
+    case FOREIGN_OWN:
+        proof->others_own |= !expected_at(wanted, 0, bytes, length);
+        break;
+    default:
+        proof->others_peer |= !expected_at(wanted, (size_t)proof->certificates++, bytes, length) &&
+                              proof->certificates <= (int)proof->context->tls_case.chain_length;
     }
-    const struct certificate *wanted = what == FOREIGN_OWN ? &c->chain[0] : NULL;
-    if (what == FOREIGN_PEER) {
-        int place = proof->certificates++;
-        wanted = place < (int)c->tls_case.chain_length ? &c->chain[place] : NULL;
-    }
-    if (wanted == NULL || same_bytes(bytes, length, wanted->der, wanted->length))
-        return;
-    proof->others_own |= what == FOREIGN_OWN;
-    proof->others_peer |= what == FOREIGN_PEER;
 }
 
-static const char *worded(const char *word, int number, const char *what, char unnamed[static 32]) {
-    if (word != NULL || number < 0)
-        return word;
-    snprintf(unnamed, 32, "%s %#x", what, (unsigned)number);
-    return unnamed;
+/* NULL: the library does not tell. */
+static const char *worded(const char *word, int number, const char *what) {
+    return word != NULL || number < 0 ? word : lasting_word("%s %#x", what, (unsigned)number);
 }
 
 static const char *cipher_word(int number) {
@@ -65,10 +59,10 @@ static bool inspect_client(struct side *side, const struct foreign_proof *proof,
         return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
                          c->tls_case.certificate);
     out->peer_key = peer_key_name(c->tls_case.key_type);
-    out->peer_key_bits = c->key_bits;
+    out->peer_key_bits = c->expected.key_bits;
     out->chain_length = proof->certificates;
     out->ocsp_bytes = proof->ocsp_bytes;
-    return (!proof->other_response && proof->ocsp_bytes == (long)c->ocsp.length) ||
+    return (!proof->other_response && proof->ocsp_bytes == (long)c->expected.ocsp_response.length) ||
            fault_set(fault, FAULT_MISMATCH, "ocsp_response: the client got %s than %s",
                      out->ocsp_bytes == 0 ? "none rather" : "another", c->tls_case.ocsp_response);
 }
@@ -91,19 +85,17 @@ bool foreign_compare(struct side *side, struct negotiated *out, struct fault *fa
     if (view.resumed == FOREIGN_UNKNOWN)
         return fault_set(fault, FAULT_ERROR, "the library can't tell whether it resumed");
     out->protocol = worded(view.protocol < 0 ? NULL : iana_protocol_word((unsigned)view.protocol),
-                           view.protocol, "protocol", side->unnamed[0]);
-    out->cipher = worded(cipher_word(view.suite), view.suite, "suite", side->unnamed[1]);
-    out->group = worded(view.group < 0 ? NULL : iana_group_word((unsigned)view.group), view.group, "group",
-                        side->unnamed[2]);
-    out->signature = worded(signature_word(view.signature), view.signature, "signature", side->unnamed[3]);
+                           view.protocol, "protocol");
+    out->cipher = worded(cipher_word(view.suite), view.suite, "suite");
+    out->group = worded(view.group < 0 ? NULL : iana_group_word((unsigned)view.group), view.group, "group");
+    out->signature = worded(signature_word(view.signature), view.signature, "signature");
     out->resumed = view.resumed != 0;
     out->extended_master_secret = view.extended_master_secret;
     out->early_data_bytes = view.early_data_bytes;
     out->tickets = view.tickets;
     if (out->resumed)
         return true; /* no certificate was shown */
-    out->client_signature =
-        worded(signature_word(view.client_signature), view.client_signature, "signature", side->unnamed[4]);
+    out->client_signature = worded(signature_word(view.client_signature), view.client_signature, "signature");
     *(side->role == ROLE_CLIENT ? &out->verified_length : &out->client_verified_length) =
         view.verified_length;
     return side->role == ROLE_CLIENT ? inspect_client(side, &proof, out, fault)

@@ -44,8 +44,7 @@ struct side {
     bool takes_early;       /* a server that may be sent some */
     bool issues_ticket;     /* a TLS 1.3 server whose client keeps the session */
     long early_taken;
-    int tickets;            /* that a client took in; counted with TICKETS_DEFAULT alone */
-    char unnamed_group[64]; /* backs `group` when it is not one of ours */
+    int tickets; /* that a client took in; counted with TICKETS_DEFAULT alone */
 };
 
 /* gnutls_fault.c: puts the library's text for `code` into the fault's detail; false, for `return

@@ -1,8 +1,8 @@
 /* What a finished GnuTLS handshake negotiated, from what the library reports and not from the
  * case. Runs after every handshake, outside the timed turns. */
 #include "gnutls_backend.h"
+#include "words.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *protocol_of(gnutls_session_t session) {
@@ -40,9 +40,7 @@ static const char *group_of_prime(struct side *side) {
     const char *word = c->tls_case.group_name;
     if (c->dh_prime.size == 0 || !gnutls_same_number(prime, c->dh_prime) ||
         !gnutls_same_number(generator, two)) {
-        snprintf(side->unnamed_group, sizeof side->unnamed_group, "unknown DH parameters of %u bits",
-                 gnutls_number_bits(prime));
-        word = side->unnamed_group;
+        word = lasting_word("unknown DH parameters of %u bits", gnutls_number_bits(prime));
     }
     gnutls_free(generator.data);
     gnutls_free(prime.data);

@@ -31,7 +31,6 @@ struct side {
     bool early_data_pending;
     size_t early_data_bytes; /* written or read so far */
     int tickets;             /* that came or went; counted where the wire doesn't tell */
-    char unnamed_group[64];  /* backs `group` when no case can ask for it */
 };
 
 /* --- openssl_fault.c --- */

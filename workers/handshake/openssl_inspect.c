@@ -1,6 +1,7 @@
 /* What one side of a finished OpenSSL handshake negotiated, from what the library reports and not from
  * the case. Runs after every handshake, outside the timed turns. */
 #include "openssl_backend.h"
+#include "words.h"
 
 #include <string.h>
 
@@ -51,9 +52,7 @@ static const char *group_of_prime(struct side *side, EVP_PKEY *share) {
         if (c->dh_prime != NULL && BN_cmp(p, c->dh_prime) == 0 && BN_is_word(g, 2)) {
             word = c->tls_case.group_name;
         } else {
-            snprintf(side->unnamed_group, sizeof side->unnamed_group, "unknown DH parameters of %d bits",
-                     BN_num_bits(p));
-            word = side->unnamed_group;
+            word = lasting_word("unknown DH parameters of %d bits", BN_num_bits(p));
         }
     }
     BN_free(p);

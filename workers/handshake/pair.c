@@ -357,12 +357,13 @@ bool prove_side(const struct backend *backend, struct side *side, enum role role
         out->tickets = taken_in;
     if (taken_in == 0)
         return fault_set(fault, FAULT_MISMATCH, "tickets: wanted the library's default, the client got 0");
-    if (role == ROLE_CLIENT && (out->protocol == NULL || out->cipher == NULL || out->group == NULL ||
-                                (evidence.alone && out->signature == NULL)))
+    if (role == ROLE_CLIENT && (out->protocol == NULL || out->cipher == NULL || out->group == NULL))
         return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
+    if (role == ROLE_CLIENT && evidence.alone && out->signature == NULL)
+        return fault_set(fault, FAULT_UNSUPPORTED, "the client alone can't tell what its server signed with");
     if (role == ROLE_SERVER && evidence.alone && wanted->client_signature != NULL &&
         out->client_signature == NULL)
-        return fault_set(fault, FAULT_ERROR, "the server can't tell what its client signed with");
+        return fault_set(fault, FAULT_UNSUPPORTED, "the server alone can't tell what its client signed with");
     struct negotiated fitting = *wanted;
     if (out->resumed && early_tickets)
         fitting.tickets = -1; /* there is no setting against the one that a resumption brings */

@@ -3,8 +3,8 @@
 #define KEXBENCH_S2N_BACKEND_H
 
 #include "backend.h"
+#include "expected.h"
 #include "iana.h"
-#include "material.h"
 
 /* built.h comes first: what the library was compiled with. */
 #include <built.h>
@@ -45,10 +45,7 @@ struct context {
     char *folder; /* of the material */
     struct policy policies[2];
     struct configuration configurations[2][2]; /* by role, and by whether the handshake resumes */
-    struct bytes chain[CHAIN_MAX];             /* the case's certificates in DER */
-    unsigned key_bits;                         /* of the first one's key; 0 for keys of one size */
-    X509 *trust_anchor;                        /* that the chain leads to; NULL: nothing is verified */
-    struct material ocsp_response;             /* empty: nothing is stapled */
+    struct expected expected;
     unsigned char ticket_key[32];
     struct bytes kept;              /* the session that clients resume */
     struct bytes cached_id, cached; /* the server's cache of one session, RESUME_SESSION_ID */
@@ -81,9 +78,6 @@ bool s2n_make_policy(const struct tls_case *tls_case, enum role role, struct pol
 bool s2n_configure(struct context *context, enum role role, bool resumes, struct configuration *out,
                    struct fault *fault);
 void s2n_configuration_free(struct configuration *configuration);
-
-/* s2n_material.c: checks that the files are the case's, and keeps what handshakes are compared with. */
-bool s2n_load_expected(struct context *context, struct fault *fault);
 
 bool s2n_inspect(struct side *side, struct negotiated *out, struct fault *fault);
 

@@ -51,14 +51,14 @@ static bool set_verification(struct context *c, enum role role, struct s2n_confi
 }
 
 static bool set_ocsp(struct context *c, enum role role, struct configuration *out, struct fault *fault) {
-    if (c->ocsp_response.length == 0)
+    if (c->expected.ocsp_response.length == 0)
         return true;
     bool good =
         role == ROLE_CLIENT
             ? s2n_config_set_status_request_type(out->config, S2N_STATUS_REQUEST_OCSP) == S2N_SUCCESS &&
                   s2n_config_set_check_stapled_ocsp_response(out->config, 0) == S2N_SUCCESS
-            : s2n_cert_chain_and_key_set_ocsp_data(out->certificate, c->ocsp_response.bytes,
-                                                   c->ocsp_response.length) == S2N_SUCCESS;
+            : s2n_cert_chain_and_key_set_ocsp_data(out->certificate, c->expected.ocsp_response.bytes,
+                                                   c->expected.ocsp_response.length) == S2N_SUCCESS;
     return good || s2n_fault(fault, FAULT_ERROR, "OCSP stapling can't be set up");
 }
 

@@ -1,6 +1,7 @@
 /* What one side of a finished s2n-tls handshake negotiated, from what the connection holds and not from the
  * case. Runs after every handshake, outside the timed turns. */
 #include "s2n_backend.h"
+#include "words.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const char *protocol_of(const struct s2n_connection *connection) {
     case S2N_TLS13:
         return protocol_name(TLS_1_3);
     default:
-        return "another protocol version";
+        return lasting_word("protocol %u", connection->actual_protocol_version);
     }
 }
 
@@ -31,20 +32,22 @@ static const char *group_of(const struct s2n_connection *connection, enum method
 
 static const char *signature_of(const struct s2n_signature_scheme *scheme) {
     const char *word = scheme == NULL ? "-" : iana_signature_word(scheme->iana_value);
-    return word != NULL ? word : "another signature scheme";
+    return word != NULL ? word : lasting_word("signature %#x", scheme->iana_value);
+}
+
+static bool same_as(const struct certificate *wanted, X509 *shown) {
+    unsigned char *der = NULL;
+    int length = i2d_X509(shown, &der);
+    bool same = length > 0 && same_certificate(wanted, der, (size_t)length);
+    OPENSSL_free(der);
+    return same;
 }
 
 /* Is the chain that came over the wire the case's, as far as it goes? How far, `chain_length` tells. */
 static bool shows_the_cases(const struct side *side, const STACK_OF(X509) * shown) {
-    for (size_t i = 0; i < sk_X509_num(shown) && i < CHAIN_MAX; i++) {
-        const struct bytes *wanted = &side->context->chain[i];
-        unsigned char *der = NULL;
-        int length = wanted->at == NULL ? 0 : i2d_X509(sk_X509_value(shown, i), &der);
-        bool same =
-            length > 0 && (size_t)length == wanted->length && memcmp(der, wanted->at, wanted->length) == 0;
-        OPENSSL_free(der);
-        if (!same)
-            return wanted->at == NULL && i > 0;
+    for (size_t i = 0; i < sk_X509_num(shown) && i < side->context->tls_case.chain_length; i++) {
+        if (!same_as(&side->context->expected.chain[i], sk_X509_value(shown, i)))
+            return false;
     }
     return true;
 }
@@ -65,7 +68,7 @@ static bool verified_length(const struct side *side, int *out, struct fault *fau
     if (validator->skip_cert_validation || !s2n_x509_validator_is_cert_chain_validated(validator) ||
         chain == NULL || sk_X509_num(chain) == 0)
         return fault_set(fault, FAULT_MISMATCH, "verification: the library built no chain");
-    if (X509_cmp(sk_X509_value(chain, sk_X509_num(chain) - 1), side->context->trust_anchor) != 0)
+    if (!same_as(&side->context->expected.trust_anchor, sk_X509_value(chain, sk_X509_num(chain) - 1)))
         return fault_set(fault, FAULT_MISMATCH, "verification: the chain leads to another trust anchor");
     if (side->role == ROLE_CLIENT && !side->host_matched)
         return fault_set(fault, FAULT_MISMATCH, "verification: the host name was not compared");
@@ -83,11 +86,11 @@ static bool client_saw(const struct side *side, struct negotiated *out, struct f
     if (!shows_the_cases(side, shown))
         return other_certificate(side, "server", fault);
     out->peer_key = peer_key_name(c->tls_case.key_type); /* what was shown is the same bytes */
-    out->peer_key_bits = c->key_bits;
+    out->peer_key_bits = c->expected.key_bits;
     out->chain_length = (int)sk_X509_num(shown);
     out->ocsp_bytes = response == NULL ? 0 : (long)ocsp_bytes;
-    if (out->ocsp_bytes != (long)c->ocsp_response.length ||
-        (response != NULL && memcmp(response, c->ocsp_response.bytes, ocsp_bytes) != 0))
+    if (out->ocsp_bytes != (long)c->expected.ocsp_response.length ||
+        (response != NULL && memcmp(response, c->expected.ocsp_response.bytes, ocsp_bytes) != 0))
         return fault_set(fault, FAULT_MISMATCH, "ocsp_response: the client got %s than %s",
                          response == NULL ? "none rather" : "another", c->tls_case.ocsp_response);
     return verified_length(side, &out->verified_length, fault);
@@ -101,7 +104,7 @@ static bool server_saw(const struct side *side, struct negotiated *out, struct f
     if (own == NULL || own->cert_chain->head == NULL)
         return fault_set(fault, FAULT_ERROR, "the handshake left no certificate");
     const struct s2n_blob *der = &own->cert_chain->head->raw;
-    if (der->size != c->chain[0].length || memcmp(der->data, c->chain[0].at, der->size) != 0)
+    if (!expected_at(&c->expected, 0, der->data, der->size))
         return other_certificate(side, "server", fault);
     if (is_shown && !shows_the_cases(side, shown))
         return other_certificate(side, "client", fault);

@@ -9,15 +9,14 @@
 #include <wolfssl/wolfcrypt/asn.h>
 
 #include "backend.h"
+#include "expected.h"
 
 /* Written at set-up and by `keep` alone, so that sides of several threads may share it without a lock. */
 struct context {
     struct tls_case tls_case;
     char *folder;                   /* of the material */
     WOLFSSL_CTX *configurations[2]; /* by role */
-    DerBuffer *chain[CHAIN_MAX];    /* the case's certificates */
-    unsigned chain_length;
-    unsigned key_bits;        /* of the first one's key; 0 for keys of one size */
+    struct expected expected;
     WOLFSSL_SESSION *session; /* that clients resume */
 };
 
@@ -36,10 +35,10 @@ struct side {
 /* Puts the library's text for `code` into the fault's detail; false, for `return wolfssl_fault(...)`. */
 bool wolfssl_fault(struct fault *fault, enum fault_kind kind, const char *reason, int code);
 
-/* wolfssl_material.c: checks that the files are the case's, and keeps its certificates. */
-bool wolfssl_load_expected(struct context *context, struct fault *fault);
-/* Gives a role its certificates, key and trust anchors. */
+/* wolfssl_material.c: gives a role its certificates, key and trust anchors. */
 bool wolfssl_load_role(const struct context *context, WOLFSSL_CTX *ctx, enum role role, struct fault *fault);
+/* Does the case's chain lead to its trust anchor, with no other at hand? */
+bool wolfssl_leads_to_anchor(const struct context *context, struct fault *fault);
 
 /* wolfssl_configure.c: exactly one protocol, cipher, group and signature scheme. NULL and a fault. */
 WOLFSSL_CTX *wolfssl_configure(const struct context *context, enum role role, struct fault *fault);

@@ -17,6 +17,7 @@ static const char *lacks(const struct tls_case *c) {
     return c->client_authentication && !c->verification && c->chain_length > 1
                ? "wolfSSL verifies a client's certificate below an intermediate, whatever it is told"
            : c->fips                            ? "this is not wolfSSL's FIPS module"
+           : c->curve == GROUP_SECP192R1        ? "wolfSSL is built without curves below 256 bits"
            : c->key_type == KEY_RSA_PSS         ? "wolfSSL does not sign as rsa_pss_pss with an RSA-PSS key"
            : c->method == METHOD_DHE            ? "no finite-field DH is set up with wolfSSL"
            : c->early_data_bytes > 0            ? "no early data is set up with wolfSSL"
@@ -102,9 +103,8 @@ static int see_certificates(int verified, WOLFSSL_X509_STORE_CTX *store) {
     bool ours = true;
     if (store->error_depth > 0)
         return verified || !case_verifies(&c->tls_case, side->role == ROLE_CLIENT);
-    for (int i = 0; ours && i < store->totalCerts && i < (int)c->chain_length; i++)
-        ours = store->certs[i].length == c->chain[i]->length &&
-               memcmp(store->certs[i].buffer, c->chain[i]->buffer, store->certs[i].length) == 0;
+    for (int i = 0; ours && i < store->totalCerts && i < (int)c->tls_case.chain_length; i++)
+        ours = expected_at(&c->expected, (size_t)i, store->certs[i].buffer, store->certs[i].length);
     side->peer_certificates = ours ? store->totalCerts : -1;
     side->verified = verified;
     return verified || !case_verifies(&c->tls_case, side->role == ROLE_CLIENT);

@@ -4,6 +4,7 @@
 
 #include "iana.h"
 #include "wolfssl_structures.h"
+#include "words.h"
 
 enum { WIRE_TLS_1_2 = 0x0303 };
 
@@ -27,7 +28,7 @@ static const char *group_of(WOLFSSL *ssl, const struct wolfssl_facts *facts, boo
 /* NULL: this side does not know. */
 static const char *signature_word(unsigned number) {
     const char *word = iana_signature_word(number);
-    return word == NULL && number != WOLFSSL_FORGOTTEN ? "another signature scheme" : word;
+    return word == NULL && number != WOLFSSL_FORGOTTEN ? lasting_word("signature %#x", number) : word;
 }
 
 /* Key words are read from the case's certificate: what was shown is the same bytes. */
@@ -41,9 +42,9 @@ static bool inspect_client(struct side *side, const struct wolfssl_facts *facts,
     if (t->verification && !side->verified)
         return fault_set(fault, FAULT_MISMATCH, "verification: the library did not verify the chain");
     out->peer_key = peer_key_name(t->key_type);
-    out->peer_key_bits = c->key_bits;
+    out->peer_key_bits = c->expected.key_bits;
     out->chain_length = side->peer_certificates;
-    out->verified_length = t->verification ? (int)c->chain_length + 1 : 0;
+    out->verified_length = t->verification ? (int)t->chain_length + 1 : 0;
     out->ocsp_bytes = 0; /* no configuration asks for a response */
     out->client_signature = facts->signed_as_client ? signature_word(facts->own_signature) : "-";
     return true;
@@ -60,7 +61,7 @@ static bool inspect_server(struct side *side, const struct wolfssl_facts *facts,
     if (shown && verifies && !side->verified)
         return fault_set(fault, FAULT_MISMATCH, "verification: the library did not verify the chain");
     out->client_key = shown ? peer_key_name(t->key_type) : "-";
-    out->client_verified_length = shown && verifies ? (int)c->chain_length + 1 : 0;
+    out->client_verified_length = shown && verifies ? (int)t->chain_length + 1 : 0;
     out->client_signature = shown ? signature_word(facts->peer_signature) : "-";
     return true;
 }

@@ -1,12 +1,12 @@
 // The table of stacks: a row for each library, a column for each kind of connection.
 import { Link } from "@tanstack/react-router";
 import type { Stack, StackCell, StackColumn, Stacks, Workload, WorkloadCost } from "@/api/generated";
-import { bytes, cost, factor, interval, plainInterval } from "@/format";
+import { bytes, cost, day, factor, interval, plainInterval } from "@/format";
 import { paths } from "@/paths";
 import { site } from "@/published";
 import { Frame } from "@/ui/Frame";
 import { MoveText } from "./MoveText";
-import { costOf, headingsOf, standingText } from "./stacks-model";
+import { costOf, headingsOf, measuredText, runsOf, standingText } from "./stacks-model";
 
 export const SERVER = "server_cpu_ns";
 
@@ -99,7 +99,7 @@ interface CellProps {
 }
 
 function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
-  const { cpu_ns, background_cpu_ns, held_bytes, sent_bytes, scaling } = cell;
+  const { cpu_ns, background_cpu_ns, has_own_threads, held_bytes, sent_bytes, scaling } = cell;
   if (!cpu_ns) {
     return (
       <td className="absent" title={cell.reason ?? undefined}>
@@ -107,14 +107,15 @@ function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
       </td>
     );
   }
+  const isOlder = cell.run_id !== runsOf(answer.columns)[0];
   return (
-    <td className={standingClass(cell)}>
+    <td className={standingClass(cell)} title={measuredText(cell)}>
       <Link {...paths.trends({ case: [shown.id], library: [library], metric: SERVER })}>
         {cost(cpu_ns.value, SERVER)}
       </Link>{" "}
       <small className="below">{interval(cpu_ns, SERVER)}</small>
       <Standing cell={cell} answer={answer} caseId={shown.id} />
-      {background_cpu_ns && (
+      {background_cpu_ns && has_own_threads && (
         <small className="below">
           + {cost(background_cpu_ns.value, SERVER)} of its own threads, both sides
         </small>
@@ -122,7 +123,9 @@ function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
       <small className="below">
         {held_bytes ? `${bytes(held_bytes.value)} held` : "heap not measured"}
         {sent_bytes && <>, {bytes(sent_bytes.value)} sent</>}
+        {has_own_threads === null && ", own threads not measured"}
       </small>
+      {isOlder && cell.measured_at && <small className="below">{day(cell.measured_at.slice(0, 10))}</small>}
       {scaling && (
         <small className="below">
           {factor(scaling.value)} {plainInterval(scaling)} the rate of one thread
@@ -133,7 +136,7 @@ function Cell({ answer, column: { case: shown }, cell, library }: CellProps) {
 }
 
 interface StandingProps {
-  cell: StackCell | WorkloadCost;
+  cell: StackCell | (WorkloadCost & { run_id?: null });
   answer: Stacks;
   /** absent: a mix, which pages that compare cases do not have */
   caseId?: string;
@@ -157,13 +160,13 @@ function Standing({ cell, answer, caseId }: StandingProps) {
       {move && base && (
         <span className="below">
           {caseId && !site ? (
-            <Link {...comparison(answer, base.subject.name, cell.subject, caseId)}>{move}</Link>
+            <Link {...comparison(answer, base.subject.name, cell, caseId)}>{move}</Link>
           ) : (
             move
           )}{" "}
           <small>
             vs {base.end.label}
-            {cell.paired === false && ", not interleaved"}
+            {cell.caveats?.map((caveat) => `, ${caveat}`)}
           </small>
         </span>
       )}
@@ -171,8 +174,13 @@ function Standing({ cell, answer, caseId }: StandingProps) {
   );
 }
 
-function comparison({ host_kind: kind }: Stacks, base: string, subject: string, caseId: string) {
-  const on = { pool: kind?.pool, cpu: kind?.cpu_model, case: caseId };
+function comparison(
+  { host_kind: kind }: Stacks,
+  base: string,
+  { subject, run_id }: StandingProps["cell"],
+  caseId: string,
+) {
+  const on = { pool: kind?.pool, cpu: kind?.cpu_model, case: caseId, run: run_id ?? undefined };
   return paths.compare({ subject: base, ...on }, { subject, ...on });
 }
 

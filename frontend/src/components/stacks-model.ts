@@ -1,5 +1,6 @@
 // Stacks in words: where a cost stands, and why one has no rank or no number. Pure.
 import type { StackCell, StackColumn, Stacks, WorkloadCost } from "@/api/generated";
+import { dateTime } from "@/format";
 
 type Ranked = Pick<StackCell, "standing" | "ratio" | "reason"> & { outcome?: StackCell["outcome"] };
 
@@ -60,6 +61,20 @@ export function certificatesOf(columns: readonly Pick<StackColumn, "kind" | "tit
 /** The commands that measure the costs of a column again, each once. */
 export function commandsOf({ cells }: Pick<StackColumn, "cells">): string[] {
   return [...new Set(cells.flatMap(({ command }) => command ?? []))];
+}
+
+/** The runs of all numbers, the newest first. */
+export function runsOf(columns: readonly Pick<StackColumn, "cells">[]): string[] {
+  const cells = columns.flatMap(({ cells }) => cells.filter(({ cpu_ns }) => cpu_ns));
+  const newest = cells.toSorted((one, other) =>
+    (other.measured_at ?? "").localeCompare(one.measured_at ?? ""),
+  );
+  return [...new Set(newest.flatMap(({ run_id }) => run_id ?? []))];
+}
+
+/** "measured 2026-11-29 13:10 UTC in run …" */
+export function measuredText({ measured_at, run_id }: Pick<StackCell, "measured_at" | "run_id">): string {
+  return `measured ${measured_at ? dateTime(measured_at) : "at an unknown time"} in run ${run_id}`;
 }
 
 export function costOf(costs: readonly WorkloadCost[], subject: string): WorkloadCost | undefined {

@@ -2,7 +2,7 @@
 import { fireEvent, screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
-import type { Stacks } from "@/api/generated";
+import type { Filters, StackCell, Stacks } from "@/api/generated";
 import { paths } from "@/paths";
 import { answerOf, mockApi } from "@/testing/mock-api";
 import { openPage } from "@/testing/pages";
@@ -88,6 +88,106 @@ describe("the page of stacks", () => {
     const [command] = example.columns.flatMap(({ cells }) => cells.flatMap(({ command }) => command ?? []));
     expect(screen.getByText(command ?? "")).toBeDefined();
     expect(screen.getByRole("link", { name: "Download samples as CSV" })).toBeDefined();
+  });
+
+  it("has the commands that explain why two stacks differ", async () => {
+    const why = ["kexbench why awslc@crate/0.47.0 openssl@system"];
+    openWith({ ...example, why });
+    expect(await screen.findByRole("heading", { name: "Why do two differ?" })).toBeDefined();
+    expect(screen.getByText(why[0] ?? "")).toBeDefined();
+  });
+
+  it("has no such commands without a common ancestry", async () => {
+    openWith({ ...example, why: [] });
+    await firstTable();
+    expect(screen.queryByRole("heading", { name: "Why do two differ?" })).toBeNull();
+  });
+
+  it("begins with the cost of the mix, before the count of columns", async () => {
+    const sentence =
+      "With ECDSA P-256 and 40% of connections resumed, fake 1.0 is the cheapest for a server: 9 µs.";
+    openWith({ ...example, workload: example.workload && { ...example.workload, sentence } });
+    expect((await screen.findByText(sentence)).className).toBe("answer");
+    expect(screen.getByText(example.sentence).className).toBe("");
+  });
+
+  it("forgets protocol, certificate and versions on another machine", async () => {
+    const there = { pool: "other", cpu_model: "Other CPU" };
+    const filters = answerOf<Filters>("filters");
+    const asked: string[] = [];
+    openPage(
+      paths.stacks({ protocol: "TLSv1.2", certificate: "Ed25519", version: ["fake@1.0"], resumed: 75 }),
+      [
+        http.get("*/api/v1/filters", () =>
+          HttpResponse.json({ ...filters, host_kinds: [...filters.host_kinds, there] } as Filters),
+        ),
+        http.get("*/api/v1/stacks", ({ request }) => {
+          asked.push(new URL(request.url).search);
+          return HttpResponse.json({ ...example });
+        }),
+        ...mockApi("results"),
+      ],
+    );
+    const machine = await screen.findByRole("combobox", { name: "Pool and CPU" });
+    await within(machine).findByRole("option", { name: /^other/ });
+    fireEvent.change(machine, { target: { value: String(filters.host_kinds.length) } });
+    await expect.poll(() => asked.at(-1)).toBe("?pool=other&cpu_model=Other%20CPU&resumed=75");
+  });
+
+  it("has a way out of choices that the machine does not have", async () => {
+    openPage(paths.stacks({ protocol: "TLSv1.2" }), [
+      http.get("*/api/v1/stacks", () =>
+        HttpResponse.json({
+          ...example,
+          protocol: "TLSv1.2",
+          protocols: ["TLSv1.3"],
+          stacks: [],
+          columns: [],
+        }),
+      ),
+      ...mockApi("results"),
+    ]);
+    const wayOut = await screen.findByRole("link", { name: "Show the libraries without these choices" });
+    expect(wayOut.getAttribute("href")).toBe("/stacks");
+    expect(screen.getByRole("radio", { name: "TLS 1.3" })).toBeDefined();
+    expect(screen.queryByText("kexbench run stacks")).toBeNull();
+  });
+
+  it("has a way out where the service refuses the choices", async () => {
+    const problem = { title: "Not usable", status: 422, detail: "no such certificate" };
+    openPage(paths.stacks({ certificate: "Ed448" }), [
+      http.get("*/api/v1/stacks", () => HttpResponse.json(problem, { status: 422 })),
+      ...mockApi("results"),
+    ]);
+    const wayOut = await screen.findByRole("link", { name: "Show the libraries without these choices" });
+    expect(wayOut.getAttribute("href")).toBe("/stacks");
+  });
+
+  it("dates a number of another run than the newest, and tells own threads from none measured", async () => {
+    const first = example.columns[0]?.cells[0] as StackCell;
+    const older = { run_id: "older", measured_at: "2020-02-03T04:05:06Z" };
+    const threads = {
+      ...first,
+      ...older,
+      background_cpu_ns: { ...first.cpu_ns, value: 5000 },
+      has_own_threads: true,
+    };
+    const none = { ...first, background_cpu_ns: null, has_own_threads: null };
+    const columns = example.columns.map((column) => ({
+      ...column,
+      cells: column.cells.map((cell, place) => ({
+        ...(place === 0 ? threads : none),
+        subject: cell.subject,
+      })),
+    }));
+    openWith({ ...example, columns } as Stacks);
+    const table = within(await firstTable());
+    expect(table.getAllByText("3 Feb 2020")).toHaveLength(example.columns.length);
+    expect(table.getAllByText(/of its own threads/)).toHaveLength(example.columns.length);
+    expect(table.getAllByText(/own threads not measured/)).toHaveLength(
+      (example.stacks.length - 1) * example.columns.length,
+    );
+    expect(screen.getAllByText(/measured 3 Feb 2020.* in run older/)).toHaveLength(example.columns.length);
   });
 
   it("says how to begin where nothing is stored", async () => {

@@ -1,19 +1,22 @@
 // Stacks: which library costs a server least, on one kind of machine.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Stacks } from "@/api/generated";
 import { filtersOptions, stacksOptions, subjectsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { FirstRun } from "@/components/FirstRun";
 import { HostName } from "@/components/HostName";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryTitle, subjectChoices } from "@/components/libraries";
+import { RunLink } from "@/components/RunLink";
 import { RunsAside } from "@/components/RunsAside";
 import { SampleLinks } from "@/components/SampleLinks";
 import { StackChanges } from "@/components/StackChanges";
 import { SERVER, StacksTable } from "@/components/StacksTable";
-import { certificatesOf, commandsOf, reasonsOf } from "@/components/stacks-model";
+import { StackWhy } from "@/components/StackWhy";
+import { certificatesOf, commandsOf, measuredText, reasonsOf, runsOf } from "@/components/stacks-model";
 import { dateTime } from "@/format";
+import { paths } from "@/paths";
 import { site } from "@/published";
 import { DEFAULT_RESUMED_PERCENT, STACK_PROTOCOLS, type StacksSearch } from "@/search";
 import { Code } from "@/ui/Code";
@@ -41,17 +44,26 @@ export function StacksPage() {
     <>
       <h1>Which library costs a server least?</h1>
       <RunsAside />
-      {stacks.data && stacks.data.protocols.length > 0 && (
-        <Choices search={search} answer={stacks.data} change={change} />
-      )}
+      {stacks.data && <Choices search={search} answer={stacks.data} change={change} />}
       {stacks.isError ? (
-        <Failed error={stacks.error} retry={() => void stacks.refetch()} />
+        <>
+          <Failed error={stacks.error} retry={() => void stacks.refetch()} />
+          <WayOut />
+        </>
       ) : stacks.data ? (
-        <Results answer={stacks.data} />
+        <Results answer={stacks.data} isUsual={Object.values(search).every((value) => value === undefined)} />
       ) : (
         <Loading what="the libraries" lines={10} />
       )}
     </>
+  );
+}
+
+function WayOut() {
+  return (
+    <p>
+      <Link {...paths.stacks()}>Show the libraries without these choices</Link>
+    </p>
   );
 }
 
@@ -64,17 +76,22 @@ interface ChoicesProps {
 function Choices({ search, answer, change }: ChoicesProps) {
   const filters = useQuery(filtersOptions()).data;
   const certificates = certificatesOf(answer.columns);
+  const hostKinds = filters?.host_kinds ?? (answer.host_kind ? [answer.host_kind] : []);
+  if (hostKinds.length === 0) return null;
+  const { protocol, protocols } = answer;
+  // Another machine may lack the protocol, the certificate and the versions.
+  const elsewhere = { protocol: undefined, certificate: undefined, version: undefined };
   return (
     <Controls label="Choices">
       <HostSelect
-        hostKinds={filters?.host_kinds ?? (answer.host_kind ? [answer.host_kind] : [])}
+        hostKinds={hostKinds}
         current={answer.host_kind}
-        choose={change}
+        choose={(host) => change({ ...host, ...elsewhere })}
       />
-      {answer.protocols.length > 1 && (
+      {protocols.some((each) => each !== protocol) && (
         <Toggle
           label="Protocol"
-          value={answer.protocol as (typeof STACK_PROTOCOLS)[number]}
+          value={protocol as (typeof STACK_PROTOCOLS)[number]}
           choices={STACK_PROTOCOLS.map((value) => ({ value, label: value.replace("v", " ") }))}
           choose={(protocol) => change({ protocol, certificate: undefined })}
         />
@@ -100,7 +117,12 @@ function Choices({ search, answer, change }: ChoicesProps) {
           />
         </>
       )}
-      {!site && <Versions search={search} answer={answer} change={change} />}
+      {!site && (
+        <details>
+          <summary>Other versions</summary>
+          <Versions search={search} answer={answer} change={change} />
+        </details>
+      )}
     </Controls>
   );
 }
@@ -134,9 +156,17 @@ function Versions({ search, answer, change }: ChoicesProps) {
   });
 }
 
-function Results({ answer }: { answer: Stacks }) {
+function Results({ answer, isUsual }: { answer: Stacks; isUsual: boolean }) {
   const { stacks, columns, sentence, workload } = answer;
   if (stacks.length === 0 || columns.length === 0) {
+    if (!isUsual) {
+      return (
+        <Empty title="No libraries were measured so">
+          <p>This machine has no results with this protocol.</p>
+          <WayOut />
+        </Empty>
+      );
+    }
     return (
       <Empty title="No libraries to compare yet">
         <FirstRun how="This spec measures eight libraries beside each other in 15 cases:" command={SPEC} />
@@ -146,8 +176,15 @@ function Results({ answer }: { answer: Stacks }) {
   const reasons = reasonsOf(answer);
   return (
     <>
-      <p className="answer">{sentence}</p>
-      {workload && <p>{workload.sentence}</p>}
+      {workload && <p className="answer">{workload.sentence}</p>}
+      <p className={workload ? undefined : "answer"}>{sentence}</p>
+      <p>
+        <small>
+          Server CPU time with its 95% interval in brackets. Two libraries are compared in rounds that
+          measured both in turns, so their difference is surer than their own intervals, which may overlap.
+          Held: heap of an open connection. Sent: bytes of a handshake.
+        </small>
+      </p>
       <StacksTable answer={answer} />
       {reasons.length > 0 && (
         <section>
@@ -156,13 +193,23 @@ function Results({ answer }: { answer: Stacks }) {
         </section>
       )}
       <StackChanges stacks={stacks} columns={columns} />
+      <StackWhy commands={answer.why} />
       <Method answer={answer} />
     </>
   );
 }
 
+function Runs({ runs }: { runs: string[] }) {
+  return runs.map((run, place) => (
+    <span key={run}>
+      {place > 0 && ", "}
+      <RunLink runId={run} />
+    </span>
+  ));
+}
+
 function Method({ answer }: { answer: Stacks }) {
-  const { host_kind: kind, newest, columns } = answer;
+  const { host_kind: kind, newest, columns, stacks } = answer;
   if (!kind) return null;
   const place = { metric: SERVER, pool: kind.pool, cpu_model: kind.cpu_model } as const;
   return (
@@ -172,7 +219,8 @@ function Method({ answer }: { answer: Stacks }) {
         facts={[
           ["Machine", <HostName key="machine" kind={kind} />],
           ["Newest number", newest ? dateTime(newest) : "unknown"],
-          ["Measured with", <code key="spec">{SPEC}</code>],
+          ["Runs", <Runs key="runs" runs={runsOf(columns)} />],
+          ["All cases and libraries", <code key="spec">{SPEC}</code>],
         ]}
       />
       <dl className="terms">
@@ -181,7 +229,8 @@ function Method({ answer }: { answer: Stacks }) {
           CPU time of the server, both sides in one process without sockets: of the handshake, with data of
           the whole connection. The median of the invocations with its 95% confidence interval. Below it: the
           heap that an open connection holds, and the bytes that the server sends in a handshake. What a
-          library's own threads do, such as a garbage collector, is beside it and in no verdict.
+          library's own threads do, such as a garbage collector, is beside it from 1% on, and in no verdict. A
+          column has the numbers of the run that ranks it; a library that this run lacks has its newest.
         </dd>
         <dt>Cheapest</dt>
         <dd>
@@ -196,8 +245,8 @@ function Method({ answer }: { answer: Stacks }) {
         </dd>
         <dt>Mix</dt>
         <dd>
-          Full and resumed handshakes, weighted by their shares. The interval combines those of both. A
-          resumed handshake sends no certificate, so its case may have another one.
+          Full and resumed handshakes of one run, weighted by their shares. The interval combines those of
+          both. A resumed handshake sends no certificate, so its case may have another one.
         </dd>
       </dl>
       <details>
@@ -208,6 +257,16 @@ function Method({ answer }: { answer: Stacks }) {
               {column.heading}, {column.title}
             </h3>
             <p>{column.case.title}</p>
+            <ul className="plain">
+              {column.cells.map(
+                (cell, place) =>
+                  cell.cpu_ns && (
+                    <li key={cell.subject}>
+                      {stacks[place]?.end.label}: {measuredText(cell)}
+                    </li>
+                  ),
+              )}
+            </ul>
             {commandsOf(column).map((command) => (
               <Code key={command}>{command}</Code>
             ))}

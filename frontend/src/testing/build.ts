@@ -237,6 +237,7 @@ export function anExplanation(explanation: Partial<Explanation> = {}): Explanati
     functions: [],
     path: [],
     spread: 0,
+    parts: [],
     has_changed: before !== after,
     ...explanation,
   };

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from kexbench.analysis.why import explain
-from kexbench.domain.profiles import CallCost, Explanation, FunctionCost, PathStep, Profile
+from kexbench.analysis.parts import part_of
+from kexbench.analysis.why import explain, explain_libraries
+from kexbench.domain.profiles import UNNAMED, CallCost, Explanation, FunctionCost, PartDifference, PathStep, Profile
 
 TURN = ("client_turn", "worker")
 
@@ -183,3 +184,99 @@ def test_no_count_is_negative_also_if_it_was_stored_so() -> None:
     shown = {change.name: change for change in explain(before, profile({"sign": 900, "once": 0})).functions}
     assert (shown["once"].before, shown["once"].after, shown["once"].calls_before) == (0, 0, 0)
     assert shown["sign"].after == 900
+
+
+BORING_CREATE = "bssl::SSLAEADContext::Create(evp_aead_direction_t, unsigned short, bssl::Span<unsigned char const>)"
+AWSLC_CREATE = "bssl::SSLAEADContext::Create(evp_aead_direction_t, bool)"
+
+
+def test_two_libraries_are_matched_by_name_whatever_namespace_parameters_and_cpu_they_are_for() -> None:
+    explanation = explain_libraries(
+        profile(
+            {
+                "__ecp_nistz256_mul_montq": 340,
+                "sha256_block_data_order_avx2": 240,
+                "ecp_nistz256_point_double": 50,
+                "table_select": 8,
+                AWSLC_CREATE: 5,
+                "fe_mul": 270,
+            }
+        ),
+        profile(
+            {
+                "__ecp_nistz256_mul_montq": 330,
+                "sha256_block_data_order_avx": 250,
+                "ecp_nistz256_point_double_nohw": 45,
+                "table_select(bssl::ge_precomp*, int, signed char)": 66,
+                BORING_CREATE: 4,
+                "x25519_scalar_mult_generic(unsigned char*, unsigned char const*, unsigned char const*)": 450,
+                "block_cipher_df(unsigned char*, unsigned long) [clone .constprop.0]": 3,
+                "bssl::(anonymous namespace)::X25519KeyShare::GroupID() const": 2,
+            }
+        ),
+    )
+    changes = {change.name: (change.later_name, change.before, change.after) for change in explanation.functions}
+    assert changes == {
+        "x25519_scalar_mult_generic": ("x25519_scalar_mult_generic", 0, 450),
+        "fe_mul": ("fe_mul", 270, 0),
+        "table_select": ("table_select", 8, 66),
+        "__ecp_nistz256_mul_montq": ("__ecp_nistz256_mul_montq", 340, 330),
+        "sha256_block_data_order_avx2": ("sha256_block_data_order_avx", 240, 250),
+        "ecp_nistz256_point_double": ("ecp_nistz256_point_double_nohw", 50, 45),
+        "block_cipher_df": ("block_cipher_df", 0, 3),
+        "X25519KeyShare::GroupID": ("X25519KeyShare::GroupID", 0, 2),
+        "SSLAEADContext::Create": ("SSLAEADContext::Create", 5, 4),
+    }
+    assert (explanation.path, explanation.place) == ((), None)
+
+
+def test_the_parts_of_two_libraries_add_up_to_both() -> None:
+    first = profile({"__ecp_nistz256_mul_montq": 340, "fe_mul": 270, "ossl_fnv1a_hash": 35, "bn_mul_mont": 5})
+    second = profile({"__ecp_nistz256_mul_montq": 330, "curve25519_x25519_alt": 328, "bn_mul_mont_nohw": 6, "step": 1})
+    second = second.model_copy(update={"instructions": second.instructions - 6})
+    explanation = explain_libraries(first, second)
+    rows = [
+        (part.name, part.matched_before, part.matched_after, part.only_before, part.only_after)
+        for part in explanation.parts
+    ]
+    assert rows == [
+        ("NIST curves", 340, 330, 0, 0),
+        ("Curve25519", 0, 0, 270, 328),
+        ("finding algorithms", 0, 0, 35, 0),
+        ("RSA and big numbers", 5, 6, 0, 0),
+        ("other", 0, 0, 0, 1),
+        ("in no function", 0, 0, 0, -6),
+    ]
+    assert sum(part.before for part in explanation.parts) == explanation.before == 650
+    assert sum(part.after for part in explanation.parts) == explanation.after == 659
+    assert explain(first, second).parts == ()
+
+
+def test_functions_without_a_name_match_no_others() -> None:
+    (part,) = explain_libraries(profile({UNNAMED: 900}), profile({UNNAMED: 800})).parts
+    assert part == PartDifference(name=UNNAMED, matched_before=0, matched_after=0, only_before=900, only_after=800)
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "part"),
+    [
+        ("bignum_montinv_p256", "worker", "NIST curves"),
+        ("beeu_mod_inverse_vartime", "worker", "NIST curves"),
+        ("bn_mulx4x_mont", "worker", "RSA and big numbers"),
+        ("rsaz_1024_mul_avx2", "worker", "RSA and big numbers"),
+        ("ossl_x25519_public_from_private", "worker", "Curve25519"),
+        ("EVP_DigestUpdate", "worker", "hashes"),
+        ("aes_hw_encrypt", "worker", "ciphers"),
+        ("evp_generic_fetch", "worker", "finding algorithms"),
+        ("asn1_item_embed_d2i", "worker", "certificates and ASN.1"),
+        ("CBB_flush", "worker", "TLS and encoding"),
+        ("s2n_hmac_init", "worker", "TLS and encoding"),
+        ("OPENSSL_cleanse", "worker", "memory and system"),
+        ("__memset_avx2_unaligned_erms", "libc", "memory and system"),
+        (UNNAMED, "???", "memory and system"),
+        (UNNAMED, "libcrypto", UNNAMED),
+        ("pipe_read", "worker", "other"),
+    ],
+)
+def test_names_tell_the_part(name: str, library: str, part: str) -> None:
+    assert part_of(name, library) == part

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from kexbench.answers.stacks_columns import Work, certificate_of, columns_of, same_certificate, work_of
+from kexbench.answers.stacks_columns import (
+    KINDS,
+    PROTOCOLS,
+    Work,
+    certificate_of,
+    columns_of,
+    same_certificate,
+    work_of,
+)
 from kexbench.domain.cases import Case
 from kexbench.planning.plan import make_plan
 from tests.builders import BENCH_SPECS, a_catalogue
@@ -41,7 +49,9 @@ ML_DSA = {"key_exchange": "ECDHE-ML-DSA-44", "curve": "-", "group": "X25519MLKEM
         ({"client_authentication": True}, Work("client", "not verified")),
         ({"client_authentication": True, "verification": True, "chain_length": 2}, Work("client", "verified")),
         ({"threads": 4}, Work("threads", "4")),
-        ({"verification": True}, None),
+        ({"verification": True}, Work("verified", "1")),
+        ({"verification": True, "chain_length": 2}, Work("verified", "2")),
+        ({"verification": True, "transfer_bytes": 1024}, None),
         ({"chain_length": 2}, None),
         ({"transfer_bytes": 1024, "threads": 2}, None),
         ({"cipher": "AES-256-GCM"}, None),
@@ -56,10 +66,8 @@ def test_what_a_server_does_follows_from_the_fields(fields: dict[str, Any], work
 
 def test_a_column_has_the_case_of_most_stacks_then_the_usual_one() -> None:
     usual, other = case(), case(group="P-256")
-    ((_, chosen),) = columns_of({}, [other, usual])
-    assert chosen == usual
-    ((_, chosen),) = columns_of({usual.case_id: 2, other.case_id: 3}, [usual, other])
-    assert chosen == other
+    assert columns_of({}, [other, usual])[0].case == usual
+    assert columns_of({usual.case_id: 2, other.case_id: 3}, [usual, other])[0].case == other
 
 
 def test_columns_are_by_kind_then_certificate_and_size() -> None:
@@ -81,9 +89,30 @@ def test_a_certificate_is_meant_however_it_is_written(text: str) -> None:
     assert certificate_of(case(**RSA)) == "RSA 2048"
 
 
-def test_the_spec_has_every_kind_of_column() -> None:
+def test_a_group_that_no_certificate_stands_for_has_a_column() -> None:
+    cases = [
+        case(),
+        case(group="P-256"),
+        case(group="P-521"),
+        case(**RSA, group="P-256"),
+        case(curve="P-384", group="P-384"),
+    ]
+    measured = {case(**RSA, group="P-256").case_id: 1, case(**RSA).case_id: 2}
+    assert [(column.work, column.case.label) for column in columns_of(measured, [*cases, case(**RSA)])] == [
+        (Work("full", "ECDSA P-256"), case().label),
+        (Work("full", "RSA 2048"), case(**RSA).label),
+        (Work("full", "ECDSA P-384"), case(curve="P-384", group="P-384").label),
+        (Work("group", "P-256"), case(**RSA, group="P-256").label),
+        (Work("group", "P-521"), case(group="P-521").label),
+    ]
+
+
+def test_every_case_of_the_spec_is_a_column() -> None:
     plan = make_plan((BENCH_SPECS / "stacks.yaml").read_text(), "stacks.yaml", a_catalogue())
-    assert len(plan.cases) >= 12
-    assert {column.work.kind for column in columns_of({}, plan.cases)} == {
-        *("full", "resumed", "post-quantum", "data", "client", "threads")
-    }
+    columns = [
+        column
+        for protocol in PROTOCOLS
+        for column in columns_of({}, [case for case in plan.cases if case.protocol is protocol])
+    ]
+    assert sorted(column.case.case_id for column in columns) == sorted(case.case_id for case in plan.cases)
+    assert {column.work.kind for column in columns} == set(KINDS)

@@ -26,14 +26,20 @@ matrix:
   - { protocol: [TLSv1.3], keyExchange: [ECDHE-ECDSA, ECDHE-RSA], group: [X25519] }
   - { protocol: [TLSv1.3], keyExchange: [ECDHE-ECDSA], group: [X25519], resumption: [psk-dhe] }
   - { protocol: [TLSv1.3], keyExchange: [ECDHE-ECDSA], group: [X25519], transferBytes: [16384] }
+  - { protocol: [TLSv1.3], keyExchange: [ECDHE-ECDSA], group: [X25519], threads: [2] }
   - { protocol: [TLSv1.2], keyExchange: [ECDHE-ECDSA], group: [X25519] }
 """
 OPENSSL, GNUTLS, FAKE, OLD_FAKE = "openssl@system", "gnutls@system", "fake@1.1", "fake@1.0"
+AWSLC = "awslc@crate/0.47.0"
+NEW_OPENSSL, NEW_GNUTLS = "openssl@debian/sid", "gnutls@debian/sid"
 KITS: Mapping[str, KitManifest] = {
     OPENSSL: a_kit(OPENSSL, version="3.5.7"),
     GNUTLS: a_kit(GNUTLS, version="3.8.9"),
+    AWSLC: a_kit(AWSLC, version="5.12.0"),
     FAKE: a_kit(FAKE),
     OLD_FAKE: a_kit(OLD_FAKE),
+    NEW_OPENSSL: a_kit(NEW_OPENSSL, version="3.6.3"),
+    NEW_GNUTLS: a_kit(NEW_GNUTLS, version="3.8.12"),
 }
 Costs = Mapping[str, float | None]
 """What the server costs in µs, by subject. None: the library does not support it."""
@@ -49,19 +55,25 @@ def measured(
     host: HostFacts = HOST,
     shares: Mapping[str, int] | None = None,
     purpose: Purpose = Purpose.HISTORY,
+    invocations: int = 10,
     other_block: str | None = None,
+    background_us: Mapping[str, float] | None = None,
+    elapsed_us: Mapping[str, tuple[float, float | None]] | None = None,
 ) -> None:
     """A run with costs by case, in ten invocations with some noise. `shares`: the client's key shares; usually one.
     `other_block`: the subject that has every second invocation for itself."""
     names = list(dict.fromkeys(name for of_case in costs.values() for name in of_case))
-    spec = SPEC[: SPEC.index("subjects:")] + f"{_subjects(names)}{MATRIX}measure: {{ invocations: 10, batches: 4 }}\n"
+    spec = (
+        SPEC[: SPEC.index("subjects:")]
+        + f"{_subjects(names)}{MATRIX}measure: {{ invocations: {invocations}, batches: 4 }}\n"
+    )
     kits = {name: KITS[name] for name in names}
     run = a_run(run_id, spec=spec, created_at=NOON + timedelta(days=day), kits=kits, host=host)
     run = run.model_copy(update={"purpose": purpose})
     store.add_run(run)
     found = []
     for case_id, of_case in costs.items():
-        for number in range(10):
+        for number in range(invocations):
             cpu_ns = {
                 name: cost * 1e3 / 0.75 * (1 + 0.0003 * ((7 * number + 5 * place) % 11 - 5))
                 for place, (name, cost) in enumerate(of_case.items())
@@ -81,7 +93,17 @@ def measured(
                 Sample(subject=name, metric=metric, values=(size,) * 4)
                 for name in cpu_ns
                 for metric, size in ((Metric.SERVER_BYTES, 700.0), (Metric.SERVER_HELD_BYTES, 4600.0))
+            ] + [
+                Sample(subject=name, metric=Metric.BACKGROUND_CPU_NS, values=(cost * 1e3,) * 4)
+                for name, cost in (background_us or {}).items()
             ]
+            for name, (together, alone) in (elapsed_us or {}).items():
+                rates = {Metric.ELAPSED_NS: together, Metric.ALONE_NS: alone}
+                sizes += [
+                    Sample(subject=name, metric=metric, values=(cost * 1e3,) * 4)
+                    for metric, cost in rates.items()
+                    if cost
+                ]
             found.append(
                 invocation.model_copy(update={"negotiated": negotiated, "samples": (*invocation.samples, *sizes)})
             )
@@ -121,7 +143,10 @@ def test_the_newest_version_of_each_library_is_a_row_with_what_a_server_pays(
 ) -> None:
     measured(empty_store, dict.fromkeys(CASES, USUAL))
     answer = asked(client)
-    assert [stack["end"]["label"] for stack in answer["stacks"]] == ["fake 1.1", "GnuTLS 3.8.9", "OpenSSL 3.5.7"]
+    assert [stack["end"]["label"] for stack in answer["stacks"]] == ["fake 1.1", "OpenSSL 3.5.7", "GnuTLS 3.8.9"]
+    names = [stack["subject"]["name"] for stack in answer["stacks"]]
+    assert [cost["subject"] for cost in answer["workload"]["costs"]] == names
+    assert all([cell["subject"] for cell in column["cells"]] == names for column in answer["columns"])
     assert [(column["heading"], column["title"]) for column in answer["columns"]] == [
         ("Full handshake", "ECDSA P-256"),
         ("Full handshake", "RSA 2048"),
@@ -185,6 +210,15 @@ def test_a_stack_that_did_other_work_is_not_ranked(client: httpx2.Client, empty_
     assert (cells["openssl"]["standing"], cells["gnutls"]["standing"]) == ("cheapest", "more")
 
 
+def test_two_stacks_of_one_ancestry_have_the_command_that_explains_their_difference(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, dict.fromkeys(CASES, USUAL))
+    assert asked(client)["why"] == []
+    measured(empty_store, {FULL: {OPENSSL: 300.0, AWSLC: 200.0, GNUTLS: 400.0}}, run_id="two", day=1)
+    assert asked(client)["why"] == ["kexbench why awslc@crate/0.47.0 openssl@system"]
+
+
 def test_what_has_no_number_says_why(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, {FULL: USUAL, DATA: {OPENSSL: 500.0, GNUTLS: None, OLD_FAKE: 1.0}})
     cells = column_of(asked(client), DATA)
@@ -202,15 +236,78 @@ def test_stacks_of_different_runs_are_not_ranked(client: httpx2.Client, empty_st
     assert column_of(answer, FULL)["fake"]["reason"] == "not measured in the same run as GnuTLS 3.8.9"
 
 
+def test_a_column_is_ranked_by_one_run_and_shows_its_numbers(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    """Each was measured beside OpenSSL, but GnuTLS and fake never beside each other in the newer runs."""
+    measured(empty_store, {FULL: USUAL}, run_id="all")
+    measured(empty_store, {FULL: {OPENSSL: 500.0, GNUTLS: 100.0}}, run_id="two", day=1)
+    measured(empty_store, {FULL: {OPENSSL: 600.0, FAKE: 650.0}}, run_id="others", day=2)
+    cells = column_of(asked(client), FULL)
+    assert {name: (cell["standing"], cell["run_id"]) for name, cell in cells.items()} == {
+        "fake": ("cheapest", "all"),
+        "gnutls": ("more", "all"),
+        "openssl": ("more", "all"),
+    }
+    assert cells["gnutls"]["cpu_ns"]["value"] == pytest.approx(400_000, rel=1e-3)
+    assert cells["gnutls"]["ratio"]["ratio"] == pytest.approx(2.0, rel=1e-3)
+
+
+def test_two_runs_that_share_a_stack_rank_no_third(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, {FULL: {OPENSSL: 500.0, GNUTLS: 100.0}}, run_id="two")
+    measured(empty_store, {FULL: {OPENSSL: 600.0, FAKE: 650.0}}, run_id="others", day=2)
+    cells = column_of(asked(client), FULL)
+    assert {name: (cell["standing"], cell["run_id"]) for name, cell in cells.items()} == {
+        "fake": ("more", "others"),
+        "gnutls": ("not compared", "two"),
+        "openssl": ("cheapest", "others"),
+    }
+    assert cells["gnutls"]["reason"] == "not measured in the same run as fake 1.1"
+    assert cells["gnutls"]["command"] == f"kexbench compare fake@1.1 gnutls@system --case '{FULL}'"
+    assert cells["gnutls"]["measured_at"] < cells["fake"]["measured_at"]
+
+
+def test_too_few_invocations_rank_none_and_say_so(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, {FULL: {OPENSSL: 500.0, GNUTLS: 100.0}}, invocations=2)
+    cells = column_of(asked(client), FULL)
+    assert {name: cell["standing"] for name, cell in cells.items()} == {"openssl": "not compared", "gnutls": "alone"}
+    assert cells["openssl"]["reason"] == "too few invocations have the CPU time of both servers"
+
+
+def test_every_number_has_a_command_that_measures_it_again(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, {FULL: USUAL, DATA: {OPENSSL: 1.0, GNUTLS: None}}, shares={FAKE: 2})
+    answer = asked(client)
+    commands = {
+        (column["case"]["id"], cell["subject"].partition("@")[0]): cell["command"]
+        for column in answer["columns"]
+        for cell in column["cells"]
+    }
+    assert commands[FULL, "fake"] == f"kexbench compare gnutls@system fake@1.1 --case '{FULL}'"
+    assert commands[DATA, "openssl"] == f"kexbench compare openssl@system openssl@system+copy=2 --case '{DATA}'"
+    assert commands[DATA, "gnutls"] is None
+
+
+def test_own_threads_that_cost_next_to_nothing_are_not_the_same_as_not_measured(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, {FULL: USUAL}, background_us={OPENSSL: 30.0, FAKE: 0.02})
+    cells = column_of(asked(client), FULL)
+    told = {
+        name: (cell["background_cpu_ns"] and cell["background_cpu_ns"]["value"], cell["has_own_threads"])
+        for name, cell in cells.items()
+    }
+    assert told == {"openssl": (30_000, True), "fake": (20, False), "gnutls": (None, None)}
+
+
 def test_stacks_of_different_blocks_of_a_run_are_ranked_and_said_not_to_be_interleaved(
     client: httpx2.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, {FULL: USUAL}, other_block=GNUTLS)
     cells = column_of(asked(client), FULL)
-    assert {name: (cell["standing"], cell["paired"]) for name, cell in cells.items()} == {
-        "fake": ("cheapest", True),
-        "openssl": ("more", True),
-        "gnutls": ("more", False),
+    assert {name: (cell["standing"], cell["caveats"]) for name, cell in cells.items()} == {
+        "fake": ("cheapest", []),
+        "openssl": ("more", []),
+        "gnutls": ("more", ["not interleaved"]),
     }
 
 
@@ -294,3 +391,66 @@ def test_a_stack_without_a_rank_in_a_part_has_none_in_the_mix(
     assert costs["fake"]["standing"] == "other work"
     assert costs["fake"]["reason"].startswith("Full handshake, ECDSA P-256: negotiated differently")
     assert (costs["openssl"]["standing"], costs["gnutls"]["standing"]) == ("cheapest", "more")
+
+
+def test_a_mix_has_all_its_parts_from_one_run(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    """The newer runs have one part each, on a slower day, so the older one that has both is the mix's."""
+    resumed = {OPENSSL: 100.0, GNUTLS: 200.0, FAKE: 150.0}
+    measured(empty_store, {FULL: USUAL, RESUMED: resumed}, run_id="both")
+    measured(empty_store, {FULL: {name: 3 * (cost or 0) for name, cost in USUAL.items()}}, run_id="full", day=1)
+    measured(empty_store, {RESUMED: {name: 3 * cost for name, cost in resumed.items()}}, run_id="resumed", day=2)
+    answer = asked(client)
+    assert column_of(answer, FULL)["fake"]["run_id"] == "full"
+    costs = {cost["subject"].partition("@")[0]: cost for cost in answer["workload"]["costs"]}
+    assert costs["fake"]["cpu_ns"]["value"] == pytest.approx(180_000, rel=1e-3)
+    assert (costs["fake"]["standing"], costs["openssl"]["standing"]) == ("cheapest", "more")
+
+
+def test_a_mix_of_two_runs_is_not_compared(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, {FULL: USUAL}, run_id="full")
+    measured(empty_store, {RESUMED: USUAL}, run_id="resumed", day=1)
+    workload = asked(client)["workload"]
+    assert {(cost["standing"], cost["cpu_ns"], cost["reason"]) for cost in workload["costs"]} == {
+        ("not compared", None, "no run measured both the full and the resumed handshake of a stack")
+    }
+    assert workload["sentence"] == "With ECDSA P-256 and 40% of connections resumed, no two stacks can be compared."
+
+
+def test_a_stack_whose_parts_are_of_two_runs_is_not_compared_in_the_mix(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    others = {OPENSSL: 300.0, GNUTLS: 400.0}
+    measured(empty_store, {FULL: {**others, FAKE: 200.0}, RESUMED: others}, run_id="most")
+    measured(empty_store, {RESUMED: {FAKE: 10.0}}, run_id="alone", day=1)
+    costs = {cost["subject"].partition("@")[0]: cost for cost in asked(client)["workload"]["costs"]}
+    assert (costs["fake"]["standing"], costs["fake"]["cpu_ns"]) == ("not compared", None)
+    assert costs["fake"]["reason"] == "not all of it was measured in the same run as GnuTLS 3.8.9"
+    assert (costs["openssl"]["standing"], costs["gnutls"]["standing"]) == ("cheapest", "more")
+
+
+def test_a_mix_costs_what_capacity_says_and_has_the_caveats_of_its_parts(
+    client: httpx2.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, {FULL: USUAL, RESUMED: USUAL}, other_block=GNUTLS)
+    costs = {cost["subject"].partition("@")[0]: cost for cost in asked(client)["workload"]["costs"]}
+    parts = f"  - {{ share: 0.6, caseId: {FULL} }}\n  - {{ share: 0.4, caseId: {RESUMED} }}\n"
+    head = "apiVersion: kexbench.dev/v1\nkind: TrafficMix\nconnectionsPerSecond: 1\nutilisation: 1\ncost: handshake\n"
+    mix = f"{head}parts:\n{parts}"
+    for library, name in (("openssl", OPENSSL), ("gnutls", GNUTLS), ("fake", FAKE)):
+        report = client.post("/capacity", json={"mix": mix, "version": name}).raise_for_status().json()
+        assert costs[library]["cpu_ns"] == report["cpus"][0]["versions"][0]["need"]["cpu_ns"]
+    assert {library: cost["caveats"] for library, cost in costs.items()} == {
+        "fake": [],
+        "openssl": [],
+        "gnutls": ["not interleaved"],
+    }
+
+
+def test_threads_have_the_rate_of_the_page_scaling(client: httpx2.Client, empty_store: ClickHouseStore) -> None:
+    """Two threads take 60 µs of wall time for a handshake where one alone takes 100: 1.67 times its rate."""
+    threads = f"{FULL}_threads-2"
+    measured(empty_store, {FULL: USUAL, threads: USUAL}, elapsed_us={OPENSSL: (60.0, 100.0), FAKE: (50.0, None)})
+    cells = column_of(asked(client), threads)
+    assert cells["openssl"]["scaling"]["value"] == pytest.approx(100 / 60)
+    assert (cells["fake"]["scaling"], cells["gnutls"]["scaling"]) == (None, None)
+    assert column_of(asked(client), FULL)["openssl"]["scaling"] is None

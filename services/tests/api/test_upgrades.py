@@ -441,6 +441,38 @@ def test_why_an_upgrade_costs_more_is_explained_function_by_function(
     assert_problem(client.get(f"{why}&before=1.0&after=9.9"), 404, "no results of fake 9.9")
 
 
+def test_two_libraries_of_one_ancestry_are_explained_by_parts_and_others_are_refused(
+    empty_store: ClickHouseStore, client: httpx2.Client
+) -> None:
+    counts = {
+        "openssl@system": a_profile("server", bn_mul_mont=100.0, fe_mul=900.0),
+        "awslc@crate/0.47.0": a_profile("server", bn_mul_mont_nohw=80.0, curve25519_x25519_alt=400.0),
+    }
+    why = "/upgrades/why?library=openssl&before=3.0.19&after=5.12.0&after_library=awslc"
+    assert client.get(why).json() == [], "nothing was counted"
+    kits = {name: a_kit(name, version=version) for name, version in zip(counts, ("3.0.19", "5.12.0"), strict=True)}
+    spec = VERSIONS.replace("fake: [1.0, 1.1, 1.2]", "openssl: [system]\n  - awslc: [crate/0.47.0]")
+    run = a_run("stacks", spec=spec, kits=kits)
+    empty_store.add_run(run)
+    invocation = an_invocation(run, profiles={name: (profile,) for name, profile in counts.items()})
+    metric = Metric.COUNTED_INSTRUCTIONS
+    samples = tuple(
+        Sample(subject=name, metric=metric, values=(profile.instructions,)) for name, profile in counts.items()
+    )
+    empty_store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
+    (case,) = client.get(why).json()
+    assert case["other_code"] is True, "they do not tell by which CPU features they chose their code"
+    (server,) = case["sides"]
+    assert (server["before"], server["after"], server["path"]) == (1000, 480, [])
+    columns = ("name", "matched_before", "matched_after", "only_before", "only_after")
+    assert [tuple(part[column] for column in columns) for part in server["parts"]] == [
+        ("Curve25519", 0, 0, 900, 400),
+        ("RSA and big numbers", 100, 80, 0, 0),
+    ]
+    refused = client.get("/upgrades/why?library=openssl&before=3.0.19&after=5.9.4&after_library=wolfssl")
+    assert_problem(refused, 422, "OpenSSL and wolfSSL have no common ancestry")
+
+
 def test_the_calls_of_both_versions_are_one_tree(empty_store: ClickHouseStore, client: httpx2.Client) -> None:
     stacks = f"/upgrades/why/stacks?library=fake&case_id={RSA}"
     ends = "before=1.0&after=1.1"

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from kexbench.cli.why import parts_table
+from kexbench.domain.profiles import Explanation, PartDifference
 from kexbench.runner.callgrind import read_counts
 from tests.cli.conftest import Cli
 
@@ -106,3 +109,39 @@ def test_counts_decide_where_asked_and_the_exit_status_says_so(cli: Cli) -> None
     assert same.status == 0, same.err
     assert f"Instructions of fake@1.1+noise=0 (1.1) compared with fake@{BEFORE} (1.0)" in same.out
     assert "no change" in same.out
+
+
+def test_two_libraries_are_shown_by_parts_with_what_matches_of_each() -> None:
+    parts = (
+        PartDifference(name="Curve25519", matched_before=100, matched_after=300, only_before=800, only_after=100),
+        PartDifference(name="hashes", matched_before=300, matched_after=290, only_before=0, only_after=10),
+    )
+    explanation = Explanation(side="server", before=1200, after=700, functions=(), path=(), parts=parts)
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(parts_table("full handshake", explanation, ("openssl", "awslc")))
+    lines = captured.get().splitlines()
+    assert lines[0].rstrip() == "full handshake"
+    assert lines[1].rstrip() == "names match for 33% of openssl's instructions and 84% of awslc's"
+    rows = {words[0]: words[1:] for line in lines[2:] if (words := line.split())}
+    assert rows["part"] == ["both:", "openssl", "both:", "awslc", "only", "openssl", "only", "awslc", "difference"]
+    assert rows["Curve25519"] == ["100", "300", "800", "100", "-500"]
+    assert rows["hashes"] == ["300", "290", "0", "10", "+0"]
+    assert rows["total"] == ["400", "590", "800", "110", "-500"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [
+        (("openssl@system", "gnutls@system"), "OpenSSL and GnuTLS have no common ancestry"),
+        (("go@toolchain/1.26.8", "openssl@system"), "Go crypto/tls does not run in valgrind"),
+        (("openssl", "3.5.5"), "name a library and two of its versions, or twice LIBRARY@VERSION"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_before_anything_is_counted(
+    cli: Cli, ends: tuple[str, str], reason: str
+) -> None:
+    done = cli("why", *ends)
+    assert done.status == 2
+    assert reason in " ".join(done.err.replace("│", " ").split())
+    assert "run " not in done.out

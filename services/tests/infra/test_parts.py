@@ -5,18 +5,22 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import unquote
 
 import pytest
 
+from devcluster.binaries import ARGO_LINES
 from parts import audit, files, outdated
 from tests.infra.conftest import Tools
 from tests.infra.pools import ROOT
 
-GO = "GO-2026-0001"
+HCL = "github.com/hashicorp/hcl/v2"
+MODIFIED = "2026-01-01T00:00:00Z"
+PLACE = "infra/tools/evaluate"
 
 
 class Databases(BaseHTTPRequestHandler):
@@ -60,27 +64,29 @@ def databases() -> Iterator[str]:
 
 @pytest.fixture
 def go_database(tmp_path: Path) -> str:
-    module = "github.com/hashicorp/hcl/v2"
-    osv = {
-        "id": GO,
-        "modified": "2026-01-01T00:00:00Z",
-        "summary": "Parses too much",
-        "affected": [
-            {
-                "package": {"name": module, "ecosystem": "Go"},
-                "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}],
-            }
-        ],
-    }
-    content = {
-        "index/db.json": {"modified": osv["modified"]},
-        "index/modules.json": [{"path": module, "vulns": [{"id": GO, "modified": osv["modified"]}]}],
-        f"ID/{GO}.json": osv,
-    }
+    """Advisories on a package that is compiled and on one that is not, and one that was withdrawn."""
+    advisories = [
+        advisory("GO-2026-0001", "hclwrite"),
+        advisory("GO-2026-0002", "hcldec"),
+        advisory("GO-2026-0003", "hclwrite") | {"withdrawn": MODIFIED},
+    ]
+    content: dict[str, object] = {f"ID/{each['id']}.json": each for each in advisories}
+    content["index/db.json"] = {"modified": MODIFIED}
+    listed = [{"id": each["id"], "modified": MODIFIED} for each in advisories]
+    content["index/modules.json"] = [{"path": HCL, "vulns": listed}]
     for name, document in content.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(json.dumps(document))
     return tmp_path.as_uri()
+
+
+def advisory(name: str, package: str) -> dict[str, object]:
+    affected = {
+        "package": {"name": HCL, "ecosystem": "Go"},
+        "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "99.0.0"}]}],
+        "ecosystem_specific": {"imports": [{"path": f"{HCL}/{package}"}]},
+    }
+    return {"id": name, "modified": MODIFIED, "summary": "Parses too much", "affected": [affected]}
 
 
 def uv() -> str:
@@ -89,8 +95,13 @@ def uv() -> str:
     ).stdout.strip()
 
 
-def made(monkeypatch: pytest.MonkeyPatch, tools: Tools, *options: str) -> int:
+def made(
+    monkeypatch: pytest.MonkeyPatch, tools: Tools, *options: str, accepted: Mapping[str, str] = MappingProxyType({})
+) -> int:
+    """The exit status of an audit with the Go of one module. Those of the devcluster take minutes to download."""
     monkeypatch.setattr(sys, "argv", ["audit", "--uv", uv(), "--tools", str(tools.folder), *options])
+    monkeypatch.setattr(audit, "GO_MODULES", [ROOT / PLACE])
+    monkeypatch.setattr(files, "excepted", lambda section: dict(accepted))
     return audit.main()
 
 
@@ -106,7 +117,38 @@ def test_a_vulnerability_is_found_in_each_of_the_three_languages(
     python, npm, go = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"pyyaml [\d.]+: PYSEC-1, Reads too much; fixed in no version yet", python)
     assert npm == "vite <99: GHSA-1, A fault"
-    assert go == f"github.com/hashicorp/hcl/v2: {GO}, Parses too much"
+    assert re.fullmatch(rf"{HCL} v[\d.]+: GO-2026-0001, Parses too much; fixed in v99.0.0 \({PLACE}\)", go)
+
+
+@pytest.mark.infra
+def test_an_audit_is_clean_when_each_finding_is_accepted_at_its_place(
+    tools: Tools,
+    databases: str,
+    go_database: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ("--osv", databases, "--npm", databases, "--go", go_database)
+    accepted = dict.fromkeys(["PYSEC-1", "GHSA-1", f"GO-2026-0001 {PLACE}"], "Nothing here parses that.")
+    assert made(monkeypatch, tools, *options, accepted=accepted) == 0
+    *lines, summary = capsys.readouterr().out.splitlines()
+    assert [line.endswith(". Nothing here parses that.") for line in lines] == [True] * 3
+    assert summary == "3 accepted, each with its reason"
+
+    accepted["GO-2026-0001 infra/tools/rules"] = accepted.pop(f"GO-2026-0001 {PLACE}")
+    assert made(monkeypatch, tools, *options, accepted=accepted) == 1
+    new, unneeded = capsys.readouterr().out.splitlines()[-2:]
+    assert "GO-2026-0001" in new
+    assert unneeded == "GO-2026-0001 infra/tools/rules: nothing needs this exception any more"
+
+
+@pytest.mark.infra
+def test_each_module_of_the_devclusters_programs_has_a_version_and_argo_its_checksum(tmp_path: Path) -> None:
+    folder = audit.with_argo(tmp_path)
+    module = json.loads(files.output(["go", "mod", "edit", "-json"], folder))
+    assert [each["Old"]["Path"] for each in module["Replace"] if not each["New"].get("Version")] == []
+    (version,) = (each["Version"] for each in module["Require"] if each["Path"] == ARGO_LINES["3.7"])
+    assert f"{ARGO_LINES['3.7']} {version} h1:" in (folder / "go.sum").read_text()
 
 
 @pytest.mark.infra
@@ -132,7 +174,7 @@ def test_an_exception_needs_a_reason_and_a_finding(
     monkeypatch.setattr(files, "excepted", lambda section: {"CVE-1": "Nothing here parses that.", "CVE-2": "Long ago."})
     assert files.report([lambda: iter([("CVE-1", "a 1.0: CVE-1")])], "audit") == 1
     assert capsys.readouterr().out.splitlines() == [
-        "left as it is: a 1.0: CVE-1. Nothing here parses that.",
+        "accepted: a 1.0: CVE-1. Nothing here parses that.",
         "CVE-2: nothing needs this exception any more",
     ]
 

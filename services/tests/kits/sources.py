@@ -39,6 +39,9 @@ class TinyRecipe:
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return ()
 
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        return ()
+
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         self.builds += 1
         version = told_version("openssl", "VERSION.dat", (source / "VERSION.dat").read_text())

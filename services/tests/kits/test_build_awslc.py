@@ -1,6 +1,7 @@
 """AWS-LC from a made-up crate: its version, its sources, and the words of its configuration, without building it."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +86,20 @@ def test_the_build_profile_says_that_it_is_static_and_with_which_flags(cargo_hom
     assert resolution.profile.flags == "no-asm"
     assert resolution.configure[-1] == "-DOPENSSL_NO_ASM=1"
     assert {"-DCMAKE_BUILD_TYPE=Release", "-DDISABLE_GO=ON", "-DDISABLE_PERL=ON"} <= set(resolution.configure)
+
+
+def test_another_compiler_of_cpp_is_another_build(
+    cargo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = SourceProvider(CrateOrigin(cargo_home), {"awslc": RECIPE}, tmp_path / "cache")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    fingerprints = set()
+    for version in ("12.2.0", "13.1.0"):
+        (tmp_path / "c++").write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / "c++").chmod(0o755)
+        resolution = provider.resolve(SubjectRef.parse("awslc@crate/0.47.0"), an_attempt(tmp_path), refresh=False)
+        fingerprints.add(resolution.fingerprint)
+    assert len(fingerprints) == 2
 
 
 def test_flags_of_other_libraries_are_refused() -> None:

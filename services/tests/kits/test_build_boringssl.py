@@ -151,13 +151,27 @@ def test_the_build_profile_says_that_it_is_static_and_with_which_flags(cargo_hom
     assert resolution.configure[-1] == "-DOPENSSL_NO_ASM=1"
 
 
+def test_another_compiler_of_cpp_is_another_build(
+    cargo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = SourceProvider(CrateOrigin(cargo_home), {"boringssl": RECIPE}, tmp_path / "cache")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    fingerprints = set()
+    for version in ("12.2.0", "13.1.0"):
+        (tmp_path / "c++").write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / "c++").chmod(0o755)
+        resolution = provider.resolve(REF, an_attempt(tmp_path), refresh=False)
+        fingerprints.add(resolution.fingerprint)
+    assert len(fingerprints) == 2
+
+
 def test_sources_that_tell_no_version_are_not_offered(tmp_path: Path) -> None:
     assert not GitOrigin(tmp_path).provides(SubjectRef.parse("boringssl@git:/src/boringssl#main"))
     assert not TarballOrigin(tmp_path).provides(SubjectRef.parse(f"boringssl@tarball:/a.tar.gz#sha256={'a' * 64}"))
 
 
 def test_flags_of_other_libraries_are_refused() -> None:
-    with pytest.raises(StepFailed, match="BoringSSL's only flag is no-asm, unlike no-ssl3"):
+    with pytest.raises(StepFailed, match="BoringSSL's flags are no-asm, unlike no-ssl3"):
         RECIPE.words("5.4.0", ("no-asm", "no-ssl3"), HERE)
 
 
@@ -169,5 +183,5 @@ def test_another_architecture_is_refused() -> None:
 def test_sources_without_their_crate_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "deps" / "boringssl"
     source.mkdir(parents=True)
-    with pytest.raises(StepFailed, match=r"no CMakeLists\.txt, or no Cargo\.toml around them"):
+    with pytest.raises(StepFailed, match=r"the sources of BoringSSL have no Cargo\.toml around them"):
         RECIPE.build(source, (), tmp_path / "installed", an_attempt(tmp_path))

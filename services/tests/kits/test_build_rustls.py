@@ -59,9 +59,14 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Provides:
     index.write_text("header\0" + "".join(f"{record['vers']}\0{json.dumps(record)}\0" for record in records))
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
 
-    def make(*, ring: str = A, glue: Path = GLUE) -> RustlsProvider:
+    def make(*, ring: str = A, glue: Path = GLUE, rustc: str = "f2d3ce0bd", cc: str = "12.2.0") -> RustlsProvider:
         cargo = CARGO.replace("{ring}", ring).replace("{rustls}", B).replace("{windows}", C)
-        for name, text in {"cargo": cargo, "rustc": "#!/bin/sh\necho rustc 1.95.0\n"}.items():
+        programs = {
+            "cargo": cargo,
+            "rustc": f"#!/bin/sh\necho 'rustc 1.95.0 ({rustc})'\n",
+            "cc": f"#!/bin/sh\necho {cc}\n",
+        }
+        for name, text in programs.items():
             (tools / name).write_text(text)
             (tools / name).chmod(0o755)
         return RustlsProvider(glue, tmp_path / "cache", home)
@@ -105,8 +110,20 @@ def test_another_dependency_provider_or_glue_is_another_build(provider: Provides
         made_by.resolve(SubjectRef.parse(text), an_attempt(tmp_path / f"attempt-{place}"), refresh=False).fingerprint
         for place, (made_by, text) in enumerate(made)
     ]
-    newer = provider(ring=C).resolve(SubjectRef.parse(made[0][1]), an_attempt(tmp_path / "newer"), refresh=False)
-    assert len({*fingerprints, newer.fingerprint}) == len(made) + 1
+    for name, change in {"crate": {"ring": C}, "rustc": {"rustc": "0000000"}, "cc": {"cc": "13.1.0"}}.items():
+        other_build = provider(**change).resolve(
+            SubjectRef.parse(made[0][1]), an_attempt(tmp_path / name), refresh=False
+        )
+        fingerprints.append(other_build.fingerprint)
+    assert len(set(fingerprints)) == len(made) + 3
+
+
+def test_what_another_compiler_made_is_not_taken(provider: Provides, tmp_path: Path) -> None:
+    """Cargo itself sees no change of the compiler of the cryptography in C."""
+    for place, cc in enumerate(("12.2.0", "13.1.0", "12.2.0")):
+        attempt, rustls = an_attempt(tmp_path / f"attempt-{place}"), provider(cc=cc)
+        rustls.fetch(rustls.resolve(SubjectRef.parse("rustls@crate/0.23.46"), attempt, refresh=False), attempt)
+    assert len(list((tmp_path / "cache" / "cargo").glob("*/release"))) == 2
 
 
 def test_the_archive_is_built_with_the_version_and_the_flags(provider: Provides, tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ class BuiltAwslc(AwslcRecipe):
         (source / "include").rename(folder / "include")
 
 
-def provider(cargo_home: Path, folder: Path) -> SourceProvider:
+def provider(cargo_home: Path, folder: Path, awslc: AwslcRecipe | None = None) -> SourceProvider:
     origin, cache = CrateOrigin(cargo_home), folder / "cache"
-    recipe = S2nRecipe(1, SourceProvider(origin, {"awslc": BuiltAwslc(1)}, cache))
+    recipe = S2nRecipe(1, SourceProvider(origin, {"awslc": awslc or BuiltAwslc(1)}, cache))
     return SourceProvider(origin, {"s2n": recipe}, cache)
 
 
@@ -91,6 +91,21 @@ def test_the_kits_packages_name_both_crates_and_the_profile_the_lower_one(cargo_
     assert named == [("crate s2n-tls-sys", "0.3.47"), ("aws-lc-sys", "0.47.0")]
     assert all(package.sha256 for package in resolution.packages)
     assert resolution.profile.flags == "aws-lc-sys-0.47.0"
+
+
+class OtherAwslc(BuiltAwslc):
+    """The same AWS-LC, built in another way."""
+
+    revision = BuiltAwslc.revision + 1
+
+
+def test_another_recipe_of_the_awslc_below_is_another_build(cargo_home: Path, tmp_path: Path) -> None:
+    ref, attempt = SubjectRef.parse("s2n@crate/0.3.47"), an_attempt(tmp_path)
+    fingerprints = {
+        provider(cargo_home, tmp_path, awslc).resolve(ref, attempt, refresh=False).fingerprint
+        for awslc in (BuiltAwslc(1), OtherAwslc(1))
+    }
+    assert len(fingerprints) == 2
 
 
 def test_the_build_has_the_features_that_compile_and_says_which(cargo_home: Path, tmp_path: Path) -> None:

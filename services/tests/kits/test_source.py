@@ -64,6 +64,9 @@ class Bench:
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return (self.ingredient,) if self.ingredient else ()
 
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        return ()
+
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         self.builds += 1
         assert source.is_dir()

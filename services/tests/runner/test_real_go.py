@@ -1,6 +1,11 @@
 """A kit of Go's crypto/tls, built by its toolchain with the real recipe, measured beside this machine's OpenSSL."""
 
+import json
+import os
+import subprocess
+from collections import Counter
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -9,6 +14,7 @@ from kexbench.kits import read_probe
 from kexbench.material.store import MaterialStore
 from kexbench.runner.counting import count_invocation
 from kexbench.runner.order import Turn
+from kexbench.runner.participant import run_request, setup_request
 from tests.runner.built import built_kits, built_with, contract_with
 from tests.runner.conftest import QUIET, UNPINNED
 from tests.runner.real import OPENSSL, RealKits, a_case, a_job_input, measured, values
@@ -81,6 +87,31 @@ def test_a_count_of_instructions_is_refused_with_its_reason(kits: RealKits, tmp_
     (outcome,) = count_invocation(job_input, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET).outcomes
     assert outcome.kind is OutcomeKind.UNSUPPORTED
     assert "does not run in valgrind" in outcome.reason
+
+
+def test_gos_own_threads_may_run_on_all_cpus_of_the_worker(kits: RealKits, tmp_path: Path) -> None:
+    """The worker pins its threads, and threads that Go makes in a call of one must not have its CPU alone."""
+    cpus = os.sched_getaffinity(0)
+    if len(cpus) < 2:
+        pytest.skip("one CPU")
+    case = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", threads=len(cpus))
+    material = MaterialStore(tmp_path / "material")
+    requests = (setup_request(case, material.provide(case)), run_request(case, 3000, 0, 3000))
+    launch = kits[GO].manifest.launch(kits[GO].folder, material.folder)
+    with subprocess.Popen(
+        launch.arguments, cwd=launch.folder, env=launch.environment, stdin=PIPE, stdout=PIPE, text=True
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        worker.stdin.write("\n".join([*requests, ""]))
+        worker.stdin.flush()
+        types = [json.loads(worker.stdout.readline())["type"] for _ in range(3)]
+        tasks = [int(task.name) for task in Path(f"/proc/{worker.pid}/task").iterdir()]
+        allowed = Counter(len(os.sched_getaffinity(task)) for task in tasks)
+        worker.communicate("stop\n")
+    assert types == ["hello", "ready", "batch"]
+    assert allowed[1] == len(cpus)
+    assert allowed == Counter({1: len(cpus), len(cpus): len(tasks) - len(cpus)})
 
 
 def test_the_workers_contract_holds_with_the_library(kits: RealKits, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.runner.built import built_kits, built_with, contract_with
 from tests.runner.real import OPENSSL, RealKits, a_case, measured, values
 
 RUSTLS = "rustls@crate/0.23.46+with-ring"
+OLDEST = "rustls@crate/0.23.12+with-ring"
 FULL, RESUMED = (a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", **more) for more in ({}, {"resumption": "psk-dhe"}))
 HYBRID = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519MLKEM768")
 PSK_ALONE = a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", resumption="psk")
@@ -57,6 +58,12 @@ def test_full_and_resumed_handshakes_are_measured_and_proven(kits: RealKits, tmp
             assert len(values(result, subject, Metric.CPU_NS)) > 0
         sent = {subject: min(values(result, subject, Metric.CLIENT_BYTES)) for subject in (RUSTLS, OPENSSL)}
         assert 200 < sent[RUSTLS] < 2 * sent[OPENSSL]
+
+
+def test_the_oldest_server_does_not_tell_the_group_of_a_resumption_and_its_client_does(tmp_path: Path) -> None:
+    result = measured(tmp_path, built_kits(tmp_path, OLDEST), RESUMED, OLDEST)
+    assert result.outcomes == ()
+    assert (result.negotiated[OLDEST].group, result.negotiated[OLDEST].resumed) == ("X25519", True)
 
 
 def test_what_the_library_lacks_is_unsupported(kits: RealKits, tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ func foreign_teardown(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
 
 //export foreign_open
 func foreign_open(handle C.uintptr_t, role C.int, in, out unsafe.Pointer, resume C.int, f *C.struct_fault) C.uintptr_t {
+	defer onThread()()
 	c := cgo.Handle(handle).Value().(*context)
 	made, wrong := c.open(role == 0, pipes{in, out}, resume != 0)
 	if !wrong.tell(f) {
@@ -103,10 +104,18 @@ func foreign_open(handle C.uintptr_t, role C.int, in, out unsafe.Pointer, resume
 	return C.uintptr_t(cgo.NewHandle(made))
 }
 
+// onThread keeps a call on the worker's thread as Go code keeps itself: `defer onThread()()`. It is there anyway, but a
+// runtime that does not know asks this thread for new ones, which then have its CPU alone. The worker pins its threads.
+func onThread() func() {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
 func sideOf(handle C.uintptr_t) *side { return cgo.Handle(handle).Value().(*side) }
 
 //export foreign_step
 func foreign_step(handle C.uintptr_t, f *C.struct_fault) C.int {
+	defer onThread()()
 	s := sideOf(handle)
 	done, wrong := s.step()
 	return progress(done, wrong, f)
@@ -126,6 +135,7 @@ func progress(done bool, wrong *fault, f *C.struct_fault) C.int {
 
 //export foreign_send
 func foreign_send(handle C.uintptr_t, data unsafe.Pointer, length C.size_t, f *C.struct_fault) C.long {
+	defer onThread()()
 	n, err := sideOf(handle).conn.Write(unsafe.Slice((*byte)(data), length))
 	if err != nil {
 		broken("the application data can't be sent", err).tell(f)
@@ -136,6 +146,7 @@ func foreign_send(handle C.uintptr_t, data unsafe.Pointer, length C.size_t, f *C
 
 //export foreign_receive
 func foreign_receive(handle C.uintptr_t, data unsafe.Pointer, size C.size_t, f *C.struct_fault) C.long {
+	defer onThread()()
 	n, wrong := sideOf(handle).receive(unsafe.Slice((*byte)(data), size))
 	if !wrong.tell(f) {
 		return -1
@@ -145,23 +156,27 @@ func foreign_receive(handle C.uintptr_t, data unsafe.Pointer, size C.size_t, f *
 
 //export foreign_finish
 func foreign_finish(handle C.uintptr_t, f *C.struct_fault) C.int {
+	defer onThread()()
 	done, wrong := sideOf(handle).finish()
 	return progress(done, wrong, f)
 }
 
 //export foreign_keep
 func foreign_keep(handle C.uintptr_t, f *C.struct_fault) C.int {
+	defer onThread()()
 	return truth(sideOf(handle).keep().tell(f))
 }
 
 //export foreign_close
 func foreign_close(handle C.uintptr_t) {
+	defer onThread()()
 	sideOf(handle).close()
 	cgo.Handle(handle).Delete()
 }
 
 //export foreign_inspect
 func foreign_inspect(handle C.uintptr_t, out *C.struct_foreign_view, f *C.struct_fault) C.int {
+	defer onThread()()
 	seen := sideOf(handle).inspect()
 	out.protocol, out.suite, out.group = C.int(seen.protocol), C.int(seen.suite), C.int(seen.group)
 	out.signature, out.client_signature = C.int(seen.signature), C.int(seen.clientSignature)

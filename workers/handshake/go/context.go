@@ -38,7 +38,6 @@ var preference = []struct{ group, since int }{
 type context struct {
 	*tlsCase
 	client, server *role
-	signed         [2]schemes              // by the server's key, and by the client's
 	kept           *tls.ClientSessionState // that clients resume
 	anchor         []byte                  // the first trust anchor
 }
@@ -142,11 +141,11 @@ func (c *context) load(isClient bool) (*role, *fault) {
 	}
 	made := &role{config: config}
 	if !isClient || c.client_authentication != 0 {
-		certificate, f := c.loadCertificate(isClient)
+		certificate, f := c.loadCertificate()
 		if f != nil {
 			return nil, f
 		}
-		config.Certificates, made.own = []tls.Certificate{*certificate}, certificate.Certificate[0]
+		made.shows(*certificate)
 	}
 	roots, f := c.loadAnchors()
 	if f != nil {
@@ -182,12 +181,12 @@ func (c *context) configureServer(config *tls.Config, roots *x509.CertPool) {
 
 func (c *context) keepsSessions() bool { return c.resumption != resumeNone || c.default_tickets != 0 }
 
-func (c *context) loadCertificate(isClient bool) (*tls.Certificate, *fault) {
+func (c *context) loadCertificate() (*tls.Certificate, *fault) {
 	key, err := readKey(text(c.key))
 	if err != nil {
 		return nil, broken("the key can't be read", err)
 	}
-	made := &tls.Certificate{PrivateKey: witnessed(key, &c.signed[index(isClient)])}
+	made := &tls.Certificate{PrivateKey: key}
 	if made.Certificate, err = readPEM(text(c.certificate)); err == nil {
 		made.Leaf, err = x509.ParseCertificate(made.Certificate[0])
 	}

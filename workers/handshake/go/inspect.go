@@ -56,7 +56,10 @@ func (s *side) inspect() view {
 
 // inspectSignatures fills in both signatures of a full handshake.
 func (s *side) inspectSignatures(v *view) {
-	own, peers := int(s.signed[index(s.isClient)].Load()), s.peerSignature()
+	own, peers := s.signed, unknown
+	if connectionsKnow {
+		own, peers = unknown, int(s.hidden("peerSigAlg").Uint())
+	}
 	v.signature, v.clientSignature = own, peers
 	if s.isClient {
 		v.signature, v.clientSignature = peers, own
@@ -68,18 +71,6 @@ func (s *side) inspectSignatures(v *view) {
 	if s.isClient && s.own == nil || !s.isClient && len(v.peer) == 0 {
 		v.clientSignature = none
 	}
-}
-
-// peerSignature is the scheme that the peer signed with. Since Go 1.25 a connection knows it. Before, it is what the
-// peer's key signed with in all of the case's handshakes, as far as the peer is in this process.
-func (s *side) peerSignature() int {
-	if field := s.hidden("peerSigAlg"); field.IsValid() {
-		return int(field.Uint())
-	}
-	if scheme := int(s.signed[index(!s.isClient)].Load()); scheme != 0 {
-		return scheme
-	}
-	return unknown
 }
 
 // toldTickets is how many tickets a client took in and a server issued. The one of a resumed handshake of TLS 1.3 the client

@@ -1,6 +1,7 @@
 package main
 
 import (
+	std "context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -27,6 +28,7 @@ type side struct {
 	err               error               // of the handshake
 	session           *tls.ClientSessionState
 	tickets           int // that this client took in
+	signed            int // the scheme that its own key signed with; 0: it signed nothing, or nobody asked it
 	closed            bool
 }
 
@@ -59,7 +61,11 @@ func (c *context) open(isClient bool, p pipes, resumes bool) (*side, *fault) {
 
 func (s *side) handshake(leave func(struct{}) bool) {
 	s.leave = leave
-	s.err = s.conn.Handshake()
+	if connectionsKnow {
+		s.err = s.conn.Handshake()
+	} else {
+		s.err = s.conn.HandshakeContext(std.WithValue(std.Background(), sideKey{}, s))
+	}
 	s.leave = nil
 }
 

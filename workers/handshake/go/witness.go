@@ -6,19 +6,44 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"io"
-	"sync/atomic"
 )
 
-// schemes is with which scheme the keys of one role have signed in a case. What a side signs with itself crypto/tls does
-// not tell, nor, before Go 1.25, what its peer signed with. 0: there was no signature.
-type schemes struct{ atomic.Uint32 }
+// connectionsKnow is whether a connection knows what its peer signed with. What it signs with itself it never tells.
+var connectionsKnow = minor >= 25
 
-const mixed = 0xffff // there were several
+// shows has a role show a certificate. Where connections do not know what their peers signed with, the key tells the
+// side that shows it.
+func (r *role) shows(certificate tls.Certificate) {
+	r.own = certificate.Certificate[0]
+	if connectionsKnow {
+		r.config.Certificates = []tls.Certificate{certificate}
+		return
+	}
+	r.config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return hello.Conn.(*side).witnessed(certificate), nil
+	}
+	r.config.GetClientCertificate = func(request *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		own := request.Context().Value(sideKey{}).(*side).witnessed(certificate)
+		return own, request.SupportsCertificate(own) // which crypto/tls asks as well
+	}
+}
 
-// witness is a key that remembers how it signed.
+// sideKey is what a handshake's context has its side by, since a request for a certificate does not name the connection.
+type sideKey struct{}
+
+func (s *side) witnessed(certificate tls.Certificate) *tls.Certificate {
+	w := witness{certificate.PrivateKey.(crypto.Signer), &s.signed}
+	certificate.PrivateKey = w
+	if decrypter, can := w.Signer.(crypto.Decrypter); can {
+		certificate.PrivateKey = decrypting{w, decrypter}
+	}
+	return &certificate
+}
+
+// witness is a key that tells how it signed.
 type witness struct {
 	crypto.Signer
-	signed *schemes
+	signed *int
 }
 
 // decrypting is the same for RSA key exchange.
@@ -27,30 +52,19 @@ type decrypting struct {
 	decrypter crypto.Decrypter
 }
 
-func witnessed(key crypto.Signer, signed *schemes) crypto.PrivateKey {
-	w := witness{key, signed}
-	if decrypter, can := key.(crypto.Decrypter); can {
-		return decrypting{w, decrypter}
-	}
-	return w
-}
-
 func (d decrypting) Decrypt(rand io.Reader, message []byte, options crypto.DecrypterOpts) ([]byte, error) {
 	return d.decrypter.Decrypt(rand, message, options)
 }
 
 func (w witness) Sign(rand io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	scheme := schemeOf(w.Public(), options)
-	if !w.signed.CompareAndSwap(0, scheme) && w.signed.Load() != scheme {
-		w.signed.Store(mixed)
-	}
+	*w.signed = schemeOf(w.Public(), options)
 	return w.Signer.Sign(rand, digest, options)
 }
 
 // schemeOf is the IANA SignatureScheme of a signature. TLS 1.2 allows an ECDSA key each hash, so that the scheme's name
 // may not fit the key's curve.
-func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint32 {
-	var hash uint32 = 2
+func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) int {
+	hash := 2
 	switch options.HashFunc() {
 	case crypto.SHA256:
 		hash = 4
@@ -68,13 +82,5 @@ func schemeOf(key crypto.PublicKey, options crypto.SignerOpts) uint32 {
 		}
 		return hash<<8 | 1
 	}
-	return uint32(tls.Ed25519)
-}
-
-// index is the place of a role in pairs of values.
-func index(isClient bool) int {
-	if isClient {
-		return 1
-	}
-	return 0
+	return int(tls.Ed25519)
 }

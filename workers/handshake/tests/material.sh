@@ -10,7 +10,7 @@ exec 9>"$to/lock"
 flock 9
 cp -u "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
 # The tool of this system knows no ML-DSA, so those pairs are checked in as well.
-[ -e "$to/complete-3" ] && exit 0 # 3: other roots, and a key usage
+[ -e "$to/complete-4" ] && exit 0 # 4: a root that stands second
 OPENSSL_CONF=/dev/null
 export OPENSSL_CONF
 san=subjectAltName=DNS:kexbench.invalid
@@ -89,6 +89,7 @@ cat "$to/between-1500.cert.pem" >>"$to/ec-P-256-large.cert.pem"
 cp "$to/rsa-3072.cert.pem" "$to/root.pem"
 # wolfSSL finds an issuer by its key alone, so that no other root has the key of the one between.
 cat "$to/rsa-3072.cert.pem" "$to/ec-P-521.cert.pem" "$to/ec-P-384.cert.pem" >"$to/three-roots.pem"
+cat "$to/ec-P-521.cert.pem" "$to/rsa-3072.cert.pem" >"$to/root-second.pem"
 cp "$to/rsa-4096.cert.pem" "$to/other-root.pem"
 # Of another host.
 cp "$to/ec-P-256.key.pem" "$to/elsewhere.key.pem"
@@ -107,4 +108,4 @@ certificate rsa-2048-other sha256
 echo "not PEM" >"$to/garbage.pem"
 : >"$to/empty.pem"
 mkdir -p "$to/folder.pem"
-touch "$to/complete-3"
+touch "$to/complete-4"

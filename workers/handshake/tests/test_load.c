@@ -290,6 +290,12 @@ int main(int argc, char **argv) {
         printf("%s %s\n", fault.reason, fault.detail);
         return 1;
     }
+    if ((strcmp(linked_backend.library, "go") == 0 && atoi(linked_backend.version() + 2) < 25) ||
+        (strcmp(linked_backend.library, "wolfssl") == 0 &&
+         strncmp(linked_backend.version(), "5.6", 3) == 0)) {
+        printf("      not here: loads, since a client alone can't tell what its server signed with\n");
+        return 0;
+    }
     sentence("a load's connections download what they ask for, and are all counted", downloads);
     sentence("a body of many records is read whole", downloads_much);
     sentence("so many connections resume as were asked for", resumption);

@@ -22,8 +22,8 @@ Histories and commits
   `bisect_notes.py` is the state, `bisect_answer.py` the answer.
 
 Reasons
-- `why.py`, `stacks.py`, `profile_files.py`: which functions a difference is in, one tree of the calls of both versions,
-  and files for other programs.
+- `why.py`, `parts.py`, `stacks.py`, `profile_files.py`: which functions a difference is in, and which parts of two
+  libraries, one tree of the calls of both versions, and files for other programs.
 - `attribution.py`, `traits.py`, `sentences.py`: which traits of cases explain an upgrade, in one sentence.
 
 Other questions

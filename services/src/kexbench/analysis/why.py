@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from kexbench.analysis.parts import parts_of
 from kexbench.domain.profiles import Explanation, FunctionChange, FunctionCost, PathStep, Profile, root_of
 
 Name = str
@@ -12,8 +13,13 @@ _DOMINANT = 0.6
 """The path follows a callee that has at least this share of its caller's change."""
 _DEEPEST = 40
 _PREFIXES = ("ossl_", "OSSL_", "openssl_")
-_VARIANT = re.compile(r"(_(sse[0-9_]*|ssse3|avx\w*|shaext|adx|bmi2|x86_64|aesni|vaes\w*|evex\w*|erms|unaligned))+$")
+_VARIANT = re.compile(
+    r"(_(sse[0-9_]*|ssse3|avx\w*|shaext|adx|bmi2|x86_64|aesni|vaes\w*|evex\w*|erms|unaligned|nohw))+$"
+)
 """Suffixes of assembly and of ifuncs for some CPUs."""
+_NAMESPACES = r"(?:bssl::|\(anonymous namespace\)::)*"
+_IN_CPP = re.compile(_NAMESPACES + r"((?:\w+::|\(anonymous namespace\)::)*~?\w+)\(.*\)(?: const)?(?: \[clone .*\])?")
+"""A function of C++, whose namespace and parameters may be others in each library of a family."""
 
 
 def explain(before: Profile, after: Profile, spread: float = 0.0) -> Explanation:
@@ -38,6 +44,14 @@ def explain(before: Profile, after: Profile, spread: float = 0.0) -> Explanation
     path, is_explained = _path(before, after, renamed)
     place = _place(explanation.functions, path, is_explained)
     return explanation.model_copy(update={"path": path, "place": place})
+
+
+def explain_libraries(before: Profile, after: Profile, spread: float = 0.0) -> Explanation:
+    """The difference of two libraries: the change of each function that both have by name, all other functions, and
+    the same by parts. There is no path, since the callers of a function need not be the same in both."""
+    explanation = explain(before, after, spread)
+    parts = parts_of(explanation.functions, before, after)
+    return explanation.model_copy(update={"path": (), "place": None, "parts": parts})
 
 
 def earlier_names(before: Profile, after: Profile) -> dict[Name, Name]:
@@ -71,6 +85,8 @@ def costs_by_name(profile: Profile, renamed: Mapping[Name, Name]) -> dict[Name, 
 
 
 def shown_name(name: str, library: str) -> Name:
+    if in_cpp := _IN_CPP.fullmatch(name):
+        return in_cpp[1]
     return f"{name} of {library}" if " " in name else name
 
 

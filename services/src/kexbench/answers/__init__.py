@@ -15,10 +15,11 @@ Start at `matrix.py`.
   `comparing.py`: which numbers are compared, and how.
 - `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;
   `batches.py`: the batches behind a number.
-- `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs; `scaling.py`, `loads.py`: curves
+- `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs;
+  `mix_costs.py`: what it costs one version relative to another; `scaling.py`, `loads.py`: curves
   over threads, and over connections at once; `security.py`, `security_shapes.py`, `security_words.py`: handshakes by
-  their strength; `why.py`: the functions that a change is in; `qualifications.py`, `resolving.py`: A/A runs, and the
-  invocations that a spec needs.
+  their strength; `why.py`: the functions that a change, or the difference of two libraries, is in;
+  `qualifications.py`, `resolving.py`: A/A runs, and the invocations that a spec needs.
 - `stacks.py`: libraries side by side on one machine kind; `stacks_table.py`, `stacks_columns.py`, `stacks_shapes.py`,
   `stacks_words.py`: its table; `stacks_workload.py`: a mix of full and resumed handshakes; `ranking.py`: the cheapest.
 - `paths.py`, `paths_shapes.py`, `paths_words.py`: what a user waits for over emulated paths, measured and predicted.

@@ -2,28 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, inf
-from statistics import median
-
-import numpy as np
+from dataclasses import replace
+from math import ceil
 
 from kexbench.analysis.capacity import (
-    ChangedPart,
-    correlation_of,
     judge_alone,
-    judge_upgrade,
     load_shares,
-    log_costs,
     mix_cost,
     other_parts,
 )
-from kexbench.analysis.compared import CellData, Judged
 from kexbench.analysis.moves import LogMove
 from kexbench.answers.capacity_shapes import (
     CapacityRequest,
     CpuNeed,
-    MixChange,
     MixNeed,
     MixPartView,
     MixReport,
@@ -31,10 +22,18 @@ from kexbench.answers.capacity_shapes import (
     VersionNeed,
 )
 from kexbench.answers.capacity_words import change_sentence, instead_sentence, need_sentence
-from kexbench.answers.judging import judged_with_moves, token_of
 from kexbench.answers.meaning import version_of
 from kexbench.answers.missing import NOT_MEASURED, reasons_of
-from kexbench.answers.numbers import cells_of_steps
+from kexbench.answers.mix_costs import (
+    ComparedPart,
+    OfVersion,
+    amount_of,
+    change_of,
+    compared_steps,
+    costs_of,
+    measured_part,
+    mix_change,
+)
 from kexbench.answers.subjects import end_of, subject_version, version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Server
@@ -44,7 +43,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.mixes import SERVER_COSTS, MixPart, TrafficMix
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import CellVerdict, MissingCell, UpgradeCell
+from kexbench.domain.upgrades import MissingCell
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.mix import not_served, read_mix
@@ -53,28 +52,6 @@ from kexbench.store.port import SampleRow, SampleStore, Selection
 
 DIFFERENT_RUNS = "{version}: the parts were measured in different runs, so the total includes changes of the machine"
 _INVOCATIONS = 10
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """The costs of a case, from one run."""
-
-    case: Case
-    run_id: str
-    levels: Mapping[str, float]
-
-
-_OfVersion = Mapping[str, _Measured]
-"""By case id."""
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """A cell of the upgrade, its view, and its move; without a move where the two are not compared."""
-
-    data: CellData
-    view: UpgradeCell
-    judged: Judged | None
 
 
 def with_cases(store: SampleStore, mix: TrafficMix) -> TrafficMix:
@@ -117,7 +94,8 @@ def mix_report(
     if not complete:
         here = replace(here, asides=True)
         lacking, complete = _lacking(store, mix, here, pool, cpu_model)
-    cells = _compared(store, here, before, after) if after and complete else {}
+    step = (before.name, after.name) if after else None
+    cells = compared_steps(store, here, [step])[step] if step and complete else {}
     missing, text = _missing(store, mix, subjects, {kind: lacking[kind] for kind in lacking if kind not in complete})
     return MixReport(
         connections_per_s=mix.connections_per_s,
@@ -150,42 +128,24 @@ def _lacking(
     return lacking, [kind for kind, by_subject in lacking.items() if not any(by_subject.values())]
 
 
-def _compared(
-    store: SampleStore, here: Selection, before: Subject, after: Subject
-) -> dict[tuple[HostKind, str], _Compared]:
-    """The cells of the upgrade by host kind and case, judged among all of them. Kept, since all mixes need the same."""
-    step = (before.name, after.name)
-
-    def compute() -> dict[tuple[HostKind, str], _Compared]:
-        cells = cells_of_steps(store, [step], metrics={"both": here.metric}, asides=here.asides)[step]
-        views, moves = judged_with_moves(cells)
-        return {
-            (cell.host_kind, cell.case.case_id): _Compared(cell, views[place], moves.get(place))
-            for place, cell in enumerate(cells)
-        }
-
-    key = ("cells of mixes", step, here.metric, here.asides)
-    return store.kept_value(key, lambda evidence: token_of(evidence, step), compute)
-
-
 def _cpu_need(
     store: SampleStore,
     mix: TrafficMix,
     here: Selection,
     kind: HostKind,
     subjects: Sequence[Subject],
-    cells: Mapping[tuple[HostKind, str], _Compared],
+    cells: Mapping[tuple[HostKind, str], ComparedPart],
 ) -> CpuNeed:
     where = replace(here, pool=kind.pool, cpu_model=kind.cpu_model)
     compared = {part.case_id: cells[kind, part.case_id] for part in mix.all_parts} if cells else {}
     case_ids = tuple(sorted(part.case_id for part in mix.all_parts))
     measured = _levels(store, replace(where, case_ids=case_ids), subjects, compared)
-    costs = [_costs(mix, of_version) for of_version in measured]
+    costs = [costs_of(mix, of_version) for of_version in measured]
     versions = tuple(
         _version_need(mix, subject, of_version, of_costs)
         for subject, of_version, of_costs in zip(subjects, measured, costs, strict=True)
     )
-    change = _mix_change(mix.parts, compared, measured[0], costs[0]) if compared else None
+    change = mix_change(mix.parts, compared, measured[0], costs[0]) if compared else None
     return CpuNeed(
         host_kind=kind,
         versions=versions,
@@ -201,49 +161,34 @@ def _cpu_need(
 
 
 def _levels(
-    store: SampleStore, where: Selection, subjects: Sequence[Subject], compared: Mapping[str, _Compared]
-) -> list[_OfVersion]:
+    store: SampleStore, where: Selection, subjects: Sequence[Subject], compared: Mapping[str, ComparedPart]
+) -> list[OfVersion]:
     """The costs of each version: from the runs of the comparison, otherwise from the newest run of each case."""
     runs = {run_id for each in compared.values() for run_id in each.data.run_ids}
     by_place: dict[tuple[str, str, str], list[SampleRow]] = defaultdict(list)
     for row in store.samples(replace(where, runs=tuple(sorted(runs)))):
         by_place[row.subject.name, row.case.case_id, row.run_id].append(row)
     if not compared:
-        return [{case_id: _measured(rows) for (_, case_id, _), rows in by_place.items()}]
+        return [{case_id: measured_part(rows) for (_, case_id, _), rows in by_place.items()}]
     before, after = (subject.name for subject in subjects)
     ends = {case_id: (each.data.run_ids[0], each.data.run_ids[-1]) for case_id, each in compared.items()}
     return [
         {
-            case_id: _measured(by_place[before, case_id, first], compared[case_id].data)
+            case_id: measured_part(by_place[before, case_id, first], compared[case_id].data)
             for case_id, (first, _) in ends.items()
         },
-        {case_id: _measured(by_place[after, case_id, second]) for case_id, (_, second) in ends.items()},
+        {case_id: measured_part(by_place[after, case_id, second]) for case_id, (_, second) in ends.items()},
     ]
 
 
-def _measured(rows: Sequence[SampleRow], data: CellData | None = None) -> _Measured:
-    """`data`: of a cell whose cost before may be of an earlier run, and then is shown as of the later run."""
-    scale = 1.0
-    if data and data.before_ns and len(data.run_ids) > 1:
-        scale = data.before_ns / median(row.level for row in rows)
-    levels = {f"{row.run_id}/{row.unit}": row.level * scale for row in rows}
-    return _Measured(rows[0].case, rows[0].run_id, levels)
-
-
-def _costs(mix: TrafficMix, measured: _OfVersion) -> dict[str, LogMove]:
-    case_ids = [part.case_id for part in mix.all_parts]
-    moves = log_costs([measured[case_id].levels for case_id in case_ids])
-    return dict(zip(case_ids, moves, strict=True))
-
-
-def _version_need(mix: TrafficMix, subject: Subject, measured: _OfVersion, costs: Mapping[str, LogMove]) -> VersionNeed:
+def _version_need(mix: TrafficMix, subject: Subject, measured: OfVersion, costs: Mapping[str, LogMove]) -> VersionNeed:
     end, need = end_of(subject), _need(mix, mix.parts, costs)
     against, instead = None, None
     if mix.against:
         against = _need(mix, mix.against, costs)
         shares = [{part.case_id: part.share for part in parts} for parts in (mix.parts, mix.against)]
         first, second = ([of_parts.get(case_id, 0.0) for case_id in costs] for of_parts in shares)
-        instead = _change_of(judge_alone(other_parts(first, second, list(costs.values()))))
+        instead = change_of(judge_alone(other_parts(first, second, list(costs.values()))))
     return VersionNeed(
         end=end,
         need=need,
@@ -259,8 +204,8 @@ def _version_need(mix: TrafficMix, subject: Subject, measured: _OfVersion, costs
 
 def _need(mix: TrafficMix, parts: Sequence[MixPart], costs: Mapping[str, LogMove]) -> MixNeed:
     cost = mix_cost([part.share for part in parts], [costs[part.case_id] for part in parts])
-    cores = _amount(cost, mix.connections_per_s / 1e9 / mix.utilisation)
-    return MixNeed(cpu_ns=_amount(cost), cores=cores, machines=_machines(cores, mix.cores_per_machine))
+    cores = amount_of(cost, mix.connections_per_s / 1e9 / mix.utilisation)
+    return MixNeed(cpu_ns=amount_of(cost), cores=cores, machines=_machines(cores, mix.cores_per_machine))
 
 
 def _machines(cores: Estimate, cores_per_machine: int | None) -> Estimate | None:
@@ -270,9 +215,7 @@ def _machines(cores: Estimate, cores_per_machine: int | None) -> Estimate | None
     return Estimate(value=ceil(cores.value / cores_per_machine), low=low, high=high)
 
 
-def _part_views(
-    parts: Sequence[MixPart], measured: _OfVersion, costs: Mapping[str, LogMove]
-) -> tuple[MixPartView, ...]:
+def _part_views(parts: Sequence[MixPart], measured: OfVersion, costs: Mapping[str, LogMove]) -> tuple[MixPartView, ...]:
     if not parts:
         return ()
     loads = load_shares([part.share for part in parts], [costs[part.case_id] for part in parts])
@@ -282,7 +225,7 @@ def _part_views(
             title=measured[part.case_id].case.label,
             share=part.share,
             load_share=load,
-            cpu_ns=_amount(costs[part.case_id]),
+            cpu_ns=amount_of(costs[part.case_id]),
             invocations=len(measured[part.case_id].levels),
             run_id=measured[part.case_id].run_id,
         )
@@ -290,47 +233,7 @@ def _part_views(
     )
 
 
-def _mix_change(
-    parts: Sequence[MixPart],
-    compared: Mapping[str, _Compared],
-    measured: _OfVersion,
-    costs: Mapping[str, LogMove],
-) -> MixChange:
-    cells = [compared[part.case_id] for part in parts]
-    if refused := _refusal(each.view.verdict for each in cells if each.judged is None):
-        return MixChange(verdict=refused, move=None, resolves=None)
-    changed = [
-        ChangedPart(
-            share=part.share,
-            before=costs[part.case_id],
-            move=each.judged.move,
-            correlation=correlation_of(
-                measured[part.case_id].levels,
-                (each.data.before["both"], each.data.after["both"]),
-                each.judged.move,
-                costs[part.case_id],
-            ),
-            floor=each.data.floor,
-        )
-        for part, each in zip(parts, cells, strict=True)
-        if each.judged
-    ]
-    return _change_of(judge_upgrade(changed))
-
-
-def _refusal(verdicts: Iterable[CellVerdict]) -> CellVerdict | None:
-    """Why a mix is not compared, from the verdicts of parts without a move."""
-    found = set(verdicts)
-    return next((verdict for verdict in ("apart", "unlike", "unresolved") if verdict in found), None)
-
-
-def _change_of(judged: Judged) -> MixChange:
-    if judged.move.error == inf:
-        return MixChange(verdict=judged.verdict, move=None, resolves=None)
-    return MixChange(verdict=judged.verdict, move=judged.move.ratio, resolves=judged.resolves)
-
-
-def _part_change(each: _Compared) -> PartChange:
+def _part_change(each: ComparedPart) -> PartChange:
     view = each.view
     return PartChange(
         verdict=view.verdict,
@@ -342,11 +245,6 @@ def _part_change(each: _Compared) -> PartChange:
         run_ids=view.run_ids,
         warnings=view.warnings,
     )
-
-
-def _amount(move: LogMove, scale: float = 1.0) -> Estimate:
-    low, high = (None, None) if move.error == inf else (float(np.exp(bound)) * scale for bound in move.bounds())
-    return Estimate(value=float(np.exp(move.centre)) * scale, low=low, high=high)
 
 
 def _missing(

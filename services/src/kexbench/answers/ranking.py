@@ -1,16 +1,18 @@
 """Which of several stacks is the cheapest: only by verdicts on pairs, and only among those that did the same work in
-the same run. Pure."""
+one run. Pure."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.comparing import negotiated_differently
 from kexbench.answers.stacks_shapes import Ranked, Standing
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.samples import Negotiated
 from kexbench.domain.upgrades import CellVerdict
+from kexbench.store.port import AppearanceRow
 
 OTHER_WORK = "as many stacks did one work as another"
 NO_OTHER = "no other stack has a number that could be compared"
@@ -23,8 +25,8 @@ class Judgement(NamedTuple):
     ratio: Ratio | None
     reason: str = ""
     """Why there is no ratio."""
-    paired: bool = True
-    """Whether the same invocations have both."""
+    caveats: tuple[str, ...] = ()
+    """Why the comparison is weaker."""
 
 
 Judge = Callable[[str, str], Judgement]
@@ -32,18 +34,44 @@ Judge = Callable[[str, str], Judgement]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A stack with a number."""
+    """A stack with a number, all of one run."""
 
     name: str
-    label: str
     cost: float
-    measured_at: datetime
     negotiated: Negotiated | None = None
 
 
-def rank(candidates: Collection[Candidate], together: Callable[[str, str], bool], judge: Judge) -> dict[str, Ranked]:
-    """Where each stands, by name. `together`: whether a run has enough invocations of both."""
-    ranked, others = _comparable(candidates, together)
+class InRun(NamedTuple):
+    """The stacks that a run measured beside each other."""
+
+    run_id: str
+    names: frozenset[str]
+
+
+def run_of(rows: Iterable[AppearanceRow], case_ids: Collection[str]) -> InRun | None:
+    """The run that has most stacks in all of the cases with invocations enough to compare them; of several, the newest.
+    None if no run has a stack in all of them."""
+    by_run: dict[str, dict[str, dict[str, AppearanceRow]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row.case.case_id in case_ids:
+            by_run[row.run_id][row.subject][row.case.case_id] = row
+    whole = {
+        run_id: {name: by_case.values() for name, by_case in stacks.items() if len(by_case) == len(case_ids)}
+        for run_id, stacks in by_run.items()
+    }
+
+    def order(run_id: str) -> tuple[object, ...]:
+        stacks = whole[run_id].values()
+        enough = [min(len(row.units) for row in of_stack) >= MIN_COMPARED_INVOCATIONS for of_stack in stacks]
+        return sum(enough), len(enough), max(row.measured_at for of_stack in stacks for row in of_stack), run_id
+
+    best = max((run_id for run_id, stacks in whole.items() if stacks), key=order, default=None)
+    return InRun(best, frozenset(whole[best])) if best else None
+
+
+def rank(candidates: Collection[Candidate], judge: Judge) -> dict[str, Ranked]:
+    """Where each stands, by name."""
+    ranked, others = comparable(candidates)
     if len(ranked) < 2:
         alone = {each.name: Ranked(standing="alone", reason=NO_OTHER) for each in ranked}
         return alone | others
@@ -51,9 +79,9 @@ def rank(candidates: Collection[Candidate], together: Callable[[str, str], bool]
     return _standings(cheapest, judged, ranked) | others
 
 
-def first_steps(candidates: Collection[Candidate], together: Callable[[str, str], bool]) -> Iterable[tuple[str, str]]:
+def first_steps(candidates: Collection[Candidate]) -> list[tuple[str, str]]:
     """The pairs that `rank` asks a verdict on first, so that they can be judged together."""
-    ranked, _ = _comparable(candidates, together)
+    ranked, _ = comparable(candidates)
     first = min(ranked, key=_by_cost, default=None)
     return [(first.name, each.name) for each in ranked if first and each is not first]
 
@@ -62,52 +90,41 @@ def _by_cost(candidate: Candidate) -> tuple[float, str]:
     return candidate.cost, candidate.name
 
 
-def _comparable(
-    candidates: Collection[Candidate], together: Callable[[str, str], bool]
-) -> tuple[list[Candidate], dict[str, Ranked]]:
-    """Those that are ranked, and why the others are not."""
-    if not candidates:
-        return [], {}
-    alike = _largest(candidates, lambda one, other: not _differ(one, other))
-    if len(alike) != 1:  # two kinds of work are equally common, so neither is the work of the column
-        return [], {
-            each.name: Ranked(standing="other work", reason="; ".join([*_differences(each, candidates), OTHER_WORK]))
-            for each in candidates
-        }
-    same = alike[0]
-    others = {
-        each.name: Ranked(standing="other work", reason="; ".join(_differ(each, same[0])))
+def comparable(candidates: Collection[Candidate]) -> tuple[list[Candidate], dict[str, Ranked]]:
+    """Those that are ranked, and why the others are not. If two kinds of work are equally common, neither is the work
+    of the column."""
+    largest = _largest_alike(candidates)
+    ranked = largest[0] if len(largest) == 1 else []
+    no_majority = [OTHER_WORK] if len(largest) > 1 else []
+    return ranked, {
+        each.name: Ranked(
+            standing="other work", reason="; ".join([*_difference(each, ranked or candidates), *no_majority])
+        )
         for each in candidates
-        if each not in same
+        if each not in ranked
     }
-    groups = _largest(same, lambda one, other: together(one.name, other.name))
-    ranked = max(groups, key=lambda group: max(each.measured_at for each in group))
-    for each in same:
-        if each not in ranked:
-            reason = f"not measured in the same run as {ranked[0].label}"
-            others[each.name] = Ranked(standing="not compared", reason=reason)
-    return ranked, others
 
 
-def _largest(candidates: Collection[Candidate], fits: Callable[[Candidate, Candidate], bool]) -> list[list[Candidate]]:
-    """The largest groups in which everybody fits the one that the group was made for."""
-    groups = [[other for other in candidates if other is one or fits(one, other)] for one in candidates]
+def _largest_alike(candidates: Collection[Candidate]) -> list[list[Candidate]]:
+    """The largest groups in which any two did the same work. What one does not tell may fit two others that differ, so
+    a group grows around each."""
+    groups: list[list[Candidate]] = []
+    for one in candidates:
+        group = [one]
+        for other in candidates:
+            if other is not one and not _difference(other, group):
+                group.append(other)
+        if (ordered := [each for each in candidates if each in group]) not in groups:
+            groups.append(ordered)
     most = max(map(len, groups), default=0)
-    largest: list[list[Candidate]] = []
-    for group in groups:
-        if len(group) == most and group not in largest:
-            largest.append(group)
-    return largest
+    return [group for group in groups if len(group) == most]
 
 
-def _differ(one: Candidate, other: Candidate) -> list[str]:
-    if one.negotiated is None or other.negotiated is None:
-        return []
-    return negotiated_differently(one.negotiated, other.negotiated)
-
-
-def _differences(one: Candidate, others: Iterable[Candidate]) -> list[str]:
-    return next((reasons for other in others if (reasons := _differ(one, other))), [])
+def _difference(one: Candidate, others: Iterable[Candidate]) -> list[str]:
+    """What the first of the others that did other work negotiated differently."""
+    known = [other.negotiated for other in others if other.negotiated]
+    differences = (negotiated_differently(one.negotiated, other) for other in known) if one.negotiated else ()
+    return next(filter(None, differences), [])
 
 
 def _cheapest(ranked: Collection[Candidate], judge: Judge) -> tuple[Candidate, dict[str, Judgement]]:
@@ -136,7 +153,7 @@ def _standings(cheapest: Candidate, judged: Mapping[str, Judgement], ranked: Ite
     else:
         standing: Standing = "cheapest" if standings[following].standing == "more" else "equal"
         next_one = judged[following]
-        first = Ranked(standing=standing, against=following, ratio=_inverted(next_one.ratio), paired=next_one.paired)
+        first = Ranked(standing=standing, against=following, ratio=_inverted(next_one.ratio), caveats=next_one.caveats)
     return standings | {cheapest.name: first}
 
 
@@ -151,7 +168,7 @@ def _standing(cheapest: Candidate, judgement: Judgement) -> Ranked:
         standing: Standing = "other work" if judgement.verdict == "unlike" else "not compared"
         return Ranked(standing=standing, reason=judgement.reason)
     standing = "more" if judgement.verdict == "more" else "equal"
-    return Ranked(standing=standing, against=cheapest.name, ratio=judgement.ratio, paired=judgement.paired)
+    return Ranked(standing=standing, against=cheapest.name, ratio=judgement.ratio, caveats=judgement.caveats)
 
 
 def _inverted(ratio: Ratio | None) -> Ratio | None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from kexbench.answers.meaning import fitting_kind, version_of
 from kexbench.answers.stacks_columns import PROTOCOLS, columns_of, work_of
-from kexbench.answers.stacks_shapes import Stack, Stacks
+from kexbench.answers.stacks_shapes import RANKED, Stack, Stacks
 from kexbench.answers.stacks_table import StacksTable
 from kexbench.answers.stacks_words import stacks_sentence
 from kexbench.answers.stacks_workload import DEFAULT_RESUMED_PERCENT, workload_of
 from kexbench.answers.subjects import end_of, previous_of, version_order
+from kexbench.answers.why import why_commands
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.samples import Metric
@@ -46,6 +48,7 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
             workload=None,
             sentence="",
             newest=None,
+            why=[],
         )
     here = Selection(Metric.SERVER_CPU_NS, kind.pool, kind.cpu_model)
     cases = [row.case for row in store.measured_cases(replace(here, metric=Metric.CPU_NS)) if work_of(row.case)]
@@ -62,7 +65,7 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
     previous = {subject.name: _previous(subject, measured) for subject in subjects}
     table = StacksTable(store, here, subjects, previous, columns_of(counts, cases))
     columns = table.columns()
-    return Stacks(
+    answer = Stacks(
         host_kind=kind,
         protocol=protocol,
         protocols=protocols,
@@ -76,10 +79,29 @@ def stacks(store: SampleStore, catalogue: Catalogue, asked: StacksRequest) -> St
             for subject in subjects
         ],
         columns=columns,
-        workload=workload_of(store, kind, subjects, columns, asked.certificate, asked.resumed_percent),
+        workload=workload_of(store, table, columns, asked.certificate, asked.resumed_percent),
         sentence=stacks_sentence(table.labels, columns),
         newest=max((cell.measured_at for column in columns for cell in column.cells if cell.measured_at), default=None),
+        why=why_commands(subjects),
     )
+    return _cheapest_first(answer)
+
+
+def _cheapest_first(answer: Stacks) -> Stacks:
+    """The stacks in the order of what the mix costs them. Last come those whose mix is not ranked."""
+    if answer.workload is None:
+        return answer
+    costs = answer.workload.costs
+    order = sorted(
+        range(len(costs)),
+        key=lambda place: (costs[place].standing not in RANKED, cost.value if (cost := costs[place].cpu_ns) else inf),
+    )
+    columns = [
+        column.model_copy(update={"cells": [column.cells[place] for place in order]}) for column in answer.columns
+    ]
+    workload = answer.workload.model_copy(update={"costs": [costs[place] for place in order]})
+    stacks = [answer.stacks[place] for place in order]
+    return answer.model_copy(update={"stacks": stacks, "columns": columns, "workload": workload})
 
 
 def _host_kind(store: SampleStore, measured: Collection[MeasuredSubjectRow], asked: StacksRequest) -> HostKind | None:

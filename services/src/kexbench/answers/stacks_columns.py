@@ -9,12 +9,14 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.dimensions import NOTHING, Cipher, Key, Method, Protocol, Resumption
 from kexbench.domain.strength import has_post_quantum_authentication, has_post_quantum_key_exchange
 
-WorkKind = Literal["full", "resumed", "post-quantum", "data", "client", "threads"]
+WorkKind = Literal["full", "group", "resumed", "post-quantum", "data", "verified", "client", "threads"]
 KINDS: Mapping[WorkKind, str] = {
     "full": "Full handshake",
+    "group": "Key exchange group",
     "resumed": "Resumed",
     "post-quantum": "Post-quantum",
     "data": "With data",
+    "verified": "Client verifies",
     "client": "Client certificate",
     "threads": "Threads",
 }
@@ -24,7 +26,7 @@ PROTOCOLS = (Protocol.TLS_1_3, Protocol.TLS_1_2)
 RESUMPTIONS = (Resumption.PSK_DHE, Resumption.TICKET, Resumption.SESSION_ID, Resumption.PSK)
 """The ways that a mix resumes by, the first one that was measured."""
 _METHODS = (Method.ECDHE, Method.MLKEM)
-_CLIENT_FIELDS = frozenset({"client_authentication", "verification", "chain_length"})
+_CHAIN_FIELDS = frozenset({"verification", "chain_length"})
 _USUAL_KEYS = ("ECDSA P-256", "RSA 2048", "Ed25519", "ECDSA P-384")
 _USUAL_GROUPS = ("X25519", "P-256", "X25519MLKEM768")
 """What servers have most, first. Others follow in the order of cases."""
@@ -51,8 +53,10 @@ def work_of(case: Case) -> Work | None:
     varied = frozenset(case.variation)
     if has_post_quantum_key_exchange(case) or has_post_quantum_authentication(case):
         return None if varied else Work("post-quantum", _post_quantum_name(case))
-    if case.client_authentication and varied <= _CLIENT_FIELDS:
+    if case.client_authentication and varied <= _CHAIN_FIELDS | {"client_authentication"}:
         return Work("client", "verified" if case.verification else "not verified")
+    if case.verification and varied <= _CHAIN_FIELDS:
+        return Work("verified", str(case.chain_length))
     works: dict[frozenset[str], Work] = {
         frozenset(): Work("full", certificate_of(case)),
         frozenset({"resumption"}): Work("resumed", str(case.resumption)),
@@ -84,16 +88,25 @@ def _post_quantum_name(case: Case) -> str:
 
 def columns_of(measured: Mapping[str, int], cases: Iterable[Case]) -> list[Column]:
     """One for each work, in their order. `measured`: how many stacks have numbers of a case, by its id. The case of a
-    column is the one that most stacks have; of several, the one that servers have most."""
+    column is the one that most stacks have; of several, the one that servers have most. Groups that no full handshake
+    stands for have columns of their own."""
+    usable = [(work, case) for case in cases if (work := work_of(case))]
+    columns = _chosen(measured, usable)
+    shown = {case.group for work, case in columns if work.kind == "full"}
+    others = [
+        (Work("group", case.group), case) for work, case in usable if work.kind == "full" and case.group not in shown
+    ]
+    return sorted([*columns, *_chosen(measured, others)], key=_column_order)
+
+
+def _chosen(measured: Mapping[str, int], usable: Iterable[tuple[Work, Case]]) -> list[Column]:
     by_work: dict[Work, list[Case]] = {}
-    for case in cases:
-        if work := work_of(case):
-            by_work.setdefault(work, []).append(case)
-    columns = [
+    for work, case in usable:
+        by_work.setdefault(work, []).append(case)
+    return [
         Column(work, min(of_work, key=lambda case: (-measured.get(case.case_id, 0), _usual(case), case_order(case))))
         for work, of_work in by_work.items()
     ]
-    return sorted(columns, key=_column_order)
 
 
 def _usual(case: Case) -> tuple[int, int]:
@@ -107,6 +120,6 @@ def _place(usual: tuple[str, ...], name: str) -> int:
 def _column_order(column: Column) -> tuple[object, ...]:
     case = column.case
     kind = get_args(WorkKind).index(column.work.kind)
-    size = case.transfer_bytes or case.threads
+    size = case.transfer_bytes or max(case.threads, case.chain_length)
     group, key = _usual(case)
     return (kind, key, case_order(case)) if column.work.kind == "full" else (kind, size, group, case_order(case))

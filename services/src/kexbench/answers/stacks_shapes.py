@@ -19,7 +19,7 @@ from kexbench.domain.upgrades import UpgradeEnd
 Standing = Literal["cheapest", "equal", "more", "other work", "not compared", "alone", "missing"]
 """By the verdict on the stack and the one with the lowest cost. `cheapest`: all others that are compared cost more.
 `equal`: the lowest one, and those that are not told apart from it. `more`: it costs more. Not ranked are `other work`,
-which negotiated something else; `not compared`, which was measured in another run; and `alone`, which has
+which negotiated something else; `not compared`, which the run of the others did not measure; and `alone`, which has
 nothing to be compared with. `missing`: there is no number."""
 RANKED: frozenset[Standing] = frozenset({"cheapest", "equal", "more"})
 
@@ -37,10 +37,8 @@ class Ranked(Frozen):
         None,
         description="server CPU time relative to that of `against`, in the same run",
     )
-    paired: bool | None = Field(
-        None,
-        description="true: in the same invocations; false: in other blocks of the run, which compares less exactly; "
-        "null without a ratio",
+    caveats: tuple[str, ...] = Field(
+        (), description="why `ratio` is weaker, such as other blocks of the run", examples=[["not interleaved"]]
     )
     reason: str | None = Field(None, description="why it is not ranked, or has no number")
 
@@ -52,7 +50,11 @@ class StackCell(Ranked):
     cpu_ns: Estimate | None = Field(description="CPU time of the server")
     background_cpu_ns: Estimate | None = Field(
         description="CPU time of the library's own threads, such as a garbage collector, for both sides of a "
-        "connection; not part of `cpu_ns`; null where there is next to none"
+        "connection; not part of `cpu_ns`; null: not measured"
+    )
+    has_own_threads: bool | None = Field(
+        description="whether `background_cpu_ns` is 1% of `cpu_ns` or more: less is what every process does between "
+        "batches; null: not measured"
     )
     held_bytes: Estimate | None = Field(description="heap that an open connection holds in the server")
     sent_bytes: Estimate | None = Field(description="bytes that the server sends in a handshake")
@@ -64,7 +66,8 @@ class StackCell(Ranked):
     run_id: str | None = Field(description="that of the CPU time, or of the outcome")
     measured_at: datetime | None
     command: str | None = Field(
-        description="measures this cost again, in turns with that of `against`", examples=["kexbench compare …"]
+        description="measures this number again, in turns with `against` or another stack; null without a number",
+        examples=["kexbench compare …"],
     )
 
 
@@ -114,3 +117,4 @@ class Stacks(Frozen):
     workload: Workload | None = Field(description="null without a full handshake")
     sentence: str = Field(description="which stack is the cheapest in how many columns")
     newest: datetime | None = Field(description="when the newest of these numbers was measured")
+    why: list[str] = Field(description="commands that explain why two stacks of common ancestry differ")

@@ -1,16 +1,18 @@
 """The table of stacks: its columns with their numbers and verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.answers.cells import Cell, shown_cells
-from kexbench.answers.comparing import chosen
+from kexbench.answers.comparing import DIFFERENT_PROFILE, chosen
 from kexbench.answers.judging import judged_steps
 from kexbench.answers.missing import NOT_MEASURED
 from kexbench.answers.numbers import Step
-from kexbench.answers.ranking import Candidate, Judgement, first_steps, rank
-from kexbench.answers.scaling import scaling_cases
+from kexbench.answers.ranking import Candidate, InRun, Judgement, first_steps, rank, run_of
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.stacks_columns import KINDS, Column
 from kexbench.answers.stacks_shapes import Ranked, StackCell, StackColumn
@@ -21,17 +23,32 @@ from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.samples import Metric, Negotiated
 from kexbench.domain.subjects import Subject
-from kexbench.store.port import SampleStore, Selection
+from kexbench.store.port import AppearanceRow, SampleRow, SampleStore, Selection
 
 _TOO_FEW = "too few invocations have the CPU time of both servers"
-_BACKGROUND_SHARE = 0.01
-"""Of the server's time, from which on the time of a library's own threads is told."""
-_CellOf = Mapping[tuple[str, str], Cell]
-"""By case id and subject."""
+_OWN_THREADS_SHARE = 0.01
+"""Of the server's time. Libraries without threads of their own have some nanoseconds too."""
+_SHOWN = (Metric.SERVER_CPU_NS, Metric.BACKGROUND_CPU_NS, Metric.SERVER_HELD_BYTES, Metric.SERVER_BYTES)
+_RATES = (Metric.ELAPSED_NS, Metric.ALONE_NS)
+
+
+_Place = tuple[str, str]
+"""A case's id and a subject."""
+
+
+class _Numbers(NamedTuple):
+    """What a run says of a stack in a case."""
+
+    estimates: Mapping[Metric, Estimate]
+    measured_at: datetime
+    scaling: Estimate | None
+    """The rate of several threads relative to one alone."""
+    negotiated: Negotiated | None
 
 
 class StacksTable:
-    """The columns with their numbers and verdicts."""
+    """The columns with their numbers and verdicts. A column is ranked by one run, whose numbers it shows; a stack that
+    the run does not have shows its newest."""
 
     def __init__(
         self,
@@ -42,37 +59,43 @@ class StacksTable:
         columns: Sequence[Column],
     ) -> None:
         self._store = store
-        self._columns = columns
-        self._subjects = subjects
+        self._subjects = subjects if columns else ()
+        self._columns = columns if subjects else ()
         self.labels = {subject.name: end_of(subject).label for subject in subjects}
-        names = tuple(self.labels)
-        self._here = replace(here, subjects=names)
-        self._kind = HostKind(here.pool or "", here.cpu_model or "")
-        older = (each.name for each in previous.values() if each)
-        self._cpu = self._cells(Metric.SERVER_CPU_NS, (*names, *older))
-        self._background = self._cells(Metric.BACKGROUND_CPU_NS, names)
-        self._held = self._cells(Metric.SERVER_HELD_BYTES, names)
-        self._sent = self._cells(Metric.SERVER_BYTES, names)
+        self.kind = HostKind(here.pool or "", here.cpu_model or "")
         self._previous = previous
-        self._counts = self._invocations()
-        self._negotiated = self._negotiations()
-        self._scaling = self._speedups()
+        self._here = replace(
+            here,
+            subjects=tuple(self.labels),
+            case_ids=tuple(sorted(column.case.case_id for column in self._columns)),
+        )
+        self._newest = self._newest_cells()
+        self._appearances = self._all_appearances()
+        self._runs = {case_id: self.run_of([case_id]) for case_id in self._here.case_ids}
+        self._read: dict[str, Mapping[_Place, _Numbers]] = {}
+        """By run."""
 
-    def _cells(self, metric: Metric, names: tuple[str, ...]) -> _CellOf:
-        """As in the matrix, of some subjects alone."""
-        if not self._columns or not names:
+    def _newest_cells(self) -> dict[_Place, Cell]:
+        """As in the matrix, for outcomes and changes, by case id and subject."""
+        if not self._columns:
             return {}
-        shown = shown_cells(self._store, replace(self._here, metric=metric, subjects=tuple(sorted(set(names)))))
-        return {(cell.case_id, cell.subject): cell for cell in shown.cells}
+        older = (each.name for each in self._previous.values() if each)
+        here = replace(self._here, case_ids=(), subjects=tuple(sorted({*self.labels, *older})))
+        return {(cell.case_id, cell.subject): cell for cell in shown_cells(self._store, here).cells}
+
+    def _all_appearances(self) -> list[AppearanceRow]:
+        return self._store.kept_value(
+            ("runs of stacks", self._here),
+            lambda evidence: evidence.of_subjects(self._here.subjects),
+            lambda: self._store.appearances(self._here) if self._columns else [],
+        )
+
+    def run_of(self, case_ids: Collection[str]) -> InRun | None:
+        """The run that ranks the stacks in all of the cases."""
+        return run_of(self._appearances, case_ids)
 
     def columns(self) -> list[StackColumn]:
-        candidates = {column.case.case_id: self._candidates(column.case.case_id) for column in self._columns}
-        steps = {step for case_id, each in candidates.items() for step in first_steps(each, self._together_in(case_id))}
-        judged_steps(self._store, steps)  # together, which reads once; later each is at hand
-        ranked = {
-            case_id: rank(each, self._together_in(case_id), self._judge_in(case_id))
-            for case_id, each in candidates.items()
-        }
+        ranked = self._ranked()
         return [
             StackColumn(
                 kind=column.work.kind,
@@ -87,148 +110,167 @@ class StacksTable:
             for column in self._columns
         ]
 
-    def _candidates(self, case_id: str) -> list[Candidate]:
+    def _ranked(self) -> dict[str, dict[str, Ranked]]:
+        """By case id and subject."""
+        candidates = {
+            case_id: self.candidates(case_id, in_run) if in_run else [] for case_id, in_run in self._runs.items()
+        }
+        steps_by_run: dict[str, set[Step]] = defaultdict(set)
+        for case_id, in_run in self._runs.items():
+            if in_run:
+                steps_by_run[in_run.run_id].update(first_steps(candidates[case_id]))
+        for run_id, steps in steps_by_run.items():  # together, which reads once; later each is at hand
+            judged_steps(self._store, steps, run_ids=(run_id, run_id))
+        return {
+            case_id: rank(candidates[case_id], self._judge_in(case_id, in_run.run_id)) | self._apart(case_id, in_run)
+            if in_run
+            else {}
+            for case_id, in_run in self._runs.items()
+        }
+
+    def candidates(self, case_id: str, in_run: InRun) -> list[Candidate]:
+        numbers = self._numbers_in(in_run.run_id)
         return [
-            Candidate(name, label, cell.estimate.value, cell.measured_at, self._negotiated_of(cell, name))
-            for name, label in self.labels.items()
-            if (cell := self._cpu.get((case_id, name))) and cell.estimate
+            Candidate(name, own.estimates[Metric.SERVER_CPU_NS].value, own.negotiated)
+            for name in self.labels
+            if name in in_run.names and (own := numbers.get((case_id, name)))
         ]
 
-    def _negotiated_of(self, cell: Cell, name: str) -> Negotiated | None:
-        return self._negotiated.get((cell.run_id, cell.case_id, name))
+    def _apart(self, case_id: str, in_run: InRun) -> dict[str, Ranked]:
+        """Those that the run does not have."""
+        reason = f"not measured in the same run as {self.label_of(in_run)}"
+        return {
+            name: Ranked(standing="not compared", reason=reason)
+            for name in self.labels
+            if name not in in_run.names and self._has_number(case_id, name)
+        }
 
-    def _judge_in(self, case_id: str) -> Callable[[str, str], Judgement]:
+    def label_of(self, in_run: InRun) -> str:
+        """The first stack of the run."""
+        return next(label for name, label in self.labels.items() if name in in_run.names)
+
+    def _judge_in(self, case_id: str, run_id: str) -> Callable[[str, str], Judgement]:
         def judge(first: str, second: str) -> Judgement:
-            """By the verdict on the server, as the comparison of the two has it."""
+            """By the verdict on the server, as the comparison of the two in the run has it."""
             step: Step = (first, second)
-            cell = judged_steps(self._store, [step])[step].of(case_id, self._kind)
+            cell = judged_steps(self._store, [step], run_ids=(run_id, run_id))[step].of(case_id, self.kind)
             if cell is None:
                 return Judgement("unresolved", None, f"not measured beside {self.labels[first]}")
             _, judged = cell
-            if judged.verdict in ("unlike", "apart"):
+            if judged.verdict == "unlike":
                 return Judgement(judged.verdict, None, "; ".join(judged.warnings))
-            if judged.server is None or len(judged.run_ids) > 1:
+            if judged.server is None:
                 return Judgement("unresolved", None, _TOO_FEW)
-            return Judgement(judged.server.verdict, judged.server, paired=judged.paired)
+            return Judgement(judged.server.verdict, judged.server, caveats=between_libraries(step, judged.warnings))
 
         return judge
 
-    def _together_in(self, case_id: str) -> Callable[[str, str], bool]:
-        """The subjects of a long list have their turns in blocks, so a run may have no invocation of both."""
+    def _has_number(self, case_id: str, name: str) -> bool:
+        newest = self._newest.get((case_id, name))
+        return newest is not None and newest.estimate is not None
 
-        def together(one: str, other: str) -> bool:
-            first, second = (self._counts.get((case_id, name), {}) for name in (one, other))
-            return any(
-                min(first[run_id], second[run_id]) >= MIN_COMPARED_INVOCATIONS for run_id in first.keys() & second
+    def _numbers_of(self, case_id: str, name: str) -> tuple[str, _Numbers] | None:
+        """Those of the run that ranks the column, otherwise the newest, with their run."""
+        in_run, newest = self._runs.get(case_id), self._newest.get((case_id, name))
+        if in_run and name in in_run.names:
+            run_id = in_run.run_id
+        elif newest and newest.estimate:
+            run_id = newest.run_id
+        else:
+            return None
+        numbers = self._numbers_in(run_id).get((case_id, name))
+        return (run_id, numbers) if numbers else None
+
+    def _numbers_in(self, run_id: str) -> Mapping[_Place, _Numbers]:
+        if run_id not in self._read:
+            self._read[run_id] = self._store.kept_value(
+                ("numbers of stacks", self._here, run_id),
+                lambda evidence: evidence.of_run(run_id),
+                lambda: self._read_run(run_id),
             )
+        return self._read[run_id]
 
-        return together
-
-    def _invocations(self) -> dict[tuple[str, str], dict[str, int]]:
-        """How many invocations of each run have a stack, by case id and subject."""
-        names = self._here.subjects
-        case_ids = tuple(sorted(column.case.case_id for column in self._columns))
-        here = replace(self._here, metric=Metric.CPU_NS, case_ids=case_ids)
-
-        def compute() -> dict[tuple[str, str], dict[str, int]]:
-            counts: dict[tuple[str, str], dict[str, int]] = {}
-            for row in self._store.appearances(here) if names else ():
-                counts.setdefault((row.case.case_id, row.subject), {})[row.run_id] = len(row.units)
-            return counts
-
-        return self._store.kept_value(
-            ("invocations of stacks", here), lambda evidence: evidence.of_subjects(names), compute
-        )
-
-    def _negotiations(self) -> dict[tuple[str, str, str], Negotiated]:
-        """By run, case id and subject. Of every case: libraries differ in what versions of one have in common."""
+    def _read_run(self, run_id: str) -> Mapping[_Place, _Numbers]:
+        here = replace(self._here, runs=(run_id,))
+        by_place: dict[_Place, dict[Metric, list[SampleRow]]] = defaultdict(dict)
+        for metric, rows in self._store.samples_by_metric(here, _SHOWN).items():
+            for row in rows:
+                by_place[_place(row)].setdefault(metric, []).append(row)
         references = {f"{each.library}@{each.source}": each.name for each in self._subjects}
-        runs = {cell.run_id for cell in self._cpu.values() if cell.estimate and cell.subject in self.labels}
-        by_run = self._store.kept(
-            [("negotiated", run_id) for run_id in sorted(runs)],
-            lambda evidence, key: evidence.of_run(key[1]),
-            lambda keys: self._negotiated_in([run_id for _, run_id in keys]),
-        )
+        negotiated = {
+            (case_id, references.get(reference)): each
+            for (_, case_id, reference), each in chosen(self._store.negotiated([run_id])).items()
+        }
+        scaling = self._scaling(here)
         return {
-            (run_id, case_id, references[reference]): negotiated
-            for of_run in by_run.values()
-            for (run_id, case_id, reference), negotiated in of_run.items()
-            if reference in references
+            place: _Numbers(
+                {metric: estimate_median([row.level for row in rows]) for metric, rows in by_metric.items()},
+                max(row.measured_at for row in by_metric[Metric.SERVER_CPU_NS]),
+                scaling.get(place),
+                negotiated.get(place),
+            )
+            for place, by_metric in by_place.items()
+            if Metric.SERVER_CPU_NS in by_metric
         }
 
-    def _negotiated_in(self, run_ids: Sequence[str]) -> dict[tuple[str, str], dict[tuple[str, str, str], Negotiated]]:
-        by_run: dict[tuple[str, str], dict[tuple[str, str, str], Negotiated]] = {
-            ("negotiated", run_id): {} for run_id in run_ids
-        }
-        for place, negotiated in chosen(self._store.negotiated(run_ids)).items():
-            by_run["negotiated", place[0]][place] = negotiated
-        return by_run
-
-    def _speedups(self) -> dict[tuple[str, str], Estimate]:
-        """Rates of several threads relative to one alone, by case id and subject."""
-        cases = [column.case for column in self._columns if column.case.threads > 1]
-        if not cases:
+    def _scaling(self, here: Selection) -> dict[_Place, Estimate]:
+        """From the invocations that have both rates, as in the curves of `scaling`."""
+        case_ids = tuple(sorted(column.case.case_id for column in self._columns if column.case.threads > 1))
+        if not case_ids:
             return {}
-        here = replace(self._here, metric=Metric.ELAPSED_NS)
-        plain = [row.case for row in self._store.measured_cases(here)]
-        by_line = {
-            (curve.title, line.subject, point.threads): point.efficiency
-            for curve in scaling_cases(self._store, here, plain)
-            for line in curve.lines
-            for point in line.points
-        }
+        rates: dict[_Place, dict[Metric, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(dict))
+        for metric, rows in self._store.samples_by_metric(replace(here, case_ids=case_ids), _RATES).items():
+            for row in rows:
+                rates[_place(row)][metric][row.unit] = [1e9 / row.level]
+        ratios = {place: compare(*(of_place[metric] for metric in _RATES)) for place, of_place in rates.items()}
         return {
-            (case.case_id, name): _scaled(efficiency, case.threads)
-            for case in cases
-            for name in self.labels
-            if (efficiency := by_line.get((_alone_label(case), name, case.threads)))
+            place: Estimate(value=ratio.ratio, low=ratio.low, high=ratio.high)
+            for place, ratio in ratios.items()
+            if ratio
         }
 
     def _cell(self, case: Case, subject: Subject, ranked: Ranked | None) -> StackCell:
-        place = (case.case_id, subject.name)
-        cpu, held, sent = (cells.get(place) for cells in (self._cpu, self._held, self._sent))
-        outcome = cpu.outcome if cpu else None
+        newest = self._newest.get((case.case_id, subject.name))
+        shown = self._numbers_of(case.case_id, subject.name)
+        numbers = shown[1] if shown else None
+        outcome = newest.outcome if newest else None
         if ranked is None:
             ranked = Ranked(standing="missing", reason=outcome.reason if outcome else NOT_MEASURED)
+        cpu, background, held, sent = (numbers.estimates.get(metric) if numbers else None for metric in _SHOWN)
         return StackCell(
             **vars(ranked),
             subject=subject.name,
-            cpu_ns=cpu.estimate if cpu else None,
-            background_cpu_ns=_worth_telling(self._background.get(place), cpu),
-            held_bytes=held.estimate if held else None,
-            sent_bytes=sent.estimate if sent else None,
-            change=cpu.change if cpu and self._is_from_previous(cpu) else None,
-            scaling=self._scaling.get(place),
+            cpu_ns=cpu,
+            background_cpu_ns=background,
+            has_own_threads=background.value >= _OWN_THREADS_SHARE * cpu.value if background and cpu else None,
+            held_bytes=held,
+            sent_bytes=sent,
+            change=newest.change if newest and self._is_from_previous(newest) else None,
+            scaling=numbers.scaling if numbers else None,
             outcome=outcome.kind if outcome else None,
-            run_id=cpu.run_id if cpu else None,
-            measured_at=cpu.measured_at if cpu else None,
-            command=self._command(case, subject, ranked.against),
+            run_id=shown[0] if shown else newest.run_id if newest else None,
+            measured_at=numbers.measured_at if numbers else newest.measured_at if newest else None,
+            command=self._command(case, subject, ranked.against) if numbers else None,
         )
 
     def _is_from_previous(self, cell: Cell) -> bool:
         before = self._previous[cell.subject]
         return before is not None and cell.change is not None and cell.change.before.subject == before.name
 
-    def _command(self, case: Case, subject: Subject, against: str | None) -> str | None:
-        base = next((each for each in self._subjects if each.name == against), None)
-        if base is None:
-            return None
-        ends = " ".join(f"{each.library}@{each.source}" for each in (base, subject))
+    def _command(self, case: Case, subject: Subject, against: str | None) -> str:
+        """Beside the one that the ratio is relative to, or another: a build alone is compared with its copy."""
+        others = [each for each in self._subjects if each is not subject and self._numbers_of(case.case_id, each.name)]
+        base = next((each for each in others if each.name == against), next(iter(others), None))
+        own = f"{subject.library}@{subject.source}"
+        ends = f"{base.library}@{base.source} {own}" if base else f"{own} {own}+copy=2"
         return f"kexbench compare {ends} --case '{case.case_id}'"
 
 
-def _worth_telling(background: Cell | None, cpu: Cell | None) -> Estimate | None:
-    """Libraries without threads of their own have some nanoseconds too: what the process does between batches."""
-    if not background or not background.estimate or not cpu or not cpu.estimate:
-        return None
-    tells = background.estimate.value >= _BACKGROUND_SHARE * cpu.estimate.value
-    return background.estimate if tells else None
+def between_libraries(step: Step, warnings: Sequence[str]) -> tuple[str, ...]:
+    """Two libraries are never built alike, so that says nothing about them."""
+    one, other = (name.partition("@")[0] for name in step)
+    return tuple(warning for warning in warnings if one == other or warning != DIFFERENT_PROFILE)
 
 
-def _alone_label(case: Case) -> str:
-    return case.model_copy(update={"threads": 1}).label
-
-
-def _scaled(efficiency: Estimate, threads: int) -> Estimate:
-    low, high = (None if bound is None else bound * threads for bound in (efficiency.low, efficiency.high))
-    return Estimate(value=efficiency.value * threads, low=low, high=high, invocations=efficiency.invocations)
+def _place(row: SampleRow) -> _Place:
+    return row.case.case_id, row.subject.name

@@ -19,6 +19,8 @@ _RESUMED = {
 def column_title(work: Work) -> str:
     if work.kind == "resumed":
         return _RESUMED[work.name]
+    if work.kind == "verified":
+        return f"chain of {work.name}"
     return counted(int(work.name), "thread") if work.kind == "threads" else work.name
 
 
@@ -40,19 +42,19 @@ def stacks_sentence(labels: Mapping[str, str], columns: Sequence[StackColumn]) -
         return "No two stacks can be compared: measure them in one run."
     kinds = f"{counted(ranked, 'kind')} of connections"
     if not wins:
-        return f"None is the cheapest alone: in {kinds}, several are not told apart.{_unranked(standings)}"
+        return f"None is the cheapest alone: in {kinds}, several are not told apart.{_unranked(labels, standings)}"
     (first, most), *others = wins.most_common()
     names = [f"{labels[first]} in {most} of {kinds}", *(f"{labels[name]} in {count}" for name, count in others)]
     equal = f" In {ties}, several are not told apart." if ties else ""
-    return f"Cheapest for a server: {', '.join(names)}.{equal}{_unranked(standings)}"
+    return f"Cheapest for a server: {', '.join(names)}.{equal}{_unranked(labels, standings)}"
 
 
-def _unranked(standings: Sequence[Sequence[tuple[Standing, str]]]) -> str:
+def _unranked(labels: Mapping[str, str], standings: Sequence[Sequence[tuple[Standing, str]]]) -> str:
     """A library that did other work may cost less, so that it is there has to be said."""
-    names = {name for column in standings for standing, name in column if standing in ("other work", "not compared")}
-    if not names:
-        return ""
-    return f" In some, {len(names)} {'library is' if len(names) == 1 else 'libraries are'} not ranked."
+    unranked = Counter(
+        name for column in standings for standing, name in column if standing in ("other work", "not compared")
+    )
+    return "".join(f" {labels[name]} is not ranked in {count}." for name, count in unranked.most_common())
 
 
 def workload_sentence(
@@ -77,4 +79,4 @@ def workload_sentence(
 
 def _microseconds(cost: Estimate) -> str:
     interval = "" if cost.low is None or cost.high is None else f" [{cost.low / 1e3:,.4g}, {cost.high / 1e3:,.4g}]"
-    return f"{cost.value / 1e3:,.4g} µs{interval} a connection"
+    return f"{cost.value / 1e3:,.4g} µs{interval} of CPU time a connection"

@@ -1,13 +1,15 @@
-"""Why an upgrade changed the cost: stored profiles of both versions, compared function by function."""
+"""Why an upgrade changed the cost, or why two libraries differ: stored profiles, compared function by function."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 from kexbench.analysis.stacks import merged_calls
-from kexbench.analysis.why import explain
+from kexbench.analysis.why import explain, explain_libraries
 from kexbench.answers.meaning import all_meant
 from kexbench.answers.subjects import subject_version
 from kexbench.domain.kits import Library
+from kexbench.domain.libraries import not_explained
 from kexbench.domain.plans import Instrument
 from kexbench.domain.profiles import ROOTS, CallNode, CaseExplanation, CountedSide, Culprit, Explanation, Profile
 from kexbench.domain.refusals import Refusal, RefusalReason
@@ -42,7 +44,8 @@ def _case(rows: dict[tuple[str, str], ProfileRow], before: str, after: str) -> C
     for side in ROOTS:
         pair = [rows[name, side] for name in (before, after) if (name, side) in rows]
         if len(pair) == 2:
-            sides.append(explain(pair[0].profile, pair[1].profile, max(row.spread for row in pair)))
+            compare = explain_libraries if _are_two_libraries(pair) else explain
+            sides.append(compare(pair[0].profile, pair[1].profile, max(row.spread for row in pair)))
             used += pair
     if not sides:
         return None
@@ -52,8 +55,13 @@ def _case(rows: dict[tuple[str, str], ProfileRow], before: str, after: str) -> C
         sides=tuple(sides),
         counted_at=max(row.measured_at for row in used),
         run_ids=tuple(dict.fromkeys(row.run_id for row in used)),
-        other_code=any(row.profile.ran_other_code for row in used),
+        other_code=any(row.profile.ran_other_code for row in used)
+        or (_are_two_libraries(used) and any(row.profile.cpu_features is None for row in used)),
     )
+
+
+def _are_two_libraries(rows: Sequence[ProfileRow]) -> bool:
+    return len({row.subject.library for row in rows}) > 1
 
 
 def calls_of_both(store: ProfileStore, before: str, after: str, case_id: str, side: CountedSide) -> CallNode | None:
@@ -129,12 +137,18 @@ def why(
     case_id: str = "",
     run_id: str = "",
     functions: int = 30,
+    after_library: Library | None = None,
 ) -> list[CaseExplanation]:
-    """With at most so many functions of each side; empty where nothing was counted. Raises Refusal."""
-    counted = _counted_subjects(store, library)
-    if not counted:
+    """With at most so many functions of each side; empty where nothing was counted. `after_library`: of `after`, where
+    it is another one. Raises Refusal."""
+    later = after_library or library
+    if later != library and (refused := not_explained(library, later)):
+        raise Refusal(RefusalReason.UNUSABLE, refused, f"compare them: kexbench compare {library}@… {later}@…")
+    counted = {name: _counted_subjects(store, name) for name in (library, later)}
+    if not all(counted.values()):
         return []
-    first, second = all_meant(counted, catalogue, library, before, after)
+    (first,) = all_meant(counted[library], catalogue, library, before)
+    (second,) = all_meant(counted[later], catalogue, later, after)
     return [_largest(case, functions) for case in explained(store, first.name, second.name, case_id, run_id)]
 
 
@@ -158,3 +172,12 @@ def why_profile(
     if profile is None:
         raise _uncounted(library, case_id, counted)
     return f"{library}-{subject_version(counted)}", profile
+
+
+def why_commands(subjects: Iterable[Subject]) -> list[str]:
+    """Those that explain the difference of each two libraries of common ancestry."""
+    return [
+        f"kexbench why {first.library}@{first.source} {second.library}@{second.source}"
+        for first, second in combinations(subjects, 2)
+        if first.library != second.library and not_explained(first.library, second.library) is None
+    ]

@@ -76,10 +76,13 @@ def get_why(
     case_id: OneCase = "",
     run_id: OneRun = "",
     functions: Annotated[int, Query(ge=1, le=5000, description="of each side, those with the largest change")] = 30,
+    after_library: Annotated[
+        Library | None, Query(description="of `after`, if it is another one of common ancestry")
+    ] = None,
 ) -> list[CaseExplanation]:
     """The functions that the change from one version to another is in, in all cases with counted instructions of both.
     The case with the largest change comes first. Empty where nothing was counted."""
-    return why(store, catalogue, library, before, after, case_id, run_id, functions)
+    return why(store, catalogue, library, before, after, case_id, run_id, functions, after_library)
 
 
 @router.get("/upgrades/why/stacks", operation_id="upgrade_why_stacks")

@@ -47,7 +47,10 @@ def serve(
         err.print(fault, markup=False)
         service.troubles.add("results", " ".join(fault.split()))
     if not (settings.pages / "index.html").is_file():
-        err.print(f"no pages in {settings.pages}: serving only the API (npm run build creates the pages)", markup=False)
+        err.print(
+            f"no pages in {settings.pages}: serving only the API (in a checkout, make frontend makes them)",
+            markup=False,
+        )
     err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")
     with service:
         if settings.access == "cluster":

@@ -95,16 +95,27 @@ def _print(answer: Stacks) -> None:
         err.print("no library was measured in such a case: kexbench run stacks", markup=False)
         return
     out.print(host_text(answer.host_kind), style="bold", markup=False)
-    for sentence in (answer.sentence, answer.workload.sentence if answer.workload else ""):
+    for sentence in (answer.workload.sentence if answer.workload else "", answer.sentence):
         if sentence:
             out.print(sentence, markup=False, soft_wrap=True)
     out.print(_table(answer))
     out.print(LEGEND, style="dim", markup=False)
+    out.print(f"Runs: {', '.join(_runs(answer))}", style="dim", markup=False)
     if _has_changes(answer):
         out.print("Server CPU time, relative to the previous version", style="bold")
         out.print(_changes(answer))
+    if answer.why:
+        out.print("Why two of one ancestry differ, function by function:", style="bold")
+        out.print("\n".join(answer.why), markup=False, soft_wrap=True)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
+
+
+def _runs(answer: Stacks) -> list[str]:
+    """Those of the numbers, with the day of the newest."""
+    cells = [cell for column in answer.columns for cell in column.cells if cell.cpu_ns]
+    days = {cell.run_id: f"{cell.measured_at:%Y-%m-%d}" for cell in cells}
+    return [f"{run_id} ({day})" for run_id, day in sorted(days.items(), key=lambda each: each[1], reverse=True)]
 
 
 def _empty_table(answer: Stacks) -> Table:
@@ -134,7 +145,9 @@ def _labels(answer: Stacks) -> dict[str, str]:
 
 def _cell(cell: StackCell, labels: Mapping[str, str]) -> str:
     sizes = [
-        f"+ {cell.background_cpu_ns.value / 1e3:,.4g} own threads" if cell.background_cpu_ns else "",
+        f"+ {cell.background_cpu_ns.value / 1e3:,.4g} own threads"
+        if cell.background_cpu_ns and cell.has_own_threads
+        else "",
         f"{cell.held_bytes.value:,.0f} B held" if cell.held_bytes else "",
         f"{cell.sent_bytes.value:,.0f} B sent" if cell.sent_bytes else "",
         f"{cell.scaling.value:.2f}× one thread" if cell.scaling else "",
@@ -151,7 +164,7 @@ def _cell_text(ranked: Ranked, cost: Estimate | None, further: list[str], labels
     if ranked.ratio:
         relative = move_words(ranked.ratio.ratio, ranked.ratio.low, ranked.ratio.high).replace(" [", "\n[")
         relative += f"\nvs {labels[ranked.against]}" if ranked.against else ""
-        relative += "" if ranked.paired else "\nnot interleaved"
+        relative = "\n".join([relative, *ranked.caveats])
     return "\n".join(filter(None, [f"{cost.value / 1e3:,.4g}", interval, standing, relative, *further]))
 
 

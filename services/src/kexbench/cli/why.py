@@ -1,4 +1,4 @@
-"""`kexbench why`: names the functions that made a library faster or slower."""
+"""`kexbench why`: names the functions that made a library faster or slower, or that make two libraries differ."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -23,6 +23,7 @@ from kexbench.cli.report import run_detail
 from kexbench.cli.tables import outcome_lines
 from kexbench.client import ApiClient
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import not_explained
 from kexbench.domain.numbers import signed_words
 from kexbench.domain.profiles import (
     SMALLEST_SHARE,
@@ -30,6 +31,7 @@ from kexbench.domain.profiles import (
     CaseExplanation,
     Explanation,
     FunctionChange,
+    PartDifference,
     ProfileFormat,
 )
 from kexbench.files import make_folder, write_whole
@@ -50,13 +52,24 @@ OTHER_CODE = (
     "Valgrind's CPU lacks features of this machine's, so a library may run other code here than it does natively: time "
     "decides. For counts and times of the same code, measure cases with the same cpuFeatures."
 )
+MATCHED_BY_NAME = (
+    "Functions are matched by name, which does not prove that their code is the same: each library has changed its "
+    "own, and compilers inline functions. Names also tell the part that a function belongs to."
+)
 DEFAULT_CASE = "tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm"
 
 
 def why(
-    library: Annotated[str, typer.Argument(help="Such as openssl.", show_default=False)],
-    before: Annotated[str, typer.Argument(help="A version of the catalogue, or a source.", show_default=False)],
-    after: Annotated[str, typer.Argument(help="The version to compare with it.", show_default=False)],
+    first: Annotated[
+        str, typer.Argument(metavar="LIBRARY", help="Such as openssl, or openssl@3.5.5.", show_default=False)
+    ],
+    second: Annotated[
+        str,
+        typer.Argument(metavar="BEFORE", help="A version of the catalogue, or a source.", show_default=False),
+    ],
+    third: Annotated[
+        str | None, typer.Argument(metavar="AFTER", help="The version to compare with it.", show_default=False)
+    ] = None,
     case: Cases = None,
     spec: SpecMatrix = None,
     functions: Annotated[int, typer.Option(min=1, help="The number of functions to show.")] = 12,
@@ -72,6 +85,9 @@ def why(
 ) -> None:
     """Count the instructions of two versions and show the functions that make the difference.
 
+    Two libraries of common ancestry, such as OpenSSL and AWS-LC, are LIBRARY@VERSION each. Their functions are matched
+    by name, and the difference is shown by parts, too.
+
     Counts come from callgrind, so they do not depend on what else the machine does. Time stays the measure: Valgrind's
     CPU lacks some instructions, so a library may choose other code there.
 
@@ -82,10 +98,15 @@ def why(
         kexbench why openssl 3.0.0 3.0.8 --spec articles/forward-secrecy-2011 --case '*_rsa_rsa-2048*'
         kexbench why openssl git:../openssl#master git:../openssl#my-branch
         kexbench why openssl 3.0.8 3.5.5 --save profiles
+        kexbench why openssl@3.5.5 awslc@5.12.0 --case '*x25519_aes-128-gcm'
         kexbench why openssl 3.0.8 3.5.5 --run 20260101-120000-0123abcd
     """
     installation = Installation(Settings())
-    pair = pair_of(_reference(installation, library, before), _reference(installation, library, after))
+    texts = _texts(first, second, third)
+    before, after = (_reference(installation, library, text) for library, text in texts)
+    pair = pair_of(before, after)
+    if refused := not_explained(before.library, after.library):
+        raise typer.BadParameter(f"{refused}: compare their times with kexbench compare {before} {after}")
     if save:
         _prepare(save)
     if run is None:
@@ -93,7 +114,7 @@ def why(
         cases = cases_for(USUAL, case or ([] if spec else [DEFAULT_CASE]), spec)
         question = f"Which functions make {pair[1]} faster or slower than {pair[0]}?"
         done = run_wish(installation, counting_wish("why", pair, cases, question))
-        run_id, status = stored_run(done, f"kexbench why {library} {before} {after}"), done.exit_status
+        run_id, status = stored_run(done, f"kexbench why {before} {after}"), done.exit_status
     elif case or spec:
         raise typer.BadParameter("--run shows a run as it was counted: leave out --case and --spec")
     else:
@@ -102,8 +123,8 @@ def why(
     def asked(api: ApiClient) -> tuple[RunDetail, list[CaseExplanation], int]:
         detail = run_detail(api, run_id)
         names = names_in(detail, pair)
-        counted = _counted(api, run_id, library, names) if all(names) else []
-        ends = [End(library, text, name) for text, name in zip((before, after), names, strict=True)]
+        ends = [End(*text, name) for text, name in zip(texts, names, strict=True)]
+        counted = _counted(api, run_id, ends) if all(names) else []
         return detail, counted, _save(api, save, counted, ends, run_id) if save else 0
 
     detail, counted, saved = ask_api(asked)
@@ -111,7 +132,7 @@ def why(
         print_json([row for explained in counted for row in _rows(explained, run_id)])
     else:
         out.print(f"Instructions of {pair[1]} compared with {pair[0]}, counted by callgrind\n", markup=False)
-        _print(detail, counted, functions)
+        _print(detail, counted, functions, (before.library, after.library))
     if save:
         err.print(f"{saved} profiles are in {save}", markup=False)
     raise typer.Exit(status or (0 if counted else 1))
@@ -125,9 +146,27 @@ class End(NamedTuple):
     subject: str
 
 
-def _counted(api: ApiClient, run_id: str, library: str, names: tuple[str, str]) -> list[CaseExplanation]:
+def _texts(first: str, second: str, third: str | None) -> list[tuple[str, str]]:
+    """Library and version of both ends. Raises BadParameter."""
+    if third is not None:
+        return [(first, second), (first, third)]
+    ends = [text.partition("@") for text in (first, second)]
+    if not all(library and version for library, _, version in ends):
+        raise typer.BadParameter("name a library and two of its versions, or twice LIBRARY@VERSION")
+    return [(library, version) for library, _, version in ends]
+
+
+def _counted(api: ApiClient, run_id: str, ends: Sequence[End]) -> list[CaseExplanation]:
     """Empty where one of the versions could not be counted."""
-    query = {"library": library, "before": names[0], "after": names[1], "run_id": run_id, "functions": ALL_FUNCTIONS}
+    before, after = ends
+    query = {
+        "library": before.library,
+        "before": before.subject,
+        "after": after.subject,
+        "after_library": after.library,
+        "run_id": run_id,
+        "functions": ALL_FUNCTIONS,
+    }
     return api.get(list[CaseExplanation], f"/upgrades/why?{urlencode(query)}")
 
 
@@ -171,12 +210,18 @@ def _save(api: ApiClient, folder: Path, counted: Sequence[CaseExplanation], ends
     return len(files)
 
 
-def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int) -> None:
+def _print(detail: RunDetail, counted: Sequence[CaseExplanation], functions: int, libraries: tuple[str, str]) -> None:
     """A table for each side of each case, then what limits them, and why cases have no result."""
     for case in counted:
         for side in case.sides:
-            out.print(_table(case, side, functions) if side.has_changed else Text(_title(case, side)))
+            title = _title(case, side)
+            if side.parts:
+                out.print(parts_table(title, side, libraries))
+                title = f"{side.side}, function by function"
+            out.print(_table(title, side, functions) if side.has_changed else Text(title))
             out.print()
+    if any(side.parts for case in counted for side in case.sides):
+        out.print(MATCHED_BY_NAME, style="dim")
     if any(unnamed_share(side) > MUCH for case in counted for side in case.sides):
         out.print(UNNAMED_ADVICE, style="dim")
     if any(case.other_code for case in counted):
@@ -209,9 +254,39 @@ def _title(case: CaseExplanation, explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _table(case: CaseExplanation, explanation: Explanation, functions: int) -> Table:
-    table = Table(title=Text(_title(case, explanation)), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("function", overflow="fold")
+def parts_table(title: str, explanation: Explanation, libraries: tuple[str, str]) -> Table:
+    """Each part of two libraries. All rows add up to both sides."""
+    table = _empty_table(f"{title}\n{matched_words(explanation, libraries)}", "part")
+    for column in (*(f"both: {name}" for name in libraries), *(f"only {name}" for name in libraries), "difference"):
+        table.add_column(column, justify="right")
+    for part in explanation.parts:
+        table.add_row(Text(part.name), *_part_cells([part]), end_section=part is explanation.parts[-1])
+    table.add_row(Text("total"), *_part_cells(explanation.parts))
+    return table
+
+
+def _part_cells(parts: Sequence[PartDifference]) -> list[str]:
+    rows = [(part.matched_before, part.matched_after, part.only_before, part.only_after) for part in parts]
+    counts = [sum(column) for column in zip(*rows, strict=True)]
+    difference = sum(part.after - part.before for part in parts)
+    return [*(f"{count:,.0f}" for count in counts), f"{difference:+,.0f}"]
+
+
+def matched_words(explanation: Explanation, libraries: tuple[str, str]) -> str:
+    """`Names match for 45% of the instructions of openssl, for 60% of those of awslc.`"""
+    before = sum(part.matched_before for part in explanation.parts) / explanation.before
+    after = sum(part.matched_after for part in explanation.parts) / explanation.after
+    return f"names match for {before:.0%} of {libraries[0]}'s instructions and {after:.0%} of {libraries[1]}'s"
+
+
+def _empty_table(title: str, first_column: str) -> Table:
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    table.add_column(first_column, overflow="fold")
+    return table
+
+
+def _table(title: str, explanation: Explanation, functions: int) -> Table:
+    table = _empty_table(title, "function")
     for column in ("before", "after", "share of change", "calls, both sides"):
         table.add_column(column, justify="right")
     for changed in explanation.functions[:functions]:

@@ -87,6 +87,8 @@ class LibraryRow:
     """Whether its servers can take early data and refuse replays."""
     runs_in_valgrind: bool = True
     """Whether callgrind can count its instructions."""
+    ancestry: str | None = None
+    """The code that its cryptography descends from. Libraries of one ancestry have functions of the same names."""
     made_up: bool = False
     """Runs in virtual time, and has settings in place of variants."""
     layout: Layout | None = None
@@ -97,6 +99,13 @@ class LibraryRow:
     version, with `-dev` between two releases, so several commits may have one version."""
     components: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     """The packages of each component, as Debian and the builds here name them."""
+
+    @property
+    def uncountable(self) -> str | None:
+        """Why its instructions can't be counted, or None if they can."""
+        if self.runs_in_valgrind:
+            return None
+        return f"{self.title} does not run in valgrind, so its instructions cannot be counted"
 
     def licence_of(self, version: str) -> str:
         if self.older_licence and version_key(version) < version_key(self.older_licence[0]):
@@ -127,6 +136,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     "openssl": LibraryRow(
         title="OpenSSL",
         licence="Apache-2.0",
+        ancestry="SSLeay",
         older_licence=("3.0.0-alpha1", "OpenSSL"),
         layout=Layout(
             main_header="openssl/opensslv.h",
@@ -172,6 +182,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     ),
     "awslc": LibraryRow(
         title="AWS-LC",
+        ancestry="SSLeay",
         # As the crate declares them; until version 1 with code of OpenSSL under its old licence.
         licence="ISC AND (Apache-2.0 OR ISC) AND Apache-2.0 AND MIT AND BSD-3-Clause "
         "AND (Apache-2.0 OR ISC OR MIT) AND (Apache-2.0 OR ISC OR MIT-0)",
@@ -188,6 +199,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     ),
     "boringssl": LibraryRow(
         title="BoringSSL",
+        ancestry="SSLeay",
         # By the files LICENSE of BoringSSL and of its third_party/fiat.
         licence="Apache-2.0 AND MIT",
         older_licence=("5.0.0", "OpenSSL AND ISC AND MIT"),
@@ -202,6 +214,8 @@ LIBRARIES: Mapping[str, LibraryRow] = {
     ),
     "s2n": LibraryRow(
         title="s2n-tls",
+        # Of its libcrypto, which is AWS-LC's.
+        ancestry="SSLeay",
         licence="Apache-2.0",
         anti_replay=False,
         layout=Layout(
@@ -281,6 +295,16 @@ SERVED_LIBRARY: Library = "openssl"
 _SERVED_BEFORE = {Server.HAPROXY: 4}
 """The major version of that library from which on a web server does not compile."""
 REAL = tuple(name for name in LIBRARIES if name not in MADE_UP)
+
+
+def not_explained(before: str, after: str) -> str | None:
+    """Why a difference of two libraries can't be explained by functions, or None if it can."""
+    first, second = LIBRARIES[before], LIBRARIES[after]
+    if uncountable := first.uncountable or second.uncountable:
+        return uncountable
+    if before == after or (first.ancestry and first.ancestry == second.ancestry):
+        return None
+    return f"{first.title} and {second.title} have no common ancestry, so functions of one name are not the same code"
 
 
 def not_built_with(server: Server, library: Library, version: str) -> str | None:

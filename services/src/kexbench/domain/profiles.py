@@ -94,6 +94,25 @@ class FunctionChange(Frozen):
         return self.after - self.before
 
 
+class PartDifference(Frozen):
+    """What a part of two libraries, such as an algorithm, has in the difference of their profiles. Numbers are
+    instructions in one handshake."""
+
+    name: str
+    matched_before: float = Field(description="in functions that both libraries have, by name")
+    matched_after: float
+    only_before: float = Field(description="in functions that the other library has not, by name")
+    only_after: float
+
+    @property
+    def before(self) -> float:
+        return self.matched_before + self.only_before
+
+    @property
+    def after(self) -> float:
+        return self.matched_after + self.only_after
+
+
 class PathStep(Frozen):
     """A function on the way to a change, with the instructions of its calls by the step before, in one handshake."""
 
@@ -103,7 +122,7 @@ class PathStep(Frozen):
 
 
 class Explanation(Frozen):
-    """Why one side costs more or fewer instructions than before."""
+    """Why one side costs more or fewer instructions than before, or than in another library."""
 
     model_config = ConfigDict(extra="ignore")  # an answer of the API has what is computed as well
 
@@ -120,6 +139,9 @@ class Explanation(Frozen):
         "are most of it; null if it is spread, and without a change",
     )
     spread: float = Field(0.0, description="by how much two counts of one version differed, as a share")
+    parts: tuple[PartDifference, ...] = Field(
+        (), description="of two libraries: the parts that add up to both sides; empty for versions of one library"
+    )
 
     @computed_field(description="whether the change is larger than counts differ by chance")  # type: ignore[prop-decorator]
     @property
@@ -158,7 +180,8 @@ class CaseExplanation(Frozen):
     counted_at: Moment = Field(description="when the newest of the profiles was counted")
     run_ids: tuple[str, ...] = Field(description="the runs that counted them")
     other_code: bool = Field(
-        description="whether a library chose its code by other CPU features than without Valgrind, so that time decides"
+        description="whether a library chose its code by other CPU features than without Valgrind, so that time "
+        "decides; of two libraries also if one does not tell"
     )
 
 

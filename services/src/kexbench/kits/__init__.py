@@ -13,8 +13,8 @@ Sources of versions, one provider each (`provider.py` is their interface)
 Builds
 - `source.py`, `builds.py`: libraries built from source, and the cache of builds.
 - `build_openssl.py`, `build_gnutls.py`, `build_awslc.py`, `build_boringssl.py`, `build_s2n.py`, `build_wolfssl.py`,
-  `build_nettle.py`, `autotools.py`: how each library is built.
-- `build_rustls.py`, `build_go.py`: libraries that are not in C, with the worker's part in their language.
+  `build_nettle.py`, `autotools.py`, `cmake.py`: how each library is built.
+- `build_rustls.py`, `cargo.py`, `build_go.py`: libraries that are not in C, with the worker's part in their language.
 - `server_builds.py`, `nginx.py`, `httpd.py`, `haproxy.py`, `servers.py`: web servers built against a kit's library, and
   where they are kept.
 - `process.py`, `attempts.py`: build tools, and attempts to make kits.

@@ -1,14 +1,13 @@
 """Libraries with a `configure` script: configured for a prefix that doesn't exist, and installed with DESTDIR."""
 
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED
+from kexbench.kits.source import INSTALLED, need_tools
 
 _OPTIONS = re.compile(r"^ac_user_opts='(.*?)'", re.MULTILINE | re.DOTALL)
 _OPTION_WORD = re.compile(r"--(?:(?:en|dis)able-(?P<feature>[^=]+)|with(?:out)?-(?P<package>[^=]+))")
@@ -28,9 +27,7 @@ class Autotools:
 
     def install(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         """Build `source` and install it into `installed`, below the prefix's name. Raises StepFailed."""
-        for tool in self.tools:
-            if shutil.which(tool) is None:
-                raise StepFailed("compile", f"{tool} is not installed", f"apt-get install {tool}")
+        need_tools({tool: tool for tool in self.tools})
         # The binaries must not contain the build folder, so that the same sources give the same bytes everywhere.
         mapped = [
             f"{word} -ffile-prefix-map={attempt.scratch}=." if word.startswith("CFLAGS=") else word for word in words

@@ -8,24 +8,24 @@ neither Go nor Perl, since the sources have the generated assembly. CMake's buil
 Cargo's release profile does. Unlike the crate's default, libssl is built too, as with its feature `ssl`.
 """
 
-import shutil
 from pathlib import Path
 
-from kexbench.kits.errors import StepFailed
+from kexbench.kits import cmake
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, Recipe
+from kexbench.kits.source import INSTALLED, Recipe, refuse_foreign, refuse_other_flags
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
+_TITLE = "AWS-LC"
 _USUAL = (
-    "-DCMAKE_BUILD_TYPE=Release",
-    "-DBUILD_SHARED_LIBS=OFF",
+    *cmake.USUAL,
     "-DBUILD_LIBSSL=ON",
-    "-DBUILD_TESTING=OFF",
     "-DBUILD_TOOL=OFF",
     "-DDISABLE_GO=ON",
     "-DDISABLE_PERL=ON",
     "-DENABLE_SOURCE_MODIFICATION=OFF",
+    f"-DCMAKE_INSTALL_PREFIX=/{INSTALLED}",
+    "-DCMAKE_INSTALL_LIBDIR=lib",
 )
 _FLAGS = {"no-asm": "-DOPENSSL_NO_ASM=1", "enable-small": "-DOPENSSL_SMALL=1"}
 
@@ -40,31 +40,15 @@ class AwslcRecipe(Recipe):
         self._jobs = jobs
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
-        if target.is_foreign:
-            raise StepFailed(
-                "resolve", f"AWS-LC can only be built for this machine, not for {target.machine}", "build it there"
-            )
-        wrong = [flag for flag in flags if flag not in _FLAGS]
-        if wrong:
-            raise StepFailed("resolve", f"AWS-LC's flags are {', '.join(_FLAGS)}, unlike {', '.join(wrong)}")
+        refuse_foreign(_TITLE, target)
+        refuse_other_flags(_TITLE, flags, _FLAGS)
         return (*_USUAL, *(_FLAGS[flag] for flag in flags))
 
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        return cmake.decisive(attempt)
+
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
-        if not (source / "CMakeLists.txt").is_file():
-            raise StepFailed("compile", "the sources of AWS-LC have no CMakeLists.txt", "")
-        for tool, package in (("cmake", "cmake"), ("c++", "g++")):
-            if shutil.which(tool) is None:
-                raise StepFailed("compile", f"{tool} is not installed", f"apt-get install {package}")
-        # Errors name the files of the sources, so that their folder would be in the library.
-        mapped = f"-ffile-prefix-map={attempt.scratch}=."
-        languages = [f"-DCMAKE_{language}_FLAGS={mapped}" for language in ("C", "CXX", "ASM")]
-        compiler = f"-DCMAKE_C_COMPILER={attempt.target.compiler}"
-        places = [f"-DCMAKE_INSTALL_PREFIX=/{INSTALLED}", "-DCMAKE_INSTALL_LIBDIR=lib"]
-        build = attempt.scratch / "awslc"
-        configure = ["cmake", "-G", "Unix Makefiles", "-S", str(source), "-B", str(build)]
-        attempt.run([*configure, compiler, *languages, *places, *words], stage="compile", timeout_s=300)
-        make = ["make", f"-j{attempt.share_of(self._jobs)}", "--silent"]
-        attempt.run([*make, "ssl", "crypto"], stage="compile", timeout_s=3600, folder=build)
+        build = cmake.build_with_cmake(_TITLE, source, words, attempt, jobs=self._jobs)
         attempt.run(
             ["make", "--silent", "install"],
             stage="compile",

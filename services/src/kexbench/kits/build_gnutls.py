@@ -10,12 +10,12 @@ from pathlib import Path
 
 from kexbench.domain.kits import Package
 from kexbench.kits.autotools import Autotools, refuse_unknown
-from kexbench.kits.build_nettle import NETTLE, NETTLE_SUITE, NettleBuild, gmp_package
+from kexbench.kits.build_nettle import NETTLE, NETTLE_SUITE, NettleBuild, gmp_package, nettle_name
 from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import host_mirror
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, Recipe
+from kexbench.kits.source import INSTALLED, Recipe, refuse_foreign
 from kexbench.kits.source_packages import SourceArchive
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
@@ -55,12 +55,7 @@ class GnutlsRecipe(Recipe):
         self._jobs = jobs
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
-        if target.is_foreign:
-            raise StepFailed(
-                "resolve",
-                f"GnuTLS can only be built for this machine, not for {target.machine}",
-                "choose a suite, such as gnutls@debian/trixie",
-            )
+        refuse_foreign("GnuTLS", target, "choose a suite, such as gnutls@debian/trixie")
         wrong = [flag for flag in flags if not flag.startswith(_FLAGS)]
         if wrong:
             raise StepFailed(
@@ -70,6 +65,9 @@ class GnutlsRecipe(Recipe):
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return gmp_package(attempt), NETTLE
+
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        return (nettle_name(gmp_package(attempt), attempt),)
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         configure = source / "configure"

@@ -24,7 +24,6 @@ NETTLE = Package(
 NETTLE_SUITE = "trixie"
 """The suite of its sources. The hash is that of the upstream archive, so any other source would do."""
 _WORDS = ("--disable-documentation", "--disable-openssl", "--enable-fat", "CFLAGS=-O2")
-"""If you change these, GnuTLS changes too: increase its recipe's revision."""
 _VERSION_MACRO = re.compile(r"^#define __GNU_MP_VERSION(_MINOR|_PATCHLEVEL|) (\d+)$", re.MULTILINE)
 
 
@@ -38,14 +37,7 @@ class NettleBuild:
 
     def folder(self, gmp: Package, attempt: Attempt) -> Path:
         """The folder of the build, from the cache or built now. Raises StepFailed."""
-        decisive = [
-            NETTLE.sha256,
-            _WORDS,
-            attempt.target.machine,
-            gmp.version,
-            compiler_name(attempt.target.compiler, attempt),
-        ]
-        name = f"nettle-{NETTLE.version}-{content_hash(decisive, length=16)}"
+        name = nettle_name(gmp, attempt)
         return self.cache.built(name, lambda installed: self._build(installed, attempt), attempt)
 
     def _build(self, installed: Path, attempt: Attempt) -> None:
@@ -55,6 +47,13 @@ class NettleBuild:
         attempt.note(f"building nettle {NETTLE.version}, once for every GnuTLS")
         Autotools(attempt.target.compiler, self.jobs, ("m4",)).install(source, _WORDS, installed, attempt)
         shutil.rmtree(unpacked)
+
+
+def nettle_name(gmp: Package, attempt: Attempt) -> str:
+    """The name of its build, with the hash of everything that determines it, so that it is in GnuTLS's too."""
+    compiler = compiler_name(attempt.target.compiler, attempt)
+    decisive = [NETTLE.sha256, _WORDS, attempt.target.machine, gmp.version, compiler]
+    return f"nettle-{NETTLE.version}-{content_hash(decisive, length=16)}"
 
 
 def gmp_package(attempt: Attempt) -> Package:

@@ -8,19 +8,20 @@ It is built as rustls' own benchmarks are: `codegen-units = 1` and `lto = true`,
 The provider is aws-lc-rs, the crate's default, or ring with the flag `with-ring`.
 """
 
-import os
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import BuildProfile, Package, SubjectRef
 from kexbench.kits.builds import BuildCache
+from kexbench.kits.cargo import Cargo, users_cargo_home
 from kexbench.kits.crate import CrateOrigin
-from kexbench.kits.errors import Stage, StepFailed
+from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution, file_hashes, native_only
 from kexbench.kits.source import compiler_name
@@ -32,7 +33,8 @@ _FLAGS = {"with-ring": ("--no-default-features", "--features", "ring")}
 _VERSION = re.compile(r'^(version = "|rustls = \{ version = "=)[^"]*', re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) v(\S+)", re.MULTILINE)
 OLDEST = (0, 23, 12)
-"""The first version that tells the group of a key exchange, and whether a key is a certificate's."""
+"""The first version that tells the group of a key exchange, and whether a key is a certificate's. A server that resumes
+in TLS 1.3 tells the group since 0.23.13; before, the client alone tells it."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,16 @@ class _Project:
 
 
 class RustlsProvider(Provider):
-    """`glue` is the folder workers/handshake/rustls. `cache` keeps archives, and what cargo compiled."""
+    """`glue` is the folder workers/handshake/rustls. `cache` keeps archives, and what cargo compiled.
+    `cargo_home` is the folder of the user's cargo."""
 
     def __init__(self, glue: Path, cache: Path, cargo_home: Path | None = None) -> None:
         self._glue = glue
-        self._cache = cache.absolute()
+        self._compiled = cache.absolute() / "cargo"
         self._builds = BuildCache(cache / "builds")
-        self._home = cargo_home or Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-        self._crates = CrateOrigin(self._home)
+        users = cargo_home or users_cargo_home()
+        self._cargo = Cargo(users, self._compiled / "home")
+        self._crates = CrateOrigin(users)
 
     def describe(self) -> str:
         return "rustls@crate/0.23.46: rustls from Rust's registry, built here with its cryptography"
@@ -75,19 +79,19 @@ class RustlsProvider(Provider):
         if _numbers(version) < OLDEST:
             oldest = ".".join(map(str, OLDEST))
             raise StepFailed("resolve", f"rustls {version} is too old", f"choose {oldest} or newer")
-        project = self._project(ref, version, attempt)
-        rustc = self._cargo(attempt, "resolve", "--version", command="rustc").split()[1]
+        with self._project(ref, version, attempt) as project:
+            packages, compilers = project.packages, self._compilers(project, attempt)
         profile = BuildProfile(
             provider="crate",
             linkage="static",
-            compiler=f"rustc {rustc}",
+            compiler=" ".join(compilers[0].split()[:2]),
             flags=" ".join(ref.variant.flags) or "none",
             libc="glibc",
             architecture=attempt.target.machine,
         )
         decisive = [
-            *(_REVISION, version, profile.id, compiler_name(attempt.target.compiler, attempt)),
-            [package.model_dump() for package in project.packages],
+            *(_REVISION, version, profile.id, compilers),
+            [package.model_dump() for package in packages],
             file_hashes(self._sources()),
         ]
         return Resolution(
@@ -95,7 +99,7 @@ class RustlsProvider(Provider):
             version=version,
             profile=profile,
             fingerprint=content_hash(decisive, length=64),
-            packages=project.packages,
+            packages=packages,
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
@@ -106,25 +110,31 @@ class RustlsProvider(Provider):
         return Materials(library_words=(str(archive), "-lm"), development=resolution.packages)
 
     def _build(self, resolution: Resolution, installed: Path, attempt: Attempt) -> None:
-        project = self._project(resolution.ref, resolution.version, attempt)
-        if project.packages != resolution.packages:
-            raise StepFailed("fetch", "the registry has other versions than a moment ago", "try again")
-        # All versions share one folder, so that the cryptography below them is compiled once. Its path, and that of
-        # cargo's copies, must not be in the archive; the project's own paths are relative.
-        target = self._cache / "cargo"
-        mapped = {str(self._home): "cargo", str(target): "target"}
-        environment = {
-            "CARGO_TARGET_DIR": str(target),
-            "RUSTFLAGS": " ".join(f"--remap-path-prefix={path}={name}" for path, name in mapped.items()),
-            "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in mapped.items()),
-            "CC": attempt.target.compiler,
-        }
-        attempt.note(f"building rustls {resolution.version}, this takes some minutes")
-        words = ["build", "--release", "--locked", "--offline", *project.features]
-        with locked(self._cache / ".cargo.lock", attempt.note, attempt.go_on):
-            self._cargo(attempt, "compile", *words, folder=project.folder, environment=environment)
-            (installed / "lib").mkdir()
-            shutil.copyfile(target / "release" / _ARCHIVE, installed / "lib" / _ARCHIVE)
+        with self._project(resolution.ref, resolution.version, attempt) as project:
+            if project.packages != resolution.packages:
+                raise StepFailed("fetch", "the registry has other versions than a moment ago", "try again")
+            # All versions share one folder, so that the cryptography below them is compiled once. Cargo sees other
+            # flags and another rustc, but not another C compiler. The folder's path, and that of cargo's copies, must
+            # not be in the archive; the project's own paths are relative.
+            target = self._compiled / content_hash(self._compilers(project, attempt), length=16)
+            mapped = {self._cargo.home: "cargo", self._cargo.users: "cargo", target: "target"}
+            environment = {
+                "CARGO_TARGET_DIR": str(target),
+                "RUSTFLAGS": " ".join(f"--remap-path-prefix={path}={name}" for path, name in mapped.items()),
+                "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in mapped.items()),
+                "CC": attempt.target.compiler,
+            }
+            attempt.note(f"building rustls {resolution.version}, this takes some minutes")
+            words = ["cargo", "build", "--release", "--locked", "--offline", *project.features]
+            with locked(self._compiled / ".lock", attempt.note, attempt.go_on):
+                self._cargo.run(attempt, "compile", project.folder, *words, environment=environment)
+                (installed / "lib").mkdir()
+                shutil.copyfile(target / "release" / _ARCHIVE, installed / "lib" / _ARCHIVE)
+
+    def _compilers(self, project: _Project, attempt: Attempt) -> list[str]:
+        """Both, of Rust and of the cryptography in C."""
+        rustc = self._cargo.run(attempt, "resolve", project.folder, "rustc", "--version").strip()
+        return [rustc, compiler_name(attempt.target.compiler, attempt)]
 
     def _sources(self) -> list[Path]:
         sources = [self._glue / "Cargo.toml", *(self._glue / "src").glob("*.rs")]
@@ -132,41 +142,24 @@ class RustlsProvider(Provider):
             raise StepFailed("resolve", f"no glue for rustls in {self._glue}", "use a checkout of kexbench")
         return sources
 
-    def _project(self, ref: SubjectRef, version: str, attempt: Attempt) -> _Project:
-        folder = attempt.scratch / "rustls"
+    @contextmanager
+    def _project(self, ref: SubjectRef, version: str, attempt: Attempt) -> Iterator[_Project]:
         features = tuple(word for flag in ref.variant.flags for word in _FLAGS[flag])
-        if not folder.exists():
-            (folder / "src").mkdir(parents=True)
+        with self._cargo.project() as folder:
+            (folder / "src").mkdir()
             for path in self._sources():
                 shutil.copyfile(path, folder / path.relative_to(self._glue))
             manifest = folder / "Cargo.toml"
             manifest.write_text(with_version(manifest.read_text(encoding="utf-8"), version), encoding="utf-8")
+            lock = ("cargo", "generate-lockfile")
             with attempt.or_older("cargo's older lists of crates", serves=True):
-                self._cargo(attempt, "fetch", "generate-lockfile", folder=folder)
+                self._cargo.run(attempt, "fetch", folder, *lock)
             if not (folder / "Cargo.lock").is_file():
-                self._cargo(attempt, "fetch", "generate-lockfile", "--offline", folder=folder)
-        edges = ("--edges", "normal,build", "--prefix", "none")
-        listed = self._cargo(attempt, "fetch", "tree", "--locked", *edges, *features, folder=folder)
-        lock = (folder / "Cargo.lock").read_text(encoding="utf-8")
-        return _Project(folder, features, compiled_packages(lock, listed))
-
-    def _cargo(
-        self,
-        attempt: Attempt,
-        stage: Stage,
-        *arguments: str,
-        command: str = "cargo",
-        folder: Path | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> str:
-        kept = {name: os.environ[name] for name in ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN") if name in os.environ}
-        return attempt.run(
-            [command, *arguments],
-            stage=stage,
-            timeout_s=3600,
-            folder=folder or attempt.scratch,
-            environment={**kept, "CARGO_HOME": str(self._home), **(environment or {})},
-        )
+                self._cargo.run(attempt, "fetch", folder, *lock, "--offline")
+            edges = ("--edges", "normal,build", "--prefix", "none")
+            listed = self._cargo.run(attempt, "fetch", folder, "cargo", "tree", "--locked", *edges, *features)
+            locked_to = (folder / "Cargo.lock").read_text(encoding="utf-8")
+            yield _Project(folder, features, compiled_packages(locked_to, listed))
 
 
 def with_version(manifest: str, version: str) -> str:

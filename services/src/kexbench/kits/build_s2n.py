@@ -19,10 +19,11 @@ from kexbench.kits.build_awslc import AwslcRecipe
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.errors import ProgramFailed, StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, Recipe, SourceProvider
+from kexbench.kits.source import INSTALLED, Recipe, SourceProvider, refuse_foreign, refuse_other_flags
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
+_TITLE = "s2n-tls"
 AWSLC = SubjectRef.parse("awslc@crate/0.47.0")
 """If you change this, the ids of all kits of s2n-tls change."""
 _USUAL = ("-O3", "-ffunction-sections", "-fdata-sections", "-fPIC", "-std=c11", "-fgnu89-inline")
@@ -47,17 +48,16 @@ class S2nRecipe(Recipe):
         self._awslc = awslc
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
-        if target.is_foreign:
-            raise StepFailed(
-                "resolve", f"s2n-tls can only be built for this machine, not for {target.machine}", "build it there"
-            )
-        if flags:
-            raise StepFailed("resolve", f"s2n-tls is built without flags, unlike {', '.join(flags)}")
+        refuse_foreign(_TITLE, target)
+        refuse_other_flags(_TITLE, flags, ())
         return _USUAL
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         (crate,) = self._awslc.resolve(AWSLC, attempt, refresh=False).packages
         return (crate.model_copy(update={"name": crate.name.removeprefix("crate ")}),)
+
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        return (f"awslc: {self._awslc.resolve(AWSLC, attempt, refresh=False).fingerprint}",)
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         files = sorted(str(path.relative_to(source)) for path in source.glob("lib/**/*.c") if _is_compiled(path))

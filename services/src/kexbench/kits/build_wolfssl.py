@@ -15,7 +15,7 @@ from pathlib import Path
 from kexbench.kits.autotools import Autotools, knows, refuse_unknown
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED, Recipe
+from kexbench.kits.source import INSTALLED, Recipe, need_tools, refuse_foreign
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
@@ -84,10 +84,7 @@ class WolfsslRecipe(Recipe):
         self._jobs = jobs
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
-        if target.is_foreign:
-            raise StepFailed(
-                "resolve", f"wolfSSL can only be built for this machine, not for {target.machine}", "build it there"
-            )
+        refuse_foreign("wolfSSL", target)
         own = [flag for flag in flags if flag != _NO_ASSEMBLY]
         wrong = [flag for flag in own if not flag.startswith(_FLAGS)]
         if wrong:
@@ -102,9 +99,7 @@ class WolfsslRecipe(Recipe):
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         if not (source / "configure.ac").is_file():
             raise StepFailed("compile", "the sources of wolfSSL have no configure.ac", "")
-        for tool, package in _TOOLS.items():
-            if shutil.which(tool) is None:
-                raise StepFailed("compile", f"{tool} is not installed", f"apt-get install {package}")
+        need_tools(_TOOLS)
         attempt.run(["autoreconf", "-if"], stage="compile", timeout_s=600, folder=source)
         configure = (source / "configure").read_text(encoding="utf-8", errors="replace")
         refuse_unknown(tuple(word for word in words if word not in _USUAL), configure)

@@ -18,6 +18,7 @@ from pathlib import Path
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.libraries import CRATES, LIBRARIES, Crate, VersionOfCrate
 from kexbench.domain.versions import version_key
+from kexbench.kits.cargo import users_cargo_home
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
@@ -54,7 +55,7 @@ class CrateOrigin:
     name = "crate"
 
     def __init__(self, cargo_home: Path | None = None) -> None:
-        self._home = cargo_home or Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+        self._home = cargo_home or users_cargo_home()
 
     def describe(self) -> str:
         crates = " or ".join(f"{LIBRARIES[library].title}'s in {crate.name}" for library, crate in CRATES.items())

@@ -5,7 +5,7 @@ links again but compiles no library again. A failed build leaves only its log.
 """
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -78,6 +78,11 @@ class Recipe(Protocol):
         """Other inputs of the build, such as a library that is built first."""
         return ()
 
+    def decisive(self, attempt: Attempt) -> tuple[str, ...]:
+        """What else determines the build, such as the compiler of another language than C, or how a library below it is
+        built. Another text gives another build. Raises StepFailed."""
+        return ()
+
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         """Build the unpacked sources and install headers and libraries into the folder `installed`."""
         ...
@@ -120,6 +125,7 @@ class SourceProvider:
         decisive = [
             *(ref.library, recipe.revision, sources.identity, words, profile.id),
             [package.model_dump() for package in packages],
+            *recipe.decisive(attempt),
         ]
         return Resolution(
             ref=ref,
@@ -158,6 +164,26 @@ class SourceProvider:
             shutil.rmtree(unpacked)
 
         return self._builds.built(name, build, attempt)
+
+
+def refuse_foreign(title: str, target: Target, remedy: str = "build it there") -> None:
+    """Raises StepFailed for another architecture than this machine's."""
+    if target.is_foreign:
+        raise StepFailed("resolve", f"{title} can only be built for this machine, not for {target.machine}", remedy)
+
+
+def refuse_other_flags(title: str, flags: Iterable[str], known: Collection[str]) -> None:
+    """Raises StepFailed for flags that are not among the `known` ones of a library."""
+    if wrong := ", ".join(flag for flag in flags if flag not in known):
+        has = f"'s flags are {', '.join(known)}" if known else " is built without flags"
+        raise StepFailed("resolve", f"{title}{has}, unlike {wrong}")
+
+
+def need_tools(packages: Mapping[str, str]) -> None:
+    """Raises StepFailed for the first program that is missing. `packages` has Debian's package of each."""
+    for tool, package in packages.items():
+        if shutil.which(tool) is None:
+            raise StepFailed("compile", f"{tool} is not installed", f"apt-get install {package}")
 
 
 def compiler_name(compiler: str, attempt: Attempt) -> str:

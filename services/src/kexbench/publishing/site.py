@@ -144,7 +144,7 @@ class _Publication:
         shown = Narrowing(kinds, chosen, measured, list(pairs))
         steps = [partial(self._store, "matrix", _place(matrix), matrix) for matrix in matrices]
         steps.append(partial(self._overview, shown))
-        steps += [partial(self._stacks, host, libraries, chosen) for host in ({}, *map(_host, kinds))]
+        steps.append(partial(self._stacks, kinds, libraries, chosen))
         for case_id, on in _kinds_by_case(measured).items():
             steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
         for metric, by_case in measured.items():
@@ -207,9 +207,9 @@ class _Publication:
     def _overview(self, shown: Narrowing) -> None:
         self._store("overview", {}, shown.overview(self._api.get(Overview, "/overview")))
 
-    def _stacks(self, host: Query, libraries: Sequence[str], chosen: Collection[str]) -> None:
-        """The newest versions of libraries, in the usual protocol and in each. The mix is the usual one, since a reader
-        may ask for any."""
+    def _stacks(self, kinds: Sequence[HostKind], libraries: Sequence[str], chosen: Collection[str]) -> None:
+        """The newest versions of libraries on each host kind, in the usual protocol and in each. The one with most of
+        them is shown first, as by the API. The mix is the usual one, since a reader may ask for any."""
 
         def answered(query: Query) -> Stacks:
             answer = self._api.get(Stacks, _address("/stacks", query, library=libraries))
@@ -218,11 +218,17 @@ class _Publication:
                 return answer
             return self._api.get(Stacks, _address("/stacks", query, library=shown)) if shown else without_stacks(answer)
 
-        usual = answered(host)
-        self._store("stacks", host, usual)
-        for protocol in usual.protocols:
-            query = host | {"protocol": str(protocol)}
-            self._store("stacks", query, answered(query))
+        usual = {kind: answered(_host(kind)) for kind in kinds}
+        first = max(kinds, key=lambda kind: len(usual[kind].stacks))
+        for kind, answer in usual.items():
+            addresses = [_host(kind), *([{}] if kind == first else [])]
+            for query in addresses:
+                self._store("stacks", query, answer)
+            for protocol in answer.protocols:
+                of_protocol = {"protocol": str(protocol)}
+                table = answer if protocol == answer.protocol else answered(_host(kind) | of_protocol)
+                for query in addresses:
+                    self._store("stacks", query | of_protocol, table)
 
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing

@@ -67,8 +67,8 @@ def count_invocation(
 def count(setting: Setting, reference: str, side: CountedSide) -> tuple[Profile, Negotiated]:
     """One handshake's instructions of a side, and what both sides agreed on. Raises Dropped."""
     library = LIBRARIES[setting.job_input.kits[reference].manifest.library]
-    if not library.runs_in_valgrind:
-        raise _uncountable(f"{library.title} does not run in valgrind, so its instructions cannot be counted")
+    if library.uncountable:
+        raise _uncountable(library.uncountable)
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise _uncountable("valgrind is not installed: install it, such as with apt install valgrind")

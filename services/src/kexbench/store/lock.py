@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+_INODE = "inode"
+"""Of the lock's own file, in what it says."""
+
 
 @dataclass(frozen=True)
 class ServiceAddress:
@@ -43,17 +46,22 @@ class StoreLock:
     def publish(self, address: ServiceAddress) -> None:
         """Publish the owner's address to other processes of this user. Raises OSError."""
         assert self._file is not None
-        content = json.dumps(asdict(address)).encode()
+        descriptor = self._file.fileno()
+        content = json.dumps({**asdict(address), _INODE: os.fstat(descriptor).st_ino}).encode()
         try:
-            os.pwrite(self._file.fileno(), content, 0)
+            os.pwrite(descriptor, content, 0)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
 
     def read(self) -> ServiceAddress | None:
-        """The published address; None while the owner is starting."""
+        """The published address; None while the owner is starting, and in a copied home, whose file names the owner of
+        another store."""
         try:
-            return ServiceAddress(**json.loads(self._path.read_bytes()))
-        except (OSError, ValueError, TypeError):
+            with self._path.open("rb") as file:
+                content = json.load(file)
+                is_copied = content.pop(_INODE) != os.fstat(file.fileno()).st_ino
+            return None if is_copied else ServiceAddress(**content)
+        except (OSError, ValueError, TypeError, KeyError):
             return None
 
     def release(self) -> None:

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// In views: this side can't tell.
+pub const UNKNOWN: c_int = -1;
 pub const NONE: c_int = 0;
 pub const SERVER: c_int = 1;
 pub const WAIT: c_int = 0;

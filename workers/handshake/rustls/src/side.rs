@@ -4,7 +4,9 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, Connection, HandshakeKind, ServerConfig, ServerConnection};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, ServerConfig, ServerConnection,
+};
 
 use crate::border::{self, Failure, ForeignCase, ForeignView, Pipes};
 use crate::configure;
@@ -217,8 +219,13 @@ impl Live {
         if let Some(suite) = connection.negotiated_cipher_suite() {
             view.suite = u16::from(suite.suite()).into();
         }
-        let group = connection.negotiated_key_exchange_group();
-        view.group = group.map_or(border::NONE, |group| u16::from(group.name()).into());
+        view.group = match connection.negotiated_key_exchange_group() {
+            Some(group) => u16::from(group.name()).into(),
+            // A TLS 1.3 handshake of rustls always exchanges keys, but 0.23.12 does not tell the group of a server that
+            // resumes. The client tells it.
+            None if connection.protocol_version() == Some(ProtocolVersion::TLSv1_3) => border::UNKNOWN,
+            None => border::NONE,
+        };
         view.resumed = resumed.into();
         // Each side knows what the other signed with.
         if is_client {

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::mem::{size_of_val, MaybeUninit};
+use std::mem::{size_of, size_of_val, MaybeUninit};
 use std::ptr;
 use std::sync::{Arc, RwLock};
 
@@ -183,15 +183,20 @@ impl ClientSessionStore for Sessions {
     }
 }
 
-/// Another value for the same ticket. rustls takes each ticket once, so its type has no such copy: all of it is plain
-/// but the part that it dereferences to, which can be cloned, and QUIC's parameters, which are empty.
+/// Another value for the same ticket. rustls gives each ticket once, so its type has no copy, no codec and no constructor
+/// for others: there is no safe way. What owns memory in it is the part that it dereferences to, which can be cloned. In
+/// each version from 0.23.12 to 0.23.46 (`Tls13ClientSessionValue` in src/msgs/persist.rs) the rest is a reference, two
+/// numbers and the bytes of QUIC's parameters. A version with anything else is refused by its size.
 fn copy(value: &Tls13ClientSessionValue) -> Tls13ClientSessionValue {
+    const REST: usize = size_of::<(&(), u32, u32, Vec<u8>)>();
     fn with<Common: Clone>(value: &Tls13ClientSessionValue, common: &Common) -> Tls13ClientSessionValue {
         let offset = (common as *const Common as usize).wrapping_sub(value as *const _ as usize);
-        assert!(offset <= size_of_val(value) - size_of_val(common) && value.quic_params().is_empty());
+        assert!(offset <= size_of_val(value) - size_of_val(common), "the clone is part of the value");
+        assert_eq!(size_of_val(value), size_of_val(common) + REST, "this version of rustls keeps other sessions");
+        assert!(value.quic_params().is_empty(), "a session of TLS over a stream has no parameters of QUIC");
         let mut copied = MaybeUninit::<Tls13ClientSessionValue>::uninit();
-        // SAFETY: bytes of plain fields and of an empty vector, which owns nothing; the clone goes over the one part
-        // that owns something.
+        // SAFETY: a reference, numbers and an empty vector own nothing, so that two values may have the same bytes of
+        // them; the clone goes over the one part that owns something, before anything reads it.
         unsafe {
             ptr::copy_nonoverlapping(value, copied.as_mut_ptr(), 1);
             copied.as_mut_ptr().byte_add(offset).cast::<Common>().write(common.clone());
