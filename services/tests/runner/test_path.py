@@ -166,7 +166,7 @@ def test_quantiles_are_values_that_were_measured() -> None:
 @pytest.mark.parametrize(
     ("path", "changes", "kind", "reason"),
     [
-        ("50ms", {"late_packets": 1}, OutcomeKind.ERROR, "this machine did not hold the path: 2.3% of the packets"),
+        ("50ms", {"late_packets": 1}, OutcomeKind.ERROR, "this machine did not hold the path: more than 1% of its"),
         (
             "50ms",
             {"connections": 3, "failures": {"timeout": 1}, "first_failure": "no answer"},
@@ -192,6 +192,12 @@ def test_a_path_that_was_not_what_was_asked_for_is_an_outcome(
     with pytest.raises(Dropped, match=reason) as caught:
         check_path(record, request_of(path))
     assert caught.value.kind is kind
+
+
+def test_how_late_packets_were_is_the_detail_so_that_outcomes_of_one_kind_are_one_line() -> None:
+    with pytest.raises(Dropped) as caught:
+        check_path(a_record(late_packets=1), request_of())
+    assert caught.value.detail == "2.3% of the packets, the last of them by 1.0 ms"
 
 
 def test_the_loss_explains_a_few_timeouts() -> None:

@@ -20,10 +20,16 @@ from kexbench.runner.records import Batch, PathConnections, Ready
 
 MOST_LATE = 0.01
 """Of a path's packets. One that carries more of them too late is not the path that was asked for."""
+TRIES = 3
+"""Of a path that the machine does not hold, since other programs ran. The same seed loses the same packets."""
 LEAST_ROUND_TRIP_MS = 5
 """On a shorter round trip, what the machine takes is no longer small beside it, so round trips are not counted."""
 MOST_TIMEOUTS_EXPLAINED = 0.001
 """The share of connections that may time out where packets are lost: those that lost a packet again and again."""
+NOT_HELD = (
+    f"this machine did not hold the path: more than {MOST_LATE:.0%} of its packets were late; use an idle machine with "
+    "two CPUs"
+)
 _TIMEOUT_NS, _LONGEST_TIMEOUT_NS = 10 * 10**9, 60 * 10**9
 _LONGEST_NS = 3600 * 10**9
 _MARGIN_S = 15.0
@@ -64,11 +70,13 @@ def connect_over_path(setting: Setting, reference: str, last: Batch | None, seed
     request = path_request(case, path, setting.job_input.measure.connections, seed, last)
     with setting.launch(reference, threads=2) as worker, worker_faults():
         expect(Ready, worker.ask(setup_request(case, setting.files), setup_timeout_s(case)))
-        answer = worker.ask(request.line(case.case_id), request.longest_s)
-    try:
-        record = expect(PathConnections, answer)
-    except Dropped as fault:
-        raise with_remedy(fault, probe()) from None
+        for _ in range(TRIES):
+            try:
+                record = expect(PathConnections, worker.ask(request.line(case.case_id), request.longest_s))
+            except Dropped as fault:
+                raise with_remedy(fault, probe()) from None
+            if record.late_share <= MOST_LATE:
+                break
     check_path(record, request)
     return path_samples(reference, case, path, record, _handshake_cpu_ns(last))
 
@@ -118,17 +126,14 @@ def check_path(record: PathConnections, request: PathRequest) -> None:
     if record.connections + failures.total != wanted:
         raise Dropped(OutcomeKind.ERROR, f"{record.connections} of {wanted} connections over the path were made")
     if record.late_share > MOST_LATE:
-        raise Dropped(OutcomeKind.ERROR, _not_held(record))
+        raise Dropped(OutcomeKind.ERROR, NOT_HELD, _lateness(record, request))
     if not request.rate_bit_s and (record.client_dropped_packets or record.server_dropped_packets):
         raise Dropped(OutcomeKind.ERROR, "the path dropped packets without a limit of its rate")
 
 
-def _not_held(record: PathConnections) -> str:
-    slowest = f", the slowest by {record.delay_max_ns / 1e6:,.1f} ms" if record.delay_max_ns is not None else ""
-    return (
-        f"this machine did not hold the path: {record.late_share:.1%} of the packets were late, more than "
-        f"{MOST_LATE:.0%}{slowest}; use an idle machine with two CPUs, or fewer measure.connections"
-    )
+def _lateness(record: PathConnections, request: PathRequest) -> str:
+    late_ns = max(0, (record.delay_max_ns or 0) - request.round_trip_ns // 2)
+    return f"{record.late_share:.1%} of the packets, the last of them by {late_ns / 1e6:,.1f} ms"
 
 
 def with_remedy(fault: Dropped, tried: PathProbe) -> Dropped:
