@@ -344,9 +344,7 @@ def a_line(bisection_id: str = "b" * 20, commits: int = 3) -> Line:
     return Line(bisection_id=bisection_id, commits=tuple(found))
 
 
-def a_cause(
-    after: str = "1.1", *, kind: AlertKind = AlertKind.UPGRADE, metric: Metric = Metric.CPU_NS
-) -> Cause:
+def a_cause(after: str = "1.1", *, kind: AlertKind = AlertKind.UPGRADE, metric: Metric = Metric.CPU_NS) -> Cause:
     """Of an upgrade from 1.0; or of what is stale, for that reason."""
     if kind is AlertKind.STALE:
         return Cause(kind=kind, library=None, before="", after=after)

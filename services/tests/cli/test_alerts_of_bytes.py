@@ -34,4 +34,7 @@ def test_a_larger_hello_is_one_alert_with_its_values_and_a_smaller_one_none(cli:
         assert cli("alerts", "--metric", "server_bytes").out.startswith("no alerts")
         verdict = served.ask("GET", f"/runs/{run_id}/verdict")
         assert "more client bytes" in verdict["sentence"]
-        assert [(change["more"] > 0, change["less"] > 0) for change in verdict["exact"]] == [(True, False), (False, True)]
+        assert [(change["more"] > 0, change["less"] > 0) for change in verdict["exact"]] == [
+            (True, False),
+            (False, True),
+        ]
