@@ -121,7 +121,7 @@ export function mostOf({ cause, most, before, after, cells }: Largest): string {
 /** A change, with both values where it is not CPU time, of which people read the share. */
 export function sizeOf(metric: Metric, { move, before, after }: Pick<AlertCell, "move" | "before" | "after">): string {
   const change = move ? moveText(move) : "";
-  if (metric === CPU_TIME || before == null || after == null) return change;
+  if (metric === CPU_TIME || typeof before !== "number" || typeof after !== "number") return change;
   return `${costs(before, after, metric)}${change && ` (${change})`}`;
 }
 
