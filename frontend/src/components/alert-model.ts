@@ -119,7 +119,10 @@ export function mostOf({ cause, most, before, after, cells }: Largest): string {
 }
 
 /** A change, with both values where it is not CPU time, of which people read the share. */
-export function sizeOf(metric: Metric, { move, before, after }: Pick<AlertCell, "move" | "before" | "after">): string {
+export function sizeOf(
+  metric: Metric,
+  { move, before, after }: Pick<AlertCell, "move" | "before" | "after">,
+): string {
   const change = move ? moveText(move) : "";
   if (metric === CPU_TIME || typeof before !== "number" || typeof after !== "number") return change;
   return `${costs(before, after, metric)}${change && ` (${change})`}`;
@@ -264,7 +267,8 @@ export function outcomeChip(outcome: Outcome): string {
 /** "2 of 12 comparisons look slower, 1 looks faster, 3 are unresolved" */
 export function screenedText({ metric, compared, more, less, unresolved }: ScreenedUpgrade): string {
   const isTime = metric === undefined || metric === CPU_TIME;
-  const verb = (amount: number) => (isTime ? (amount === 1 ? "looks" : "look") : amount === 1 ? "has" : "have");
+  const verb = (amount: number) =>
+    isTime ? (amount === 1 ? "looks" : "look") : amount === 1 ? "has" : "have";
   const [up, down] = isTime ? ["slower", "faster"] : [`more ${metricWords(metric)}`, "less"];
   const total = count(compared, "comparison");
   const parts = [

@@ -5,7 +5,15 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/api/generated";
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
-import { groupsOf, looksText, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
+import {
+  groupsOf,
+  looksText,
+  mostOf,
+  statusChoices,
+  statusesOf,
+  subjectOf,
+  termsOf,
+} from "@/components/alert-model";
 import { storyOf } from "@/components/compared-ends";
 import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
@@ -80,16 +88,19 @@ function UnderConfirmation({ suspicions }: { suspicions: Suspicion[] }) {
     <section>
       <h2>Being confirmed</h2>
       <ul className="plain">
-        {suspicions.map(({ confirmation_run, library, metrics, before, after, cells, state, expected_end_at }) => (
-          <li key={confirmation_run}>
-            <Link {...paths.upgrade(library, before.subject, after.subject)}>
-              {before.label} → {after.version}
-            </Link>{" "}
-            {looksText(metrics)} in {count(cells, "case")}.{" "}
-            <Link {...paths.run(confirmation_run)}>A run of its own</Link> decides: <RunState state={state} />
-            {expected_end_at && `, until about ${dateTime(expected_end_at)}`}
-          </li>
-        ))}
+        {suspicions.map(
+          ({ confirmation_run, library, metrics, before, after, cells, state, expected_end_at }) => (
+            <li key={confirmation_run}>
+              <Link {...paths.upgrade(library, before.subject, after.subject)}>
+                {before.label} → {after.version}
+              </Link>{" "}
+              {looksText(metrics)} in {count(cells, "case")}.{" "}
+              <Link {...paths.run(confirmation_run)}>A run of its own</Link> decides:{" "}
+              <RunState state={state} />
+              {expected_end_at && `, until about ${dateTime(expected_end_at)}`}
+            </li>
+          ),
+        )}
       </ul>
     </section>
   );
@@ -122,7 +133,7 @@ function Choices({ page: { counts } }: { page: AlertPage }) {
         value={metric}
         choices={[
           { value: "" as const, label: "all" },
-          ...metrics.map(({ name, title }) => ({ value: name, label: title })),
+          ...metrics.map(({ metric: value, title }) => ({ value, label: title })),
         ]}
         choose={(chosen) => change({ metric: chosen || undefined })}
       />
