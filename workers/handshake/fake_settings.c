@@ -104,6 +104,7 @@ bool fake_settings_parse(const char *text, struct fault *fault) {
             return false;
     }
     if (!fits_hello(settings.client_hello_bytes) || !fits_hello(settings.server_hello_bytes))
-        return fault_set(fault, FAULT_ERROR, "--fake: a hello has from %d to %d bytes", FAKE_HELLO_MIN, FAKE_HELLO_MAX);
+        return fault_set(fault, FAULT_ERROR, "--fake: a hello has from %d to %d bytes", FAKE_HELLO_MIN,
+                         FAKE_HELLO_MAX);
     return true;
 }
