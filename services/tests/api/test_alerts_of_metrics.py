@@ -1,6 +1,8 @@
 """Alerts of other metrics than CPU time: exact ones are raised at once, others confirmed like CPU time; improvements
 raise none."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from kexbench.alerts.replaying import replay
@@ -8,15 +10,16 @@ from kexbench.alerts.screening import cells_between
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.notifications import next_message
 from kexbench.domain.alerts import Alert
 from kexbench.domain.metrics import WATCHED, Metric
 from kexbench.domain.notifications import BY_DAY, ChannelRule
 from kexbench.domain.runs import Run, Trigger
+from kexbench.notify.letters import letter_of
 from kexbench.notify.writing import improvements_of
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.analysing import Stage, a_spec
 from tests.api.conftest import SECRET, ClientOf
-from tests.api.test_alerts import as_person
 from tests.builders import newest_runs
 
 ROOT = "http://localhost"
@@ -134,14 +137,17 @@ def test_metrics_of_one_upgrade_are_one_confirmation_run_and_one_message(stage: 
     stage.measured(a_spec(rule=rule))
     stage.advance()
     assert metrics_of(stage.alerts()) == {BYTES, ROUND_TRIPS}
-    app = create_app(stage.store, LocalGatekeeper(SECRET), None, channels=[ChannelRule(name="team")])
-    with client_of(app) as client:
-        sent = client.post(f"{ROOT}{API_PREFIX}/notifications/next", headers=as_person()).json()
-        assert {each["title"] for each in sent["notifications"]} == {
-            "fake 1.1 has more server bytes than 1.0: up to 1,482 → 2,663 B (+79.7%), 7 cases",
-            "fake 1.1 has more round trips than 1.0: up to 1 → 2 (+100.0%), 7 cases",
-        }
-        assert client.post(f"{ROOT}{API_PREFIX}/notifications/next", headers=as_person()).json() is None
+    team, now = [ChannelRule(name="team")], datetime.now(UTC)
+    sent = next_message(stage.store, team, now)
+    assert sent is not None
+    assert {each.title for each in sent.notifications} == {
+        "fake 1.1 has more server bytes than 1.0: up to 1,482 → 2,663 B (+79.7%), 7 cases",
+        "fake 1.1 has more round trips than 1.0: up to 1 → 2 (+100.0%), 7 cases",
+    }
+    letter = letter_of("k", sent.notifications, "https://kexbench.example.org")
+    assert letter.title == "fake 1.0 → 1.1: 2 regressions"
+    assert next_message(stage.store, team, now) is None
+    with client_of(create_app(stage.store, LocalGatekeeper(SECRET), None)) as client:
         (suspicion,) = client.get(f"{ROOT}{API_PREFIX}/alerts").json()["confirming"]
         assert suspicion["metrics"] == ["cpu_ns", "server_cpu_ns"]
         chosen = client.get(f"{ROOT}{API_PREFIX}/alerts", params={"metric": "round_trips"}).json()

@@ -39,7 +39,6 @@ from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Metric
 from kexbench.domain.runs import Run
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
-from kexbench.domain.upgrades import SIDES
 from kexbench.planning.rules import rule_of
 from kexbench.queue.runs import one_at_a_time
 from kexbench.queue.supplies import LocalSupplies, Supplies
@@ -200,8 +199,7 @@ class Analyst:
         """Count instructions for new findings, and add what they show to their alerts."""
         now = self._clock()
         rows = self._store.alert_rows()
-        timed = SIDES.values()
-        ids = [row.alert_id for row in rows if row.metric in timed and status_of(row.steps, now) in UNSETTLED]
+        ids = [row.alert_id for row in rows if row.metric is Metric.CPU_NS and status_of(row.steps, now) in UNSETTLED]
         events = self._store.events_of_alerts(ids) if ids else []
         for alert_id, of_alert in groupby(events, key=lambda event: event.alert_id):
             waiting = unexplained(list(of_alert), now)
