@@ -24,6 +24,12 @@ export function nounOf(metric: Metric): string {
   return unit === "bytes" ? "bytes" : metric.replace(/^(client|server)_/, "").replaceAll("_", " ");
 }
 
+/** In sentences: "CPU time", "server bytes", "handshake p99 time". */
+export function metricWords(metric: Metric): string {
+  const text = metric.replace(/_ns$/, "").replaceAll("_", " ").replace("cpu", "CPU time");
+  return unitOf(metric) !== "ns" || text.includes("time") ? text : `${text} time`;
+}
+
 /** The same as the head of a column. */
 export function costTitle(metric: Metric): string {
   const noun = nounOf(metric);
@@ -84,6 +90,11 @@ export function cost(value: number, metric: Metric): string {
   }
 }
 
+/** "1,482 → 2,663 B" */
+export function costs(before: number, after: number, metric: Metric): string {
+  return `${cost(before, metric).split(" ")[0]} → ${cost(after, metric)}`;
+}
+
 /** "[1,770, 1,779] µs", or "no interval". */
 export function interval({ low, high }: Pick<Estimate, "low" | "high">, metric: Metric): string {
   if (low === null || high === null) return "no interval";
@@ -130,9 +141,10 @@ export function percentInterval({ low, high }: Pick<Ratio, "low" | "high">): str
   return `[${percent(low)}, ${percent(high)}]`;
 }
 
-/** "+2.0% [+1.8%, +2.2%]" */
+/** "+2.0% [+1.8%, +2.2%]", or "+2.0%" of an exact number. */
 export function moveText(move: Ratio): string {
-  return `${percent(move.ratio)} ${percentInterval(move)}`;
+  const change = percent(move.ratio);
+  return move.low === move.high ? change : `${change} ${percentInterval(move)}`;
 }
 
 /** The interval of a rate or a factor: "[1,230, 1,260]", "[3.10, 3.18]". */

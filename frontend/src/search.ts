@@ -266,6 +266,7 @@ export const alertsSearch = v.object({
   status: oneOf([...STATUSES, "all"]),
   /** absent: all */
   library: text,
+  metric: oneOf(METRIC_NAMES),
   before: text,
 });
 

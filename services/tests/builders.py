@@ -344,11 +344,11 @@ def a_line(bisection_id: str = "b" * 20, commits: int = 3) -> Line:
     return Line(bisection_id=bisection_id, commits=tuple(found))
 
 
-def a_cause(after: str = "1.1", *, kind: AlertKind = AlertKind.UPGRADE) -> Cause:
+def a_cause(after: str = "1.1", *, kind: AlertKind = AlertKind.UPGRADE, metric: Metric = Metric.CPU_NS) -> Cause:
     """Of an upgrade from 1.0; or of what is stale, for that reason."""
     if kind is AlertKind.STALE:
         return Cause(kind=kind, library=None, before="", after=after)
-    return Cause(kind=kind, library="fake", before="1.0", after=after)
+    return Cause(kind=kind, library="fake", metric=metric, before="1.0", after=after)
 
 
 def a_finding(run_id: str = "confirming", *, case_id: str = RSA, ratio: float = 1.05) -> Finding:

@@ -174,7 +174,7 @@ static void spend(struct side *side, int64_t spent_ns) {
 /* One TLS record of so many bytes, header included. */
 static void write_record(struct side *side, unsigned char type, const unsigned char *body, size_t body_bytes,
                          size_t bytes) {
-    static const unsigned char blank[1024];
+    static const unsigned char blank[FAKE_HELLO_MAX];
     unsigned char header[5] = {type, 3, 3, (unsigned char)((bytes - 5) >> 8), (unsigned char)(bytes - 5)};
     pipe_write(side->pipes.out, header, sizeof header);
     pipe_write(side->pipes.out, body, body_bytes);
@@ -242,9 +242,9 @@ static enum progress step(struct side *side, struct fault *fault) {
     bool done = ++side->turns == last;
     spend(side, done ? side->left_ns : side->left_ns / (int64_t)last);
     if (side->role == ROLE_SERVER && !done)
-        write_server_hello(side, 800);
+        write_server_hello(side, (size_t)settings.server_hello_bytes);
     else if (side->role == ROLE_CLIENT && side->turns == 1)
-        write_client_hello(side, 200);
+        write_client_hello(side, (size_t)settings.client_hello_bytes);
     else if (side->role == ROLE_SERVER || !done)
         write_record(side, 23, NULL, 0, side->role == ROLE_CLIENT ? 200 : 800);
     return done ? PROGRESS_DONE : PROGRESS_WAIT;

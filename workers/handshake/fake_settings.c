@@ -14,6 +14,8 @@ struct fake_settings settings = {.version = "1.0",
                                  .background_ns = 1000,
                                  .noise_ppm = 10000,
                                  .step_ppm = MILLION,
+                                 .client_hello_bytes = 200,
+                                 .server_hello_bytes = 800,
                                  .emulated = -1,
                                  .fail_after = NEVER,
                                  .mismatch_after = NEVER,
@@ -35,6 +37,8 @@ static const struct {
     {"step_after", &settings.step_after, 1},
     {"contention", &settings.contention_ppm, 1000000},
     {"coherency", &settings.coherency_ppm, 1000000},
+    {"client_hello_bytes", &settings.client_hello_bytes, 1},
+    {"server_hello_bytes", &settings.server_hello_bytes, 1},
     {"emulated", &settings.emulated, 1},
     {"unsupported", &settings.unsupported, 1},
     {"fail_after", &settings.fail_after, 1},
@@ -81,6 +85,10 @@ static bool apply(const char *name, const char *value, struct fault *fault) {
     return fault_set(fault, FAULT_ERROR, "--fake: can't use %.32s=%.32s", name, value);
 }
 
+static bool fits_hello(int64_t bytes) {
+    return bytes >= FAKE_HELLO_MIN && bytes <= FAKE_HELLO_MAX;
+}
+
 bool fake_settings_parse(const char *text, struct fault *fault) {
     char copy[512];
     if (text != NULL && strlen(text) >= sizeof copy)
@@ -95,5 +103,8 @@ bool fake_settings_parse(const char *text, struct fault *fault) {
         if (!apply(word, value, fault))
             return false;
     }
+    if (!fits_hello(settings.client_hello_bytes) || !fits_hello(settings.server_hello_bytes))
+        return fault_set(fault, FAULT_ERROR, "--fake: a hello has from %d to %d bytes", FAKE_HELLO_MIN,
+                         FAKE_HELLO_MAX);
     return true;
 }

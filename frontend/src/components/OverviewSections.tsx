@@ -51,7 +51,7 @@ function AlertList({ page: { alerts, next_before } }: { page: AlertPage }) {
               <AlertStatus status={alert.status} />
             </h3>
             <p className="said">{storyOf(alert)}</p>
-            {alert.most && (
+            {alert.cells > 0 && (
               <p>
                 <b className="verdict more">{mostOf(alert)}</b> in {count(alert.cells, "comparison")}
               </p>

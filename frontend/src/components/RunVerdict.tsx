@@ -20,6 +20,15 @@ export function RunVerdict({ runId }: { runId: string }) {
           </small>
         </p>
       )}
+      {(verdict.exact ?? []).length > 0 && (
+        <ul>
+          {verdict.exact?.map(({ metric, before, after, text }) => (
+            <li key={`${metric} ${before} ${after}`}>
+              {before} → {after}: {text}
+            </li>
+          ))}
+        </ul>
+      )}
       {missingText(verdict) && <p>{missingText(verdict)}</p>}
       <Culprits culprits={verdict.culprits} />
     </>

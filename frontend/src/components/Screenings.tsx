@@ -6,7 +6,7 @@ import type { HostMoved, ScreenedUpgrade, Screening } from "@/api/generated";
 import { screeningsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { count, dateTime, machineChange, percentInterval } from "@/format";
 import { paths } from "@/paths";
-import { outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
+import { CPU_TIME, outcomeChip, outcomeLabel, outcomeText, screenedText } from "./alert-model";
 import { titleOf } from "./compared-ends";
 import { HostName } from "./HostName";
 
@@ -42,8 +42,8 @@ function ScreeningEntry({ screening }: { screening: Screening }) {
         {upgrades.length === 0 && host_moves.length === 0 && ": no two versions of a library to compare"}
       </p>
       <ul className="specs">
-        {upgrades.map((upgrade) => (
-          <li key={`${upgrade.before.subject} ${upgrade.after.subject}`}>
+        {upgrades.filter(isNews).map((upgrade) => (
+          <li key={`${upgrade.metric} ${upgrade.before.subject} ${upgrade.after.subject}`}>
             <UpgradeEntry upgrade={upgrade} />
           </li>
         ))}
@@ -55,6 +55,11 @@ function ScreeningEntry({ screening }: { screening: Screening }) {
       </ul>
     </>
   );
+}
+
+/** Of other metrics than CPU time, which may be many, only what changed. */
+function isNews({ metric, more, less }: ScreenedUpgrade): boolean {
+  return metric === undefined || metric === CPU_TIME || more + less > 0;
 }
 
 function UpgradeEntry({ upgrade }: { upgrade: ScreenedUpgrade }) {

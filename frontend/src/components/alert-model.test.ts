@@ -10,6 +10,7 @@ import {
   deliveryText,
   endsOf,
   groupsOf,
+  looksText,
   mostOf,
   outcomeLabel,
   outcomeText,
@@ -27,6 +28,14 @@ const stale = anAlert({
   spec_names: ["nightly", "weekly"],
   most: null,
 });
+
+const bytes = anAlert({
+  cause: { ...anAlert().cause, metric: "server_bytes" },
+  most: { ratio: 1.797, low: 1.797, high: 1.797 },
+  before: 1482,
+  after: 2663,
+});
+const roundTrips = anAlert({ cause: { ...anAlert().cause, metric: "round_trips" } });
 
 function did(event: Partial<AlertEvent>): string {
   return deedOf({
@@ -59,6 +68,10 @@ it("alerts in words", async () => {
     "subject: stale specs": subjectOf(stale),
     "size: one comparison": mostOf(anAlert()),
     "size: several comparisons": mostOf(anAlert({ cells: 2 })),
+    "subject: server bytes": subjectOf(bytes),
+    "size: server bytes": mostOf(bytes),
+    "size: round trips where there were none": mostOf({ ...roundTrips, most: null, before: 0, after: 1 }),
+    looks: [looksText(["cpu_ns"]), looksText(["cpu_ns", "handshake_p99_ns"])],
     statuses: statusChoices({ open: 2, confirmed: 1, wrong: 4 }).map(({ label }) => label),
     sides: (["both", "client", "server"] as const).map(sideText),
     "terms: new": termsOf(anAlert(), TODAY),
@@ -89,6 +102,7 @@ it("alerts in words", async () => {
     ],
     "buttons and dialogs": ACTIONS.map((action) => `${actionTitle(action)}: ${actionMeaning(action)}`),
     "screening: suspicions": screenedText(screened),
+    "screening: server bytes": screenedText({ ...screened, metric: "server_bytes" }),
     "screening: one of each": screenedText({ ...screened, more: 1, less: 1, unresolved: 1 }),
     "screening: several of each": screenedText({ ...screened, more: 3, less: 2 }),
     "screening: no suspicion": screenedText({ ...screened, more: 0, less: 0, unresolved: 0 }),

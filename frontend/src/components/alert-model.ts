@@ -7,10 +7,11 @@ import type {
   AlertEvent,
   AlertSummary,
   Cause,
+  Metric,
   NotificationView,
   ScreenedUpgrade,
 } from "@/api/generated";
-import { count, dateTime, day, moveText } from "@/format";
+import { costs, count, dateTime, day, metricWords, moveText } from "@/format";
 import { type AlertsSearch, STATUSES } from "@/search";
 import type { Choice } from "@/ui/Fields";
 import { libraryTitle } from "./libraries";
@@ -40,10 +41,19 @@ export function chipOf(status: Status): string {
   }
 }
 
-/** "OpenSSL 3.0.19 → 3.5.4", "No new results for nightly, weekly" */
+/** "OpenSSL 3.0.19 → 3.5.4", the same with "more server bytes" where it is not CPU time, "No new results for nightly" */
 export function subjectOf({ cause, spec_names }: { cause: Cause; spec_names: string[] }): string {
   if (cause.kind === "stale") return `No new results for ${spec_names.join(", ")}`;
-  return `${libraryTitle(cause.library ?? "")} ${cause.before} → ${cause.after}`;
+  const metric = metricOf(cause);
+  const versions = `${libraryTitle(cause.library ?? "")} ${cause.before} → ${cause.after}`;
+  return metric === CPU_TIME ? versions : `${versions}: more ${metricWords(metric)}`;
+}
+
+export const CPU_TIME: Metric = "cpu_ns";
+
+/** What became more; CPU time in alerts of earlier releases. */
+export function metricOf({ metric }: Cause): Metric {
+  return metric ?? CPU_TIME;
 }
 
 /** Both ends of an upgrade in its page's address: subjects, because several subjects may have the same version. */
@@ -100,10 +110,22 @@ function groupTitle({ cause }: AlertSummary): string {
   return cause.kind === "stale" ? STALE : libraryTitle(cause.library ?? "");
 }
 
-/** "up to +8.4% [+8.0%, +8.8%]" */
-export function mostOf({ most, cells }: Pick<AlertSummary, "most" | "cells">): string {
-  if (!most) return "";
-  return `${cells > 1 ? "up to " : ""}${moveText(most)}`;
+type Largest = Pick<AlertSummary, "cause" | "most" | "before" | "after" | "cells">;
+
+/** "up to +8.4% [+8.0%, +8.8%]" of CPU time, "1,482 → 2,663 B (+79.7%)" of other metrics */
+export function mostOf({ cause, most, before, after, cells }: Largest): string {
+  const size = sizeOf(metricOf(cause), { move: most, before, after });
+  return size && cells > 1 ? `up to ${size}` : size;
+}
+
+/** A change, with both values where it is not CPU time, of which people read the share. */
+export function sizeOf(
+  metric: Metric,
+  { move, before, after }: Pick<AlertCell, "move" | "before" | "after">,
+): string {
+  const change = move ? moveText(move) : "";
+  if (metric === CPU_TIME || typeof before !== "number" || typeof after !== "number") return change;
+  return `${costs(before, after, metric)}${change && ` (${change})`}`;
 }
 
 /** "due 1 Dec 2026", "overdue since 1 Dec 2026"; `today` as a date such as 2026-12-01. */
@@ -220,6 +242,12 @@ export function changeOf(action: Action, form: FormData, saw: number): AlertChan
   };
 }
 
+/** "looks slower", "looks like more server CPU time" */
+export function looksText(metrics: readonly Metric[]): string {
+  if (metrics.every((metric) => metric === CPU_TIME)) return "looks slower";
+  return `looks like more ${metrics.map(metricWords).join(" and ")}`;
+}
+
 type Outcome = ScreenedUpgrade["outcome"];
 
 /** An outcome has the colour of the run state that is closest to it. */
@@ -237,13 +265,15 @@ export function outcomeChip(outcome: Outcome): string {
 }
 
 /** "2 of 12 comparisons look slower, 1 looks faster, 3 are unresolved" */
-export function screenedText({ compared, more, less, unresolved }: ScreenedUpgrade): string {
-  const look = (amount: number) => (amount === 1 ? "looks" : "look");
+export function screenedText({ metric, compared, more, less, unresolved }: ScreenedUpgrade): string {
+  const isTime = metric === undefined || metric === CPU_TIME;
+  const verb = (amount: number) =>
+    isTime ? (amount === 1 ? "looks" : "look") : amount === 1 ? "has" : "have";
+  const [up, down] = isTime ? ["slower", "faster"] : [`more ${metricWords(metric)}`, "less"];
   const total = count(compared, "comparison");
-  const slower = more === 0 ? `none of ${total} looks slower` : `${more} of ${total} ${look(more)} slower`;
   const parts = [
-    slower,
-    less > 0 ? `${less} ${look(less)} faster` : "",
+    more === 0 ? `none of ${total} ${verb(1)} ${up}` : `${more} of ${total} ${verb(more)} ${up}`,
+    less > 0 ? `${less} ${verb(less)} ${down}` : "",
     unresolved > 0 ? `${unresolved} ${unresolved === 1 ? "is" : "are"} unresolved` : "",
   ];
   return parts.filter(Boolean).join(", ");
@@ -261,7 +291,7 @@ export function outcomeText(outcome: Outcome): string {
     case "confirming":
       return "a confirmation run measures it with more invocations";
     case "confirmed":
-      return "the confirmation run confirmed the regression";
+      return "the regression is confirmed";
     case "not confirmed":
       return "the confirmation run did not find the regression";
     case "cannot confirm":

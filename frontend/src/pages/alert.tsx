@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertDetail } from "@/api/generated";
 import { alertOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { AlertCells } from "@/components/AlertCells";
+import { AlertCells, casesTitle } from "@/components/AlertCells";
 import { AlertControls } from "@/components/AlertControls";
 import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
-import { endsOf, subjectOf, termsOf } from "@/components/alert-model";
+import { CPU_TIME, endsOf, metricOf, subjectOf, termsOf } from "@/components/alert-model";
 import { Culprits } from "@/components/Culprits";
 import { storyOf } from "@/components/compared-ends";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
@@ -51,6 +51,7 @@ export function AlertPage() {
 function Findings({ detail }: { detail: AlertDetail }) {
   const { alert, events } = detail;
   const { cause } = alert;
+  const metric = metricOf(cause);
   const today = new Date().toISOString().slice(0, 10);
   return (
     <>
@@ -69,8 +70,8 @@ function Findings({ detail }: { detail: AlertDetail }) {
       <AlertControls key={alert.alert_id} detail={detail} />
       {alert.cells.length > 0 && (
         <section>
-          <h2>Slower cases</h2>
-          <AlertCells cells={alert.cells} subjects={subjectOf(alert)} />
+          <h2>{casesTitle(metric)}</h2>
+          <AlertCells cells={alert.cells} metric={metric} subjects={subjectOf(alert)} />
         </section>
       )}
       {cause.kind === "upgrade" && cause.library && (
@@ -79,7 +80,7 @@ function Findings({ detail }: { detail: AlertDetail }) {
             <Link {...paths.upgrade(cause.library, ...endsOf(alert))}>Full upgrade report</Link>
           </p>
           <FindCommitOfRun runId={alert.run_ids[0]} />
-          {alert.subjects && (
+          {alert.subjects && metric === CPU_TIME && (
             <Why library={cause.library} subjects={alert.subjects} title={subjectOf(alert)} />
           )}
         </>

@@ -5,7 +5,15 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertPage, AlertSummary, UnderConfirmation as Suspicion } from "@/api/generated";
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
-import { groupsOf, mostOf, statusChoices, statusesOf, subjectOf, termsOf } from "@/components/alert-model";
+import {
+  groupsOf,
+  looksText,
+  mostOf,
+  statusChoices,
+  statusesOf,
+  subjectOf,
+  termsOf,
+} from "@/components/alert-model";
 import { storyOf } from "@/components/compared-ends";
 import { Notifications } from "@/components/Notifications";
 import { RunState } from "@/components/RunState";
@@ -28,15 +36,21 @@ const EXAMPLE = `alerts:
   relevant: 1%
   notify: [crypto-team]`;
 
-export const firstAnswer = ({ status, library, before }: AlertsSearch) =>
+export const firstAnswer = ({ status, library, metric, before }: AlertsSearch) =>
   alertsOptions({
-    query: { status: statusesOf(status), library: library ? [library] : undefined, before, limit: PAGE },
+    query: {
+      status: statusesOf(status),
+      library: library ? [library] : undefined,
+      metric: metric ? [metric] : undefined,
+      before,
+      limit: PAGE,
+    },
   });
 
 export function AlertsPage() {
-  const { status, library, before } = route.useSearch();
+  const { status, library, metric, before } = route.useSearch();
   const alerts = useQuery({
-    ...firstAnswer({ status, library, before }),
+    ...firstAnswer({ status, library, metric, before }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });
@@ -58,8 +72,8 @@ export function AlertsPage() {
         <Loading what="the alerts" />
       )}
       <nav className="pager" aria-label="Pages of alerts">
-        {before && <Link {...paths.alerts({ status, library })}>Newest</Link>}
-        {next && <Link {...paths.alerts({ status, library, before: next })}>Older</Link>}
+        {before && <Link {...paths.alerts({ status, library, metric })}>Newest</Link>}
+        {next && <Link {...paths.alerts({ status, library, metric, before: next })}>Older</Link>}
       </nav>
       <Screenings />
       <Notifications />
@@ -74,24 +88,27 @@ function UnderConfirmation({ suspicions }: { suspicions: Suspicion[] }) {
     <section>
       <h2>Being confirmed</h2>
       <ul className="plain">
-        {suspicions.map(({ confirmation_run, library, before, after, cells, state, expected_end_at }) => (
-          <li key={confirmation_run}>
-            <Link {...paths.upgrade(library, before.subject, after.subject)}>
-              {before.label} → {after.version}
-            </Link>{" "}
-            looks slower in {count(cells, "case")}.{" "}
-            <Link {...paths.run(confirmation_run)}>A run of its own</Link> decides: <RunState state={state} />
-            {expected_end_at && `, until about ${dateTime(expected_end_at)}`}
-          </li>
-        ))}
+        {suspicions.map(
+          ({ confirmation_run, library, metrics, before, after, cells, state, expected_end_at }) => (
+            <li key={confirmation_run}>
+              <Link {...paths.upgrade(library, before.subject, after.subject)}>
+                {before.label} → {after.version}
+              </Link>{" "}
+              {looksText(metrics)} in {count(cells, "case")}.{" "}
+              <Link {...paths.run(confirmation_run)}>A run of its own</Link> decides:{" "}
+              <RunState state={state} />
+              {expected_end_at && `, until about ${dateTime(expected_end_at)}`}
+            </li>
+          ),
+        )}
       </ul>
     </section>
   );
 }
 
 function Choices({ page: { counts } }: { page: AlertPage }) {
-  const { status = "", library = "" } = route.useSearch();
-  const libraries = useQuery(filtersOptions()).data?.libraries ?? [];
+  const { status = "", library = "", metric = "" } = route.useSearch();
+  const { libraries = [], metrics = [] } = useQuery(filtersOptions()).data ?? {};
   const navigate = route.useNavigate();
   const change = (next: AlertsSearch) =>
     void navigate({ search: (now) => ({ ...now, before: undefined, ...next }), replace: true });
@@ -111,6 +128,15 @@ function Choices({ page: { counts } }: { page: AlertPage }) {
           choose={(chosen) => change({ library: chosen || undefined })}
         />
       )}
+      <Select
+        label="Metric"
+        value={metric}
+        choices={[
+          { value: "" as const, label: "all" },
+          ...metrics.map(({ metric: value, title }) => ({ value, label: title })),
+        ]}
+        choose={(chosen) => change({ metric: chosen || undefined })}
+      />
     </Controls>
   );
 }
@@ -151,7 +177,7 @@ function AlertItem({ alert }: { alert: AlertSummary }) {
       </h3>
       <p className="said">{storyOf(alert)}</p>
       {cause.kind === "stale" && <p className="said bad">{cause.after}</p>}
-      {alert.most && (
+      {alert.cells > 0 && (
         <p>
           <b className="verdict more">{mostOf(alert)}</b> in {count(alert.cells, "comparison")} on{" "}
           <span title={alert.cpu_models.join("; ")}>
@@ -172,7 +198,8 @@ function NothingYet() {
     <Empty title="No alerts">
       <p>
         To get alerts, add an <code>alerts:</code> section to a spec. If a version looks slower, kexbench
-        measures it again. Only confirmed regressions raise alerts.
+        measures it again. Only confirmed regressions raise alerts. More bytes, records, round trips, memory
+        or allocations are confirmed at once.
       </p>
       <Code>{EXAMPLE}</Code>
       <p>This spec has such a section and covers all tracked versions of the libraries:</p>

@@ -117,7 +117,15 @@ describe("the list of alerts", () => {
   it("names suspicions that a run is confirming, although there are no alerts", async () => {
     const [{ before, after }] = answerOf<UpgradePage>("upgrades").upgrades.slice(-1) as [UpgradeView];
     const confirming: UnderConfirmation = {
-      ...{ library: "fake", before, after, spec_name: "nightly", cells: 2, screened_run: "found" },
+      ...{
+        library: "fake",
+        metrics: ["cpu_ns"],
+        before,
+        after,
+        spec_name: "nightly",
+        cells: 2,
+        screened_run: "found",
+      },
       ...{ confirmation_run: "decides", state: "running", expected_end_at: "2026-01-01T12:00:00Z" },
     };
     const page = { ...answerOf<AlertPage>("empty/alerts"), confirming: [confirming] };

@@ -267,6 +267,8 @@ export function anAlert(alert: Partial<AlertSummary> = {}): AlertSummary {
     cells: 1,
     cpu_models: ["a CPU"],
     most: aMove(1.02),
+    before: 1e6,
+    after: 1.02e6,
     assignee: "",
     due: null,
     ignored_until: null,

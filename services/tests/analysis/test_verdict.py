@@ -11,9 +11,10 @@ from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import Alike, LogMove, Pair, Sample, _Kind, moderated, moves
 from kexbench.analysis.sides import moved_side
-from kexbench.analysis.verdict import ONE_JOB, judge, verdict_of
+from kexbench.analysis.verdict import ONE_JOB, exact_verdict, judge, verdict_of
 from kexbench.domain.cases import Case
 from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import Exact
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 from tests.analysis.matrices import MATRIX, a_cell, a_matrix
@@ -45,6 +46,32 @@ def test_planted_moves_are_found_with_their_size_and_side_and_nothing_else_is() 
 
 def test_less_noise_shows_that_costs_are_the_same() -> None:
     assert set(verdicts(judge(a_matrix(noise=0.001)))) == {"same"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ([1000.0] * 3, [1020.0] * 3, "more"),
+        ([1000.0], [1020.0], "more"),
+        ([1000.0] * 3, [1009.0] * 3, "same"),
+        ([1000.0] * 3, [990.0] * 3, "less"),
+        ([1000.0, 1000.0], [1020.0, 1001.0], "unresolved"),
+        ([1000.0, 1012.0], [1020.0, 1020.0], "unresolved"),
+        ([0.0], [4.0], "more"),
+        ([0.0], [3.0], "same"),
+        ([4.0], [0.0], "less"),
+    ],
+)
+def test_an_exact_metric_changed_if_all_values_after_differ_from_all_before(
+    before: list[float], after: list[float], verdict: str
+) -> None:
+    """By 1%, and 4 at least."""
+    assert exact_verdict(before, after, Exact(relevant=0.01, tolerance=4.0)) == verdict
+
+
+@given(values=st.lists(st.floats(1, 1e6), min_size=2, max_size=9))
+def test_what_varies_as_a_subject_varies_with_itself_is_no_change(values: list[float]) -> None:
+    assert exact_verdict(values, values[::-1], Exact(relevant=0.0, tolerance=0.5)) in ("same", "unresolved")
 
 
 def test_what_is_cheaper_is_less() -> None:

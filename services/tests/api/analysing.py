@@ -10,6 +10,7 @@ from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
@@ -70,6 +71,10 @@ class Stage:
     """Runs ahead of the time of day, by which runs are queued."""
     supplies: LocalSupplies = field(default_factory=lambda: LocalSupplies(planned))
     noise: float = 0.0005
+    others: dict[str, dict[Metric, float]] = field(default_factory=dict)
+    """What handshakes of a source take of other metrics, the same in every case and invocation."""
+    chosen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What a source negotiates by its own choice."""
 
     def pass_time(self, **passed: float) -> None:
         self.now += timedelta(**passed)
@@ -128,11 +133,13 @@ class Stage:
         self.store.add_run(started)
         then = started.model_copy(update={"created_at": started.created_at - ago})
         found = [
-            an_invocation(
-                then,
-                number,
-                cpu_ns={name: self.cost(name, case.case_id, number) for name in kits},
-                case_id=case.case_id,
+            self._with_others(
+                an_invocation(
+                    then,
+                    number,
+                    cpu_ns={name: self.cost(name, case.case_id, number) for name in kits},
+                    case_id=case.case_id,
+                )
             )
             for case in run.plan.cases
             for job in run.plan.jobs
@@ -141,6 +148,18 @@ class Stage:
         self.store.add_invocations(started, found)
         self.end(run, state)
         return started
+
+    def _with_others(self, invocation: Invocation) -> Invocation:
+        samples = [
+            Sample(subject=name, metric=metric, values=(value,))
+            for name in invocation.negotiated
+            for metric, value in self.others.get(_source(name), {}).items()
+        ]
+        negotiated = {
+            name: each.model_copy(update=self.chosen.get(_source(name), {}))
+            for name, each in invocation.negotiated.items()
+        }
+        return invocation.model_copy(update={"samples": (*invocation.samples, *samples), "negotiated": negotiated})
 
     def end(self, run: Run, state: RunState, detail: str = "") -> None:
         self.pass_time(seconds=1)
@@ -155,7 +174,7 @@ class Stage:
 
     def cost(self, reference: str, case_id: str, number: int) -> list[float]:
         """With noise that is the same each time."""
-        source = reference.partition("@")[2] or reference
+        source = _source(reference)
         factor = 1.0
         for part, own in self.costs.get(source, {}).items():
             factor *= own if part in case_id else 1
@@ -204,6 +223,10 @@ class Stage:
         found = self.store.screening(run.run_id)
         assert found is not None
         return list(found.upgrades)
+
+
+def _source(reference: str) -> str:
+    return reference.partition("@")[2] or reference
 
 
 def hash_of(*parts: object) -> int:

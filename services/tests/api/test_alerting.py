@@ -17,6 +17,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Instrument, Plan
 from kexbench.domain.runs import Purpose, RunEvent, RunState, Trigger
+from kexbench.domain.samples import Metric
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import fault_in
 from kexbench.store.clickhouse import ClickHouseStore
@@ -403,10 +404,10 @@ def test_a_run_that_cannot_be_judged_holds_up_no_other(
     broken, sound = stage.measured(a_spec()), stage.measured(a_spec("other"))
     known = upgrades_of_run
 
-    def of_one(store: Store, run_id: str) -> list[Upgrade]:
+    def of_one(store: Store, run_id: str, metric: Metric) -> list[Upgrade]:
         if run_id == broken.run_id:
             raise ValueError("a number that nobody thought of")
-        return known(store, run_id)
+        return known(store, run_id, metric)
 
     monkeypatch.setattr(analyst, "upgrades_of_run", of_one)
     faulty = stage.analyst()

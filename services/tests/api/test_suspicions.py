@@ -10,6 +10,7 @@ from kexbench.alerts.suspicions import answered, cause_of, chained, has_recovere
 from kexbench.domain.alerts import AlertCell
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import Metric
 from kexbench.domain.screenings import UpgradeOutcome
 from tests.builders import HOST, RSA, a_finding, a_screening
 
@@ -58,10 +59,10 @@ def test_one_cell_that_has_not_recovered_is_enough() -> None:
 
 def test_the_cause_of_an_upgrade_names_sources_where_both_are_of_one_version() -> None:
     upgrade = a_screening().upgrades[0]
-    cause = cause_of("fake", upgrade.before, upgrade.after)
+    cause = cause_of("fake", Metric.CPU_NS, upgrade.before, upgrade.after)
     assert (cause.before, cause.after) == ("1.0", "1.1")
     rebuilt = upgrade.before.model_copy(update={"source": "debian/trixie"})
-    cause = cause_of("fake", upgrade.before, rebuilt)
+    cause = cause_of("fake", Metric.CPU_NS, upgrade.before, rebuilt)
     assert (cause.before, cause.after) == ("1.0 (1.0)", "1.0 (debian/trixie)")
 
 

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Status, actions_in, alert_of
+from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind, Cause, Status, actions_in, alert_of
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.metrics import Metric
 from tests.builders import ECDSA, NOON, RSA, a_cause, a_finding, an_alert_event
 
 LATER = [action for action in AlertAction if action is not AlertAction.RAISED]
@@ -186,3 +188,11 @@ def test_people_may_do_what_makes_sense_and_nobody_does_what_the_analyst_does() 
         events.append(an_alert_event(action, number))
 
     assert AlertAction.ACKNOWLEDGED not in actions_in("fixed")
+
+
+def test_the_metric_is_part_of_an_alerts_id_but_for_cpu_time_whose_alerts_are_older_than_the_others() -> None:
+    assert a_cause().alert_id == content_hash(["upgrade", "fake", "1.0", "1.1"], length=16)
+    metrics = (Metric.CPU_NS, Metric.SERVER_BYTES, Metric.CLIENT_BYTES)
+    assert len({a_cause(metric=metric).alert_id for metric in metrics}) == len(metrics)
+    earlier = Cause.model_validate({"kind": "upgrade", "library": "fake", "before": "1.0", "after": "1.1"})
+    assert earlier == a_cause()

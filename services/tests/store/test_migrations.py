@@ -1,5 +1,6 @@
 """Migrations: once, in order, never backwards, and again after a kill anywhere."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store import measured, migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.columns import sample_columns
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
-from tests.builders import a_run, an_invocation, an_outcome, newest_runs
+from tests.builders import a_cause, a_run, an_alert_event, an_invocation, an_outcome, newest_runs
 from tests.stores import clauses_of, raw
 
 pytestmark = pytest.mark.thorough
@@ -250,3 +252,45 @@ def test_what_preemption_spoilt_in_results_from_before_goes(
     }
     assert units == {metric: ["1", "2"] for metric in units}
     store.close()
+
+
+def test_an_alert_of_an_earlier_release_is_of_cpu_time_and_keeps_its_id(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = a_cause("no pool", kind=AlertKind.STALE)
+    events = [an_alert_event(), an_alert_event(AlertAction.WRONG, 1), an_alert_event(cause=stale)]
+    before = [migration for migration in load_migrations() if migration.version < 30]
+    store = ClickHouseStore(dsn, database, clauses_of(dsn))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrate, "load_migrations", lambda: before)
+        store.migrate()
+        raw(store).insert("alert_events", [_written_earlier(event) for event in events])
+    store.migrate()
+    assert {row.alert_id: row.metric for row in store.alert_rows()} == {
+        a_cause().alert_id: Metric.CPU_NS,
+        stale.alert_id: None,
+    }
+    assert store.alert_events(a_cause().alert_id) == events[:2]
+    assert store.alert_events(stale.alert_id) == events[2:]
+    of_bytes = an_alert_event(cause=a_cause(metric=Metric.SERVER_BYTES))
+    store.add_alert_event(of_bytes)
+    assert {row.metric for row in store.alert_rows()} == {Metric.CPU_NS, None, Metric.SERVER_BYTES}
+    store.close()
+
+
+def _written_earlier(event: AlertEvent) -> dict[str, Any]:
+    """Before there were metrics and values."""
+    content = event.model_dump(mode="json")
+    if event.cause:
+        del content["cause"]["metric"]
+    for cell in (content["finding"] or {}).get("cells", ()):
+        del cell["before"], cell["after"]
+    return {
+        "alert_id": event.alert_id,
+        "number": event.number,
+        "at": event.at.isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00"),
+        "action": str(event.action),
+        "kind": str(event.cause.kind) if event.cause else "",
+        "library": (event.cause.library if event.cause else None) or "",
+        "content": json.dumps(content),
+    }

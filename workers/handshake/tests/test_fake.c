@@ -57,6 +57,14 @@ static void planted_step(void) {
     release(&prepared);
 }
 
+static void planted_bytes(void) {
+    begin("noise=0,client_hello_bytes=1416,server_hello_bytes=1981");
+    struct batch batch = run(10);
+    CHECK_NUMBER(batch.bytes[ROLE_CLIENT], 10 * (1416 + 200));
+    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 10 * (1981 + 800));
+    release(&prepared);
+}
+
 static void overhead_is_left_out(void) {
     begin("noise=0,step=1,client_ns=100000,overhead_ns=1000000,contention=0");
     CHECK_NUMBER(run(10).cpu_ns[SPAN_HANDSHAKE][ROLE_CLIENT], 1000000);
@@ -201,6 +209,7 @@ static void lies_are_told(void) {
 
 int main(void) {
     sentence("without noise every duration is exact, and a planted step shows", planted_step);
+    sentence("larger hellos are larger on the wire", planted_bytes);
     sentence("what is spent outside the turns is not counted", overhead_is_left_out);
     sentence("threads share what the planted contention leaves", threads);
     sentence("the noise has the size that was asked for", noise);

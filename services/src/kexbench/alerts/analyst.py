@@ -6,6 +6,7 @@ last.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from itertools import groupby
 from threading import Lock
 
 from kexbench import traces
-from kexbench.alerts.confirming import Watched, has_come_on, screened_upgrade, settled
+from kexbench.alerts.confirming import Look, Watched, has_come_on, report, screened_upgrade, settled
 from kexbench.alerts.events import add_event, add_finding, alerts_of, next_event
 from kexbench.alerts.explaining import advance_explanation, unexplained
 from kexbench.alerts.fixing import Moves, fixed_in
@@ -35,6 +36,7 @@ from kexbench.domain.alerts import (
     status_of,
 )
 from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import Metric
 from kexbench.domain.runs import Run
 from kexbench.domain.screenings import HostMoved, ScreenedUpgrade, Screening, UpgradeOutcome
 from kexbench.planning.rules import rule_of
@@ -130,26 +132,37 @@ class Analyst:
 
     def _screened(self, watched: Watched) -> Iterable[ScreenedUpgrade]:
         """The upgrades that the run measured, and upgrades of earlier runs that stand out now."""
+        looks: dict[Upgrade, list[Look]] = defaultdict(list)
+        for metric in watched.rule.metrics:
+            for upgrade, look in self._looks(watched, metric):
+                looks[upgrade].append(look)
+        for upgrade, of_upgrade in looks.items():
+            yield from screened_upgrade(self._store, self._supplies, watched, upgrade, of_upgrade)
+
+    def _looks(self, watched: Watched, metric: Metric) -> Iterable[tuple[Upgrade, Look]]:
         run, relevant = watched.run, watched.rule.relevant
-        measured = upgrades_of_run(self._store, run.run_id)
+        measured = upgrades_of_run(self._store, run.run_id, metric)
         suspected: dict[Upgrade, dict[HostCase, None]] = {upgrade: {} for upgrade in measured}
-        for upgrade, cell in steps_in_histories(self._store, run, relevant):
+        for upgrade, cell in steps_in_histories(self._store, run, metric, relevant):
             suspected.setdefault(upgrade, {})[cell] = None
         for upgrade, stepped in suspected.items():
             before, after = upgrade.before.subject, upgrade.after.subject
-            cells = cells_between(self._store, before, after, relevant, run.run_id)
-            slower = dict.fromkeys(map(host_case, cells.more())) | stepped
-            yield screened_upgrade(self._store, self._supplies, watched, upgrade, cells, list(slower))
+            cells = cells_between(self._store, before, after, metric, relevant, run.run_id)
+            yield upgrade, Look(metric, cells, list(dict.fromkeys(map(host_case, cells.more())) | stepped))
 
     def _settle(self, screening: Screening, progress: Mapping[str, RunProgress]) -> None:
         run = self._store.run(screening.run_id)
         rule = rule_of(run.spec_text) if run else None
         if rule is None:
             return
-        upgrades = tuple(
-            settled(self._store, screening, upgrade, rule, progress) if has_come_on(upgrade, progress) else upgrade
+        decided = [
+            settled(self._store, screening, upgrade, rule, progress)
+            if has_come_on(upgrade, progress)
+            else (upgrade, [])
             for upgrade in screening.upgrades
-        )
+        ]
+        report(self._store, [each for _, findings in decided for each in findings])
+        upgrades = tuple(upgrade for upgrade, _ in decided)
         self._mark_recovered(upgrades, rule)
         update = {"upgrades": upgrades, "at": self._after(screening)}
         self._note(screening.model_copy(update=update))
@@ -186,7 +199,7 @@ class Analyst:
         """Count instructions for new findings, and add what they show to their alerts."""
         now = self._clock()
         rows = self._store.alert_rows()
-        ids = [row.alert_id for row in rows if row.kind is AlertKind.UPGRADE and status_of(row.steps, now) in UNSETTLED]
+        ids = [row.alert_id for row in rows if row.metric is Metric.CPU_NS and status_of(row.steps, now) in UNSETTLED]
         events = self._store.events_of_alerts(ids) if ids else []
         for alert_id, of_alert in groupby(events, key=lambda event: event.alert_id):
             waiting = unexplained(list(of_alert), now)
@@ -258,11 +271,13 @@ class Analyst:
 
 def _text(upgrade: ScreenedUpgrade) -> str:
     """The outcome for the log; empty if there is nothing to report."""
+    is_time = upgrade.metric is Metric.CPU_NS
+    of_metric = "" if is_time else f" of more {upgrade.metric.words}"
     texts: dict[UpgradeOutcome, str] = {
         "quiet": "",
-        "confirming": f"is suspected, confirmation run {upgrade.confirmation_run}",
-        "confirmed": f"is slower: alert {upgrade.alert_id}",
-        "not confirmed": "was suspected, but not confirmed",
-        "cannot confirm": f"is suspected, but cannot be confirmed: {upgrade.detail}",
+        "confirming": f"is suspected{of_metric}, confirmation run {upgrade.confirmation_run}",
+        "confirmed": f"{'is slower' if is_time else f'has more {upgrade.metric.words}'}: alert {upgrade.alert_id}",
+        "not confirmed": f"was suspected{of_metric}, but not confirmed",
+        "cannot confirm": f"is suspected{of_metric}, but cannot be confirmed: {upgrade.detail}",
     }
     return texts[upgrade.outcome]

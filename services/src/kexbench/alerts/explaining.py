@@ -78,7 +78,7 @@ def _explaining_run(store: Store, finding: Finding) -> ExplainingRun | None:
     confirmed = store.run(finding.run_ids[0])
     if len(set(ends)) != len(finding.subjects) or confirmed is None:
         return None
-    slowest = sorted(finding.cells, key=lambda cell: -cell.move.ratio)
+    slowest = sorted(finding.cells, key=lambda cell: -cell.size)
     case_ids = list(dict.fromkeys(cell.case_id for cell in slowest))
     cases = [case for case in confirmed.plan.cases if case.case_id in case_ids and case.is_countable]
     cases.sort(key=lambda case: case_ids.index(case.case_id))

@@ -1,7 +1,7 @@
 """Whether a later version has recovered from a regression."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kexbench.alerts.screening import cells_between
 from kexbench.alerts.suspicions import HostCase, cause_of, chained, has_recovered, host_case
@@ -9,9 +9,9 @@ from kexbench.answers.judging import JudgedCells
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.intervals import Ratio
-from kexbench.domain.kits import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.screenings import ScreenedUpgrade
-from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 from kexbench.store.port import SampleStore
 
 MOST_VERSIONS = 50
@@ -25,7 +25,7 @@ class Moves:
 
     def __init__(self, store: SampleStore) -> None:
         self._store = store
-        self._cells: dict[tuple[str, str, str], JudgedCells] = {}
+        self._cells: dict[tuple[Metric, str, str], JudgedCells] = {}
 
     def known_as(self, cells: Iterable[AlertCell]) -> tuple[AlertCell, ...]:
         """An alert's cells on the current host kinds. An alert of an earlier release names a host by fewer facts."""
@@ -38,31 +38,36 @@ class Moves:
             for cpu_model in meant_by(cell.cpu_model, kinds[cell.pool])
         )
 
-    def between(self, library: Library, before: str, after: str, *, interleaved: bool = False) -> dict[HostCase, Ratio]:
+    def between(self, metric: Metric, before: str, after: str, *, interleaved: bool = False) -> dict[HostCase, Ratio]:
         """The moves between two subjects, by their names. `interleaved`: only if the same invocations hold both."""
-        key = library, before, after
-        if key not in self._cells:
-            self._cells[key] = cells_between(self._store, before, after, relevant=0.0)
-        cells = self._cells[key].judged
+        cells = self.cells(metric, before, after)
         return {host_case(cell): cell.move for cell in cells if cell.move and (cell.paired or not interleaved)}
+
+    def cells(self, metric: Metric, before: str, after: str) -> Sequence[UpgradeCell]:
+        key = metric, before, after
+        if key not in self._cells:
+            self._cells[key] = cells_between(self._store, before, after, metric, relevant=0.0)
+        return self._cells[key].judged
 
 
 def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], relevant: float) -> str | None:
     """The nearest version after an alert's that costs no more than the version before the regression.
 
     `upgrades` are screened pairs of neighbours. They form a chain, along which their moves add up. If a version was
-    interleaved with the one before the regression, that comparison counts instead."""
-    assert alert.cause.library is not None
-    library = alert.cause.library
+    interleaved with the one before the regression, that comparison counts instead. Exact metrics are always compared
+    with the version before the regression."""
+    library, metric = alert.cause.library, alert.cause.metric
+    assert library is not None
+    assert metric is not None
     successors: dict[str, dict[str, UpgradeEnd]] = defaultdict(dict)
     starts: dict[str, set[str]] = defaultdict(set)
     for upgrade in upgrades:
         if upgrade.library == library:
             successors[upgrade.before.subject][upgrade.after.subject] = upgrade.after
-            if cause_of(library, upgrade.before, upgrade.after) == alert.cause:
+            if cause_of(library, metric, upgrade.before, upgrade.after) == alert.cause:
                 starts[upgrade.after.subject].add(upgrade.before.subject)
     cells = moves.known_as(alert.cells)
-    regression: _Since = {host_case(cell): (cell.move,) for cell in cells}
+    regression: _Since = {host_case(cell): (cell.move,) for cell in cells if cell.move}
     queue = deque((after, befores, regression) for after, befores in starts.items())
     seen = set(starts)
     while queue and len(seen) <= MOST_VERSIONS:
@@ -71,15 +76,28 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[ScreenedUpgrade], re
             if name in seen:
                 continue
             seen.add(name)
-            step = moves.between(library, subject, name)
-            chains = {key: (*before, step[key]) for key, before in since.items() if key in step}
-            chains |= _direct(moves, library, befores, name, regression)
-            if has_recovered({key: chained(parts) for key, parts in chains.items()}, cells, relevant):
+            chains: dict[HostCase, tuple[Ratio, ...]] = {}
+            if metric.row.exact:
+                recovered = _is_as_before(moves, metric, befores, name, {host_case(cell) for cell in cells})
+            else:
+                step = moves.between(metric, subject, name)
+                chains = {key: (*before, step[key]) for key, before in since.items() if key in step}
+                chains |= _direct(moves, metric, befores, name, regression)
+                recovered = has_recovered({key: chained(parts) for key, parts in chains.items()}, cells, relevant)
+            if recovered:
                 return end.version
             queue.append((name, befores, chains))
     return None
 
 
-def _direct(moves: Moves, library: Library, befores: Iterable[str], name: str, regression: _Since) -> _Since:
-    moves_by_before = [moves.between(library, before, name, interleaved=True) for before in befores]
+def _is_as_before(
+    moves: Moves, metric: Metric, befores: Iterable[str], name: str, reported: Collection[HostCase]
+) -> bool:
+    """Whether a version has no more of an exact metric than before in all reported cells that it was measured in."""
+    cells = [cell for before in befores for cell in moves.cells(metric, before, name) if host_case(cell) in reported]
+    return bool(cells) and all(cell.verdict in ("same", "less") for cell in cells)
+
+
+def _direct(moves: Moves, metric: Metric, befores: Iterable[str], name: str, regression: _Since) -> _Since:
+    moves_by_before = [moves.between(metric, before, name, interleaved=True) for before in befores]
     return {key: (move,) for cells in moves_by_before for key, move in cells.items() if key in regression}

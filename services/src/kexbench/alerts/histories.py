@@ -15,13 +15,17 @@ RECENT = 12
 """Points. Earlier steps were seen by earlier runs, or are older than the alert rule."""
 
 
-def steps_in_histories(store: SampleStore, run: Run, relevant: float) -> Iterator[tuple[Upgrade, HostCase]]:
-    """Upgrades that are slower in a case on a host kind, at the level of alerts. Only histories whose newest point is
-    from this run count."""
+def steps_in_histories(
+    store: SampleStore, run: Run, metric: Metric, relevant: float
+) -> Iterator[tuple[Upgrade, HostCase]]:
+    """Upgrades with more of a metric in a case on a host kind, at the level of alerts. Only histories whose newest
+    point is from this run count. None of an exact metric, of which a single comparison resolves everything."""
+    if metric.row.exact:
+        return
     case_ids = [case.case_id for case in run.plan.cases]
     libraries = tuple({subject.library for subject in run.plan.subjects})
     for kind in store.host_kinds(run.run_id):
-        rows = store.levels(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, libraries), case_ids)
+        rows = store.levels(Selection(metric, kind.pool, kind.cpu_model, libraries), case_ids)
         harness = store.harness_versions({row.run_id for row in rows})
         for series in lines_of(rows):
             if series[-1].run_id != run.run_id:

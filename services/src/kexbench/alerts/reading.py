@@ -1,6 +1,6 @@
 """Alerts as people read them: those of a page, and one with all its events."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from re import fullmatch
@@ -22,8 +22,10 @@ from kexbench.domain.alerts import (
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import RunState
+from kexbench.domain.screenings import ScreenedUpgrade, Screening
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.queue.progress import expected_end_at
 from kexbench.queue.runs import done_of, open_runs, takes
@@ -58,7 +60,9 @@ class AlertSummary(Frozen):
     spec_names: list[str]
     cells: int
     cpu_models: list[str] = Field(description="the CPU models that it was found on")
-    most: Ratio | None = Field(description="the change of the cell that became slowest; null without cells")
+    most: Ratio | None = Field(description="of the cell that changed most; null without cells, or if it was 0 before")
+    before: float | None = Field(description="of the same cell, in the unit of the metric; null where unknown")
+    after: float | None
     assignee: str = Field(description="empty for nobody")
     due: date | None
     ignored_until: datetime | None = Field(description="if it is ignored; null means permanently")
@@ -66,13 +70,15 @@ class AlertSummary(Frozen):
 
     @classmethod
     def of(cls, alert: Alert) -> "AlertSummary":
-        slowest = max(alert.cells, key=lambda cell: cell.move.ratio, default=None)
+        worst = max(alert.cells, key=lambda cell: cell.size, default=None)
         return cls(
             **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify", "subjects", "culprits"}),
             cause=alert.cause,
             cells=len(alert.cells),
             cpu_models=list(dict.fromkeys(cell.cpu_model for cell in alert.cells)),
-            most=slowest.move if slowest else None,
+            most=worst.move if worst else None,
+            before=worst.before if worst else None,
+            after=worst.after if worst else None,
         )
 
 
@@ -80,10 +86,11 @@ class UnderConfirmation(Frozen):
     """A suspicion that a run of its own is to confirm. It may become an alert."""
 
     library: Library
+    metrics: list[Metric] = Field(description="what is to be confirmed")
     before: UpgradeEnd
     after: UpgradeEnd
     spec_name: str
-    cells: int = Field(description="cells that look slower")
+    cells: int = Field(description="cells in which they look higher")
     screened_run: str = Field(description="the run that raised the suspicion")
     confirmation_run: str
     state: RunState = Field(description="of the confirmation run")
@@ -113,26 +120,31 @@ def _under_confirmation(
     if not waiting:
         return []
     (rows, stored), takes_s = open_runs(store), takes(store)
-    by_run = {
-        row.run_id: UnderConfirmation(
-            **upgrade.model_dump(include={"library", "before", "after"}),
+    waiting_for: dict[str, tuple[Screening, list[ScreenedUpgrade]]] = {}
+    for screening in reversed(waiting):
+        of_run: dict[str, list[ScreenedUpgrade]] = defaultdict(list)
+        for upgrade in screening.upgrades:
+            if upgrade.confirmation_run in rows:
+                of_run[upgrade.confirmation_run].append(upgrade)
+        waiting_for |= {run_id: (screening, upgrades) for run_id, upgrades in of_run.items()}
+    return [
+        UnderConfirmation(
+            **upgrades[0].model_dump(include={"library", "before", "after"}),
+            metrics=[upgrade.metric for upgrade in upgrades],
             spec_name=screening.spec_name,
-            cells=len(upgrade.suspected),
+            cells=len({name for upgrade in upgrades for name in upgrade.suspected}),
             screened_run=screening.run_id,
-            confirmation_run=row.run_id,
-            state=row.event.state,
+            confirmation_run=run_id,
+            state=rows[run_id].event.state,
             expected_end_at=expected_end_at(
-                takes_s(row.spec_name, row.estimated_s),
-                row.invocations,
-                done_of(store, supplies, row.run_id, row.event, stored[row.run_id].invocations_stored),
+                takes_s(rows[run_id].spec_name, rows[run_id].estimated_s),
+                rows[run_id].invocations,
+                done_of(store, supplies, run_id, rows[run_id].event, stored[run_id].invocations_stored),
                 now,
             ),
         )
-        for screening in reversed(waiting)
-        for upgrade in screening.upgrades
-        if upgrade.confirmation_run and (row := rows.get(upgrade.confirmation_run))
-    }
-    return list(by_run.values())
+        for run_id, (screening, upgrades) in waiting_for.items()
+    ]
 
 
 def _page(rows: Sequence[AlertRow], limit: int) -> Sequence[AlertRow]:

@@ -1,12 +1,12 @@
 """Dry run of an alert rule: what it would have suspected in the stored runs of its spec."""
 
 from dataclasses import dataclass
+from itertools import product
 
+from kexbench.alerts.confirming import sentence_of
 from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.alerts.suspicions import in_pool
-from kexbench.analysis.attribution import attribute
-from kexbench.analysis.sentences import sentence
-from kexbench.answers.judging import JudgedCells
+from kexbench.domain.metrics import Metric
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.screenings import ReplayedUpgrade, ScreenedUpgrade, upgrade_key
 from kexbench.planning.documents import parse_document
@@ -38,29 +38,33 @@ def replay(store: Store, spec_text: str, file: str = "spec.yaml") -> Replay:
     ended = [run for run in runs if run.run_id in progress and progress[run.run_id].event.state in _SCREENED]
     seen: set[str] = set()
     suspected: list[ReplayedUpgrade] = []
-    for run in ended:
-        for upgrade in upgrades_of_run(store, run.run_id):
-            key = upgrade_key(upgrade.library, upgrade.before.subject, upgrade.after.subject)
+    upgrades: set[tuple[str, str]] = set()
+    for run, metric in product(ended, rule.metrics):
+        for upgrade in upgrades_of_run(store, run.run_id, metric):
+            key = upgrade_key(upgrade.library, upgrade.before.subject, upgrade.after.subject, metric)
             if key not in seen:
                 seen.add(key)
-                suspected += _suspected(store, run, upgrade, key, rule.relevant)
-    return Replay(name, len(ended), len(seen), tuple(suspected))
+                upgrades.add((upgrade.before.subject, upgrade.after.subject))
+                suspected += _suspected(store, run, upgrade, metric, key, rule.relevant)
+    return Replay(name, len(ended), len(upgrades), tuple(suspected))
 
 
 _SCREENED = (RunState.FINISHED, RunState.INCOMPLETE, RunState.FAILED)
 
 
-def _suspected(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: float) -> list[ReplayedUpgrade]:
-    """The upgrade if it is suspected."""
+def _suspected(
+    store: Store, run: Run, upgrade: Upgrade, metric: Metric, key: str, relevant: float
+) -> list[ReplayedUpgrade]:
+    """The upgrade if it is suspected in the metric, or sure to have more of an exact one."""
     ends = upgrade.before.subject, upgrade.after.subject
-    cells = cells_between(store, *ends, relevant, run.run_id)
+    cells = cells_between(store, *ends, metric, relevant, run.run_id)
     suspected = {in_pool(cell.host_kind.pool, cell.case_id) for cell in cells.more()}
     if not suspected:
         return []
     count, confirmation = len(cells.more()), _confirmation(store, key)
-    outcome = "suspected"
+    outcome = "confirmed" if metric.row.exact else "suspected"
     if confirmation and confirmation.confirmation_run:
-        cells = cells_between(store, *ends, relevant, confirmation.confirmation_run)
+        cells = cells_between(store, *ends, metric, relevant, confirmation.confirmation_run)
         confirmed = [cell for cell in cells.more() if in_pool(cell.host_kind.pool, cell.case_id) in suspected]
         count, outcome = len(confirmed), "confirmed" if confirmed else "not confirmed"
     return [
@@ -69,12 +73,13 @@ def _suspected(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: flo
                 "run_id": run.run_id,
                 "measured_at": run.created_at,
                 "library": upgrade.library,
+                "metric": metric,
                 "before": upgrade.before,
                 "after": upgrade.after,
                 "cells": count,
-                "compared": sum(cell.move is not None for cell in cells.judged),
+                "compared": sum(cell.is_compared for cell in cells.judged),
                 "outcome": outcome,
-                "sentence": _sentence(upgrade, cells, relevant),
+                "sentence": sentence_of(upgrade.before, upgrade.after, metric, cells, relevant),
             }
         )
     ]
@@ -85,7 +90,3 @@ def _confirmation(store: ScreeningStore, key: str) -> ScreenedUpgrade | None:
     screened = [each for screening in store.screenings_of([key]) for each in screening.upgrades if each.key == key]
     decided = [each for each in screened if each.confirmation_run and each.outcome in ("confirmed", "not confirmed")]
     return decided[-1] if decided else None
-
-
-def _sentence(upgrade: Upgrade, cells: JudgedCells, relevant: float) -> str:
-    return sentence(upgrade.before, upgrade.after, cells.judged, attribute(cells.data, cells.judged, relevant))

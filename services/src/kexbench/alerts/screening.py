@@ -8,7 +8,7 @@ from kexbench.answers.subjects import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
-from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd, sides_of
 from kexbench.domain.variants import Variant
 from kexbench.store.port import SampleStore, Selection
 
@@ -24,19 +24,19 @@ class Upgrade:
         return cls(library, end_of(before), end_of(after))
 
 
-def upgrades_of_run(store: SampleStore, run_id: str) -> list[Upgrade]:
-    """The neighbours in version order that a run measured, without variants."""
-    rows = store.measured_subjects(Selection(Metric.CPU_NS, run_id=run_id))
+def upgrades_of_run(store: SampleStore, run_id: str, metric: Metric) -> list[Upgrade]:
+    """The neighbours in version order that a run measured in a metric, without variants."""
+    rows = store.measured_subjects(Selection(metric, run_id=run_id))
     pairs = neighbours(row for row in rows if not _is_variant(row.subject))
     return [Upgrade.of(pair.library, pair.before, pair.after) for pair in pairs]
 
 
 def cells_between(
-    store: SampleStore, before: str, after: str, relevant: float, run_id: str | None = None
+    store: SampleStore, before: str, after: str, metric: Metric, relevant: float, run_id: str | None = None
 ) -> JudgedCells:
     """All cells of two subjects, by their names: of one run, or of the newest run that interleaved both."""
     step = (before, after)
-    return judged_steps(store, [step], relevant, run_ids=(run_id, run_id))[step]
+    return judged_steps(store, [step], relevant, run_ids=(run_id, run_id), metrics=sides_of(metric))[step]
 
 
 def _is_variant(subject: Subject) -> bool:

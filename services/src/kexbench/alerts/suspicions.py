@@ -9,6 +9,7 @@ from kexbench.domain.alerts import AlertCell, AlertKind, Cause
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.screenings import ScreenedUpgrade, Screening
 from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
 
@@ -25,12 +26,12 @@ def in_pool(pool: str, case_id: str) -> str:
     return f"{pool}/{case_id}"
 
 
-def cause_of(library: Library, before: UpgradeEnd, after: UpgradeEnd) -> Cause:
+def cause_of(library: Library, metric: Metric, before: UpgradeEnd, after: UpgradeEnd) -> Cause:
     """The cause of an alert: the two versions, with their sources if the versions are the same."""
     first, second = before.version, after.version
     if first == second:
         first, second = (f"{end.version} ({end.source})" for end in (before, after))
-    return Cause(kind=AlertKind.UPGRADE, library=library, before=first, after=second)
+    return Cause(kind=AlertKind.UPGRADE, library=library, metric=metric, before=first, after=second)
 
 
 def alert_cells(spec_name: str, cells: Iterable[UpgradeCell]) -> tuple[AlertCell, ...]:
@@ -41,11 +42,13 @@ def alert_cells(spec_name: str, cells: Iterable[UpgradeCell]) -> tuple[AlertCell
             title=cell.title,
             pool=cell.host_kind.pool,
             cpu_model=cell.host_kind.cpu_model,
+            before=cell.before_ns,
+            after=cell.after_ns,
             move=cell.move,
             side=moved_side(cell.client, cell.server),
         )
         for cell in cells
-        if cell.move
+        if cell.is_compared
     )
 
 
@@ -72,5 +75,5 @@ def has_recovered(since: Mapping[HostCase, Ratio], cells: Iterable[AlertCell], r
     """Whether a version has recovered in all cells of the alert that it was measured in. `since` are its costs relative
     to the version before the regression. Each must be less than a relevant change, and its interval below the alert's
     ratio."""
-    pairs = [(since[host_case(cell)], cell.move) for cell in cells if host_case(cell) in since]
+    pairs = [(since[host_case(cell)], cell.move) for cell in cells if cell.move and host_case(cell) in since]
     return bool(pairs) and all(now.ratio < 1 + relevant and now.high < then.ratio for now, then in pairs)

@@ -11,6 +11,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.differences import Difference
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import Metric
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side
 
 
@@ -42,6 +43,8 @@ class CellData:
     """Of versions that are not comparable, for people who ask nevertheless: never judged."""
     disturbed: int = 0
     """Invocations without numbers for client and server; of the version with more of them."""
+    metric: Metric = Metric.CPU_NS
+    """Of both sides together. Cells that are judged together have the same one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Compared:
     data: CellData
     """Without batches."""
     pairs: Mapping[Side, Pair]
-    """Empty if the two are not comparable."""
+    """Empty if the two are not comparable, and of an exact metric, which is judged by levels alone."""
     spreads: Spreads | None
     shared: int
     """The invocations with both versions."""
@@ -62,11 +65,12 @@ class Compared:
 def compared(cell: CellData) -> Compared:
     before, after = cell.before.get("both", {}), cell.after.get("both", {})
     comparable = not (cell.unlike or cell.apart)
-    pairs = {side: pair(cell.before.get(side, {}), cell.after.get(side, {})) for side in SIDES} if comparable else {}
+    noisy = comparable and cell.metric.row.exact is None
+    pairs = {side: pair(cell.before.get(side, {}), cell.after.get(side, {})) for side in SIDES} if noisy else {}
     return Compared(
         data=replace(cell, before={}, after={}, ratios={} if comparable else _ratios(cell)),
         pairs={side: side_pair for side, side_pair in pairs.items() if side_pair},
-        spreads=spreads(before, after) if comparable else None,
+        spreads=spreads(before, after) if noisy else None,
         shared=len(before.keys() & after.keys()),
         least=min(len(before), len(after)),
     )

@@ -1,13 +1,14 @@
 """The effect of an upgrade on the costs, in one sentence."""
 
 from collections.abc import Sequence
-from math import log
+from math import inf, log
 
 from kexbench.analysis.sides import moved_side
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.domain.components import components_words
 from kexbench.domain.differences import Difference
-from kexbench.domain.numbers import listed, move_words, signed_words
+from kexbench.domain.metrics import Metric
+from kexbench.domain.numbers import amounts_words, listed, move_words, signed_words
 from kexbench.domain.profiles import UNNAMED, Culprit
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
 from kexbench.domain.verdicts import share_words
@@ -24,6 +25,41 @@ def sentence(
     parts = [*_changes(judged), *_cause(judged, factors), *_uncompared(judged)]
     title = " ".join(filter(None, [_title(before, after), components_words(_components(judged))]))
     return f"{title}: {'; '.join(parts)}."
+
+
+def metric_sentence(before: UpgradeEnd, after: UpgradeEnd, metric: Metric, judged: Sequence[UpgradeCell]) -> str:
+    """`OpenSSL 3.4.1 → 3.5.0: client bytes 239 → 1,488 B (+523%) in 6 of 8 cases; negotiated differently: …`"""
+    return f"{_title(before, after)}: {metric_changes(metric, judged) or f'no change of {metric.words}'}."
+
+
+def metric_changes(metric: Metric, judged: Sequence[UpgradeCell]) -> str:
+    """`server bytes up to 1,482 → 2,663 B (+79.7%) in 3 of 8 cases`, and then in how many it became less; empty where
+    nothing changed."""
+    compared = [cell for cell in judged if cell.is_compared]
+    more, less = _largest_first(_of(compared, "more")), _largest_first(_of(compared, "less"))
+    if not more and not less:
+        return ""
+    noun = _noun(compared)
+    parts = [f"{_largest(metric, more)}{share_words(len(more), len(compared), noun)}"] if more else []
+    if less:
+        share = f" in {len(less):,}" if more else share_words(len(less), len(compared), noun)
+        parts.append(f"{_largest(metric, less)}{share}")
+    reasons = [*more, *less][0].warnings if metric.row.exact else ()
+    return "; ".join([f"{metric.words} {', '.join(parts)}", *reasons])
+
+
+def _largest_first(cells: Sequence[UpgradeCell]) -> list[UpgradeCell]:
+    return sorted(cells, key=lambda cell: abs(log(cell.move.ratio)) if cell.move else inf, reverse=True)
+
+
+def _largest(metric: Metric, cells: Sequence[UpgradeCell]) -> str:
+    values = [amounts_words(cell.before_ns or 0.0, cell.after_ns or 0.0, metric.unit) for cell in cells]
+    return f"{'up to ' if len(set(values)) > 1 else ''}{values[0]}"
+
+
+def _noun(compared: Sequence[UpgradeCell]) -> str:
+    """One case on two host kinds has two cells, which are not called cases."""
+    return "case" if len({cell.case_id for cell in compared}) == len(compared) else "measurement"
 
 
 def verdict_in_brief(judged: Sequence[UpgradeCell]) -> str:
@@ -69,8 +105,7 @@ def _changes(judged: Sequence[UpgradeCell], *, in_brief: bool = False) -> list[s
     compared = [cell for cell in judged if cell.verdict not in NOT_JUDGED]
     if all(cell.move is None for cell in compared):
         return ["nothing to compare"]
-    # One case on two host kinds has two cells, which are not called cases.
-    noun = "case" if len({cell.case_id for cell in compared}) == len(compared) else "measurement"
+    noun = _noun(compared)
     count = f"{len(compared):,} {noun}{'' if len(compared) == 1 else 's'}"
     slower, faster = _of(judged, "more"), _of(judged, "less")
     if not slower and not faster:

@@ -1,7 +1,8 @@
 """The only place that decides whether the cost of a cell changed: of the cells of an upgrade, with a controlled false
-discovery rate, and of a single comparison. `slower`, `faster` and `no change` come from `verdict_of`."""
+discovery rate, and of a single comparison. `slower`, `faster` and `no change` come from `verdict_of`, and of exact
+metrics from `exact_verdict`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.moves import LogMove, Pair, moves
 from kexbench.analysis.spread import judge_spreads
+from kexbench.domain.intervals import Ratio
+from kexbench.domain.metrics import Exact
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side, SideMove, SpreadMove, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
 
@@ -27,12 +30,12 @@ def judge_compared(cells: Sequence[Compared], relevant: float = RELEVANT) -> tup
     `more` or `less`: the cell moved at a false discovery rate of 5% over the upgrade (Benjamini & Hochberg), and by at
     least a relevant change and its resolution. `same`: its interval lies within a relevant change. The intervals are at
     95% for each cell. The moves of the client and the server have their own verdicts, by the same rule over all cells
-    of that side.
+    of that side. Cells of an exact metric are judged by `exact_verdict`, each by itself.
     """
     judged = {side: _judged(cells, side, relevant) for side in SIDES}
     spread_moves = judge_spreads([cell.spreads for cell in cells], relevant)
     return tuple(
-        _cell(cell, {side: judged[side].get(place) for side in SIDES}, spread_moves[place])
+        _with_exact(_cell(cell, {side: judged[side].get(place) for side in SIDES}, spread_moves[place]), cell.data)
         for place, cell in enumerate(cells)
     )
 
@@ -81,6 +84,35 @@ def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> Cel
     if has_moved(move, q, FALSE_DISCOVERIES, max(relevant, resolves)):
         return "more" if move.centre > 0 else "less"
     return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
+
+
+def exact_verdict(before: Collection[float], after: Collection[float], exact: Exact) -> CellVerdict:
+    """The verdict of a metric that every invocation measures alike, from the values of the invocations of both
+    versions. `more` or `less`: every value after differs from every value before by at least the smallest change that
+    counts. `same`: none does."""
+    smallest = exact.smallest_from(max(before))
+    rise, fall = min(after) - max(before), min(before) - max(after)
+    if max(rise, fall) >= smallest:
+        return "more" if rise > 0 else "less"
+    return "same" if max(max(after) - min(before), max(before) - min(after)) < smallest else "unresolved"
+
+
+def _with_exact(cell: UpgradeCell, data: CellData) -> UpgradeCell:
+    """The cell with the verdict of an exact metric, if it is comparable and has one."""
+    exact, (before, after) = data.metric.row.exact, data.levels.get("both", ((), ()))
+    if exact is None or data.unlike or data.apart or not before or not after:
+        return cell
+    first, second = float(np.median(before)), float(np.median(after))
+    ratio = second / first if first and second else None
+    return cell.model_copy(
+        update={
+            "verdict": exact_verdict(before, after, exact),
+            "move": Ratio(ratio=ratio, low=ratio, high=ratio) if ratio else None,
+            "before_ns": first,
+            "after_ns": second,
+            "resolves": exact.smallest_from(first) / first if first else None,
+        }
+    )
 
 
 def _cell(cell: Compared, sides: Mapping[Side, Judged | None], spread: SpreadMove | None) -> UpgradeCell:

@@ -184,7 +184,8 @@ def _cells_on(
         first, second = numbers[before], numbers[after]
         if not ("both" in first and "both" in second):
             continue  # meanwhile, an earlier attempt without numbers arrived, and counts instead
-        cell = _cell(cases[case_id], kind, first, second, floors.get((second["both"].subject.library, case_id), 0.0))
+        floor = floors.get((second["both"].subject.library, case_id), 0.0)
+        cell = _cell(cases[case_id], kind, metrics["both"], first, second, floor)
         changed = components_between(first["both"], second["both"], read.components)
         count = max(disturbed.get(before, 0), disturbed.get(after, 0))
         yield step, replace(cell, components=changed, disturbed=count)
@@ -220,11 +221,14 @@ def add_conditions(
             both.negotiated = negotiated.get((both.run_id, case_id, f"{both.subject.library}@{both.subject.source}"))
 
 
-def _cell(case: Case, kind: HostKind, before: Sides, after: Sides, floor: float) -> CellData:
+def _cell(case: Case, kind: HostKind, metric: Metric, before: Sides, after: Sides, floor: float) -> CellData:
+    """Exact values are compared as they are: they don't depend on the machine, and what a newer default makes the two
+    negotiate is part of their price."""
     older, newer = before["both"], after["both"]
     bridge = bridge_between(older, newer)
+    is_exact = metric.row.exact is not None
     sides = {side: (before[side], after[side]) for side in before if side in after}
-    bridges = {side: bridge_between(*both) for side, both in sides.items()}
+    bridges = {side: None if is_exact else bridge_between(*both) for side, both in sides.items()}
     first = {side: _batches(both[0], bridges[side], later=False) for side, both in sides.items()}
     second = {side: _batches(both[1], bridges[side], later=True) for side, both in sides.items()}
     paired = len(first["both"].keys() & second["both"].keys()) >= MIN_COMPARED_INVOCATIONS
@@ -234,13 +238,15 @@ def _cell(case: Case, kind: HostKind, before: Sides, after: Sides, floor: float)
         before=first,
         after=second,
         run_ids=tuple(dict.fromkeys((older.run_id, newer.run_id))),
-        warnings=tuple(warnings_of(newer, older, bridge, paired=paired)),
-        unlike=bool(unlike(newer, older)),
-        apart=are_apart(older, newer, bridge),
+        warnings=tuple(warnings_of(newer, older, bridge, paired=paired or is_exact)),
+        unlike=bool(unlike(newer, older, is_one_case=not is_exact)),
+        apart=not is_exact and are_apart(older, newer, bridge),
         floor=floor,
-        before_ns=median(older.levels) * (_level(bridge.second) / _level(bridge.first) if bridge else 1),
+        before_ns=median(older.levels)
+        * (_level(bridge.second) / _level(bridge.first) if bridge and not is_exact else 1),
         after_ns=median(newer.levels),
         levels={side: (own.levels, other.levels) for side, (own, other) in sides.items()},
+        metric=metric,
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from kexbench.answers.exact import exact_changes
 from kexbench.answers.run_verdict import CasePlace, culprits_in, left_out_of, missing_in, subject_row, trouble_of
 from kexbench.answers.runs import known_run
 from kexbench.answers.two_ends import compared_in_run
@@ -62,6 +63,7 @@ def _verdict(
         Counter(reason for reason, _ in missing.values()),
         sum(is_lost for _, is_lost in missing.values()),
         tuple(culprits_in(store, run, steps)),
+        exact_changes(store, run.run_id, {names: references}),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kexbench.answers.cells import judged_in_run
+from kexbench.answers.exact import exact_changes
 from kexbench.answers.numbers import Step
 from kexbench.answers.runs import known_run
 from kexbench.answers.why import culprits_of, explained
@@ -16,7 +17,7 @@ from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES_OF, UpgradeCell
-from kexbench.domain.verdicts import MissingReason, RunVerdict, run_verdict
+from kexbench.domain.verdicts import ExactChange, MissingReason, RunVerdict, run_verdict
 from kexbench.planning.rules import relevant_of
 from kexbench.store.port import RunProgress, Selection, Store
 
@@ -37,6 +38,7 @@ class _Compared:
     missing: Counter[MissingReason]
     lost: int
     culprits: tuple[Culprit, ...]
+    exact: tuple[ExactChange, ...]
     left_out: int
     """Invocations that nobody measures, since all their subjects are hopeless. What they lack is among `missing`."""
 
@@ -65,6 +67,7 @@ def verdicts_of(store: Store, runs: Collection[Run], progress: Mapping[str, RunP
             each.missing,
             each.lost,
             each.culprits,
+            each.exact,
         )
         for (_, run_id), each in compared.items()
     }
@@ -90,6 +93,7 @@ def _compared(store: Store, run: Run) -> _Compared:
         missing=Counter(reason for reason, _ in missing.values()),
         lost=sum(is_lost for _, is_lost in missing.values()),
         culprits=tuple(culprits_in(store, run, judged)),
+        exact=exact_changes(store, run.run_id, {step: (names[step[0]], names[step[1]]) for step, _ in judged}),
         left_out=left_out_of(store, run),
     )
 

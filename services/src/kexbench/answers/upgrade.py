@@ -8,6 +8,7 @@ from pydantic import Field
 
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
+from kexbench.answers.exact import Exactly, exact_cells, exact_sentences
 from kexbench.answers.judging import JudgedCells, judged_steps, token_of
 from kexbench.answers.missing import missing_cells
 from kexbench.answers.numbers import Step
@@ -15,7 +16,7 @@ from kexbench.answers.subjects import Neighbours, end_of, neighbours
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostChoice, HostKind
 from kexbench.domain.kits import Library
-from kexbench.domain.samples import Metric
+from kexbench.domain.metrics import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import CellVerdict, Factor, MissingCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
@@ -32,10 +33,11 @@ class UpgradeStory:
     sentence: str
 
 
-def story_of(before: Subject, after: Subject, cells: JudgedCells, relevant: float) -> UpgradeStory:
+def story_of(before: Subject, after: Subject, cells: JudgedCells, relevant: float, exactly: Exactly) -> UpgradeStory:
     """The only place that words an upgrade, so that all pages say the same."""
     factors = attribute(cells.data, cells.judged, relevant)
-    return UpgradeStory(factors, sentence(end_of(before), end_of(after), cells.judged, factors))
+    text = sentence(end_of(before), end_of(after), cells.judged, factors)
+    return UpgradeStory(factors, " ".join([text, *exact_sentences(exactly)]))
 
 
 def stories_of(
@@ -45,8 +47,12 @@ def stories_of(
     kinds = store.host_kinds()
 
     def tell(keys: Sequence[_StoryKey]) -> dict[_StoryKey, UpgradeStory]:
-        judged = judged_steps(store, {key.step for key in keys}, relevant)
-        return {key: story_of(key.before, key.after, judged[key.step].ordered(kinds), relevant) for key in keys}
+        steps = {key.step for key in keys}
+        judged, exactly = judged_steps(store, steps, relevant), exact_cells(store, steps)
+        return {
+            key: story_of(key.before, key.after, judged[key.step].ordered(kinds), relevant, exactly[key.step])
+            for key in keys
+        }
 
     kept = store.kept(
         [_StoryKey(before, after, relevant, tuple(kinds)) for before, after in ends],
@@ -133,6 +139,10 @@ def upgrade_of(
 
     def tell() -> tuple[UpgradeStory, list[MissingCell]]:
         judged = judged_steps(store, [step], relevant)[step]
+        exactly = {
+            metric: cells.where(lambda cell: on.holds(cell.host_kind))
+            for metric, cells in exact_cells(store, [step])[step].items()
+        }
         only_asides = store.evidence().left_out.issuperset(run_id for cell in judged.judged for run_id in cell.run_ids)
         return (
             story_of(
@@ -140,6 +150,7 @@ def upgrade_of(
                 after,
                 judged.where(lambda cell: on.holds(cell.host_kind)).ordered(store.host_kinds()),
                 relevant,
+                exactly,
             ),
             [cell for cell in missing_cells(store, before, after, asides=only_asides) if on.holds(cell.host_kind)],
         )

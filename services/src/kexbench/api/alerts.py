@@ -59,13 +59,15 @@ def alerts(
     status: Annotated[list[Status] | None, Query(description="only these statuses", max_length=6)] = None,
     library: Libraries = None,
     kind: Annotated[AlertKind | None, Query(description="only this kind")] = None,
+    metric: Annotated[list[Metric] | None, Query(description="only these metrics", max_length=len(Metric))] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> AlertPage:
     """Alerts, the last raised first."""
 
     def is_wanted(row: AlertRow) -> bool:
-        return (not library or row.library in library) and kind in (None, row.kind)
+        chosen = (not library or row.library in library) and (not metric or row.metric in metric)
+        return chosen and kind in (None, row.kind)
 
     return alert_page(store, supplies, is_wanted, status or (), limit, before)
 

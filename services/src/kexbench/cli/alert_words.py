@@ -8,7 +8,8 @@ from rich.text import Text
 from kexbench.alerts.events import moment_words
 from kexbench.alerts.reading import AlertSummary, UnderConfirmation
 from kexbench.domain.alerts import Alert, AlertCell
-from kexbench.domain.numbers import counted, duration_words, percent
+from kexbench.domain.metrics import Metric
+from kexbench.domain.numbers import amounts_words, counted, duration_words, listed, percent
 from kexbench.domain.screenings import ReplayedUpgrade
 
 SHORT_ID = 8
@@ -28,22 +29,25 @@ def alerts_table(alerts: list[AlertSummary]) -> Table:
 
 def suspicion_text(suspicion: UnderConfirmation, now: datetime) -> str:
     """`openssl 3.5.6 → 3.5.7 looks slower in 3 cases of spec: run once-… decides, running, about 4 min left`."""
+    metrics = listed([metric.words for metric in suspicion.metrics])
     versions = " → ".join(end.version for end in (suspicion.before, suspicion.after))
     where = f"{counted(suspicion.cells, 'case')} of {suspicion.spec_name}"
     ends = suspicion.expected_end_at
     left = f", about {duration_words(max(0.0, (ends - now).total_seconds()))} left" if ends else ""
-    what = f"{suspicion.library} {versions} looks slower in {where}"
+    looks = "slower" if suspicion.metrics == [Metric.CPU_NS] else f"like more {metrics}"
+    what = f"{suspicion.library} {versions} looks {looks} in {where}"
     return f"{what}: run {suspicion.confirmation_run} decides, {suspicion.state}{left}"
 
 
 def replayed_table(upgrades: list[ReplayedUpgrade]) -> Table:
     """One row an upgrade."""
     table = Table(box=None, header_style="bold")
-    for column in ("measured", "cells", "outcome", "what"):
+    for column in ("measured", "metric", "cells", "outcome", "what"):
         table.add_column(column, no_wrap=column != "what", overflow="fold")
     for upgrade in upgrades:
         cells = f"{upgrade.cells} of {upgrade.compared}"
-        table.add_row(f"{upgrade.measured_at:%Y-%m-%d}", cells, upgrade.outcome, Text(upgrade.sentence))
+        measured = f"{upgrade.measured_at:%Y-%m-%d}"
+        table.add_row(measured, upgrade.metric, cells, upgrade.outcome, Text(upgrade.sentence))
     return table
 
 
@@ -61,16 +65,26 @@ def standing(alert: AlertSummary | Alert) -> list[str]:
     return lines
 
 
-def cells_table(cells: tuple[AlertCell, ...]) -> Table:
-    """The largest increase first."""
+def cells_table(alert: Alert) -> Table:
+    """The largest increase first. Exact values have no interval, and only CPU time has a side."""
+    metric = alert.cause.metric or Metric.CPU_NS
+    is_time = metric is Metric.CPU_NS
     table = Table(box=None, header_style="bold")
     table.add_column("case", overflow="fold")
     table.add_column("on", overflow="fold")
-    for column in ("side", "change", "95% interval"):
+    others = (*(("side",) if is_time else ()), *(() if metric.row.exact else ("95% interval",)))
+    for column in (metric.words, *others):
         table.add_column(column, no_wrap=True, justify="right")
-    for cell in sorted(cells, key=lambda cell: -cell.move.ratio):
-        move = cell.move
-        where = Text(f"{cell.cpu_model}, {cell.pool}")
-        interval = f"{percent(move.low)} to {percent(move.high)}"
-        table.add_row(Text(cell.title), where, cell.side, percent(move.ratio), interval)
+    for cell in sorted(alert.cells, key=lambda cell: -cell.size):
+        row = [cell.title, f"{cell.cpu_model}, {cell.pool}", _change(cell, metric)]
+        row += [cell.side] if is_time else []
+        row += [] if metric.row.exact or not cell.move else [f"{percent(cell.move.low)} to {percent(cell.move.high)}"]
+        table.add_row(*map(Text, row))
     return table
+
+
+def _change(cell: AlertCell, metric: Metric) -> str:
+    """`1,482 → 2,663 B (+79.7%)`; of an alert of an earlier release the change alone."""
+    if cell.before is None or cell.after is None:
+        return percent(cell.move.ratio) if cell.move else ""
+    return amounts_words(cell.before, cell.after, metric.unit)

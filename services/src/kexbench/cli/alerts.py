@@ -20,6 +20,7 @@ from kexbench.cli.reaching import reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.numbers import counted
 from kexbench.planning.documents import read_spec
 
@@ -45,6 +46,7 @@ def list_alerts(
     ] = None,
     library: Annotated[Library | None, typer.Option(help="Only alerts of this library.")] = None,
     kind: Annotated[AlertKind | None, typer.Option(help="Only alerts of this kind.")] = None,
+    metric: Annotated[Metric | None, typer.Option(help="Only alerts of this metric.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="Maximum number of alerts.")] = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -54,10 +56,11 @@ def list_alerts(
 
         kexbench alerts
         kexbench alerts --status unsettled --library openssl
+        kexbench alerts --metric server_bytes
         kexbench alerts --json | jq -r '.alerts[].sentence'
     """
     statuses = UNSETTLED if status == "unsettled" else [status]
-    filters = {"status": statuses, "library": [library], "kind": [kind], "limit": [limit]}
+    filters = {"status": statuses, "library": [library], "kind": [kind], "metric": [metric], "limit": [limit]}
     query = {name: [value for value in values if value] for name, values in filters.items()}
     with reach_api() as api:
         page = api.get(AlertPage, f"/alerts?{urlencode(query, doseq=True)}")
@@ -252,7 +255,7 @@ def _print(detail: AlertDetail, *, as_json: bool) -> None:
     for sentence in (alert.sentence, *map(culprit_sentence, alert.culprits)):
         out.print(sentence, markup=False, soft_wrap=True)
     if alert.cells:
-        out.print(cells_table(alert.cells))
+        out.print(cells_table(alert))
     for event in detail.events:
         when = f"{event.number:>3}  {event.at:%Y-%m-%d %H:%M}"
         out.print(f"{when}  {event_words(event)}", markup=False, soft_wrap=True)

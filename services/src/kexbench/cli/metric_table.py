@@ -9,7 +9,7 @@ from kexbench.cli.step_tables import NO_RESULT, case_table, case_text, has_reach
 from kexbench.cli.words import host_text
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.library_commits import version_text
-from kexbench.domain.numbers import margin_words
+from kexbench.domain.numbers import amount_words, margin_words
 from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import VERDICT_WORDS
 
@@ -45,7 +45,7 @@ def metric_legend(detail: RunDetail) -> str:
 
 
 def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
-    """`46,730 bytes ±0.1%` and the change, or the kind of outcome if there is no result."""
+    """`46,730 B ±0.1%` and the change, or the kind of outcome if there is no result."""
     if cell is None:
         return ""
     if cell.estimate is None:
@@ -58,8 +58,5 @@ def _cell_text(cell: Cell | None, unit: str, names: dict[str, str]) -> str:
 
 
 def _amount_text(estimate: Estimate, unit: str) -> str:
-    """`541.5 µs ±0.4%`, `46,730 bytes ±0.0%`, or `2,127,291` of what has no unit."""
-    value = estimate.value
-    amount, unit = (value / 1e3, " µs") if unit == "ns" else (value, {"bytes": " bytes"}.get(unit, ""))
-    text = (f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}") + unit
-    return text + margin_words(value, estimate.low, estimate.high)
+    """`541.5 µs ±0.4%`, `46,730 B ±0.0%`, or `2,127,291` of what has no unit."""
+    return amount_words(estimate.value, unit) + margin_words(estimate.value, estimate.low, estimate.high)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal, Self
+from math import inf
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
+from kexbench.domain.metrics import WATCHED, Metric
 from kexbench.domain.moments import Moment
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.runs import RunReason, RunState
@@ -28,7 +30,10 @@ CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 class AlertRule(Frozen):
     """The alert settings of a spec."""
 
-    relevant: float = Field(RELEVANT, description="smaller regressions are not reported, as a share")
+    metrics: tuple[Metric, ...] = Field(WATCHED, description="what is screened")
+    relevant: float = Field(
+        RELEVANT, description="smaller regressions are not reported, as a share; exact metrics have limits of their own"
+    )
     notify: tuple[str, ...] = Field((), description="names of channels")
     confirm_invocations: int = Field(30, description="invocations of a confirmation run")
     stale_after_s: int | None = Field(None, description="alert if no run finishes within this time; null for never")
@@ -54,40 +59,61 @@ class Cause(Frozen):
 
     kind: AlertKind
     library: Library | None = Field(description="of an upgrade")
+    metric: Metric | None = Field(None, description="of an upgrade: what became more")
     before: str = Field(description="upgrade: the version before; stale spec: empty")
     after: str = Field(description="upgrade: the version that costs more; stale spec: why, as text")
     breakage: Breakage | None = Field(None, description="of a stale spec; null in alerts of earlier releases")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_metric(cls, written: Any) -> Any:
+        """Alerts of earlier releases name no metric: they were of CPU time."""
+        if not isinstance(written, dict) or written.get("kind") != AlertKind.UPGRADE:
+            return written
+        return {"metric": Metric.CPU_NS, **written}
+
     @property
     def alert_id(self) -> str:
-        """Independent of texts, so that rewording one does not start another alert."""
+        """Independent of texts, so that rewording one does not start another alert. One of CPU time has the id that
+        earlier releases gave it."""
         after = self.breakage.model_dump(mode="json") if self.breakage else self.after
-        return content_hash([self.kind, self.library, self.before, after], length=16)
+        others = [] if self.metric in (None, Metric.CPU_NS) else [self.metric]
+        return content_hash([self.kind, self.library, self.before, after, *others], length=16)
 
 
 class AlertCell(Frozen):
-    """One case on one host kind that costs more."""
+    """One case on one host kind in which the alert's metric is more."""
 
     spec_name: str
     case_id: str
     title: str
     pool: str
     cpu_model: str
-    move: Ratio
-    side: Side = Field(description="which side's CPU time moved")
+    before: float | None = Field(
+        None, description="median over invocations, in the unit of the metric; null in alerts of earlier releases"
+    )
+    after: float | None = None
+    move: Ratio | None = Field(description="null where the value before was 0")
+    side: Side = Field(description="which side's CPU time moved; both for any other metric")
 
     @property
     def host_kind(self) -> HostKind:
         return HostKind(self.pool, self.cpu_model)
 
+    @property
+    def size(self) -> float:
+        """What cells are ordered by."""
+        return self.move.ratio if self.move else inf
+
 
 class Finding(Frozen):
-    """The result of one analysis. For an upgrade it comes from the confirmation run alone."""
+    """The result of one analysis. For an upgrade it comes from the confirmation run alone, or from the screened run if
+    the metric is exact."""
 
     spec_names: tuple[str, ...]
     sentence: str = Field(description="what changed, by how much, how certain, on which side, and common factors")
     cells: tuple[AlertCell, ...]
-    run_ids: tuple[str, ...] = Field(description="the confirmation run first")
+    run_ids: tuple[str, ...] = Field(description="the one that decided first")
     notify: tuple[str, ...] = Field(description="names of channels")
     subjects: tuple[str, str] | None = Field(
         None, description="of an upgrade: the unique names of both ends, since others may have the same versions"

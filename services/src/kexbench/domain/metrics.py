@@ -73,6 +73,22 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Exact:
+    """Of a metric that every invocation measures alike: a change that all invocations of both versions show needs no
+    statistics. The smallest change that counts is the larger of the two."""
+
+    relevant: float
+    """As a share of the value before."""
+    tolerance: float
+    """In the metric's unit. More than invocations of one subject differ by: DER gives signatures with ECDSA a variable
+    length, and what has such a length varies in memory too."""
+
+    def smallest_from(self, before: float) -> float:
+        """The smallest change of a value that counts, in its unit."""
+        return max(self.relevant * before, self.tolerance)
+
+
+@dataclass(frozen=True)
 class MetricRow:
     name: str
     """The worker's, and the stored one."""
@@ -86,9 +102,19 @@ class MetricRow:
     """The side whose verdicts it decides, in runs with its instrument."""
     of_transfer: bool = False
     """Whether only cases with a transfer have it."""
+    exact: Exact | None = None
+    """None: judged by statistics, with the smallest relevant change of the spec."""
+    watched: bool = False
+    """Whether alerts screen it, unless a spec names metrics."""
 
 
 _TIME, _CONNECTION, _SERVER, _PATH, _WIRE, _STRUCTURE, _MEMORY, _COUNTERS, _CALLGRIND = MetricGroup
+_WIRE_BYTES = Exact(relevant=0.005, tolerance=4)
+_WHOLE = Exact(relevant=0.0, tolerance=0.5)
+"""Of records and round trips, which are whole."""
+_ALLOCATED = Exact(relevant=0.02, tolerance=2)
+_HELD = Exact(relevant=0.02, tolerance=64)
+_PEAK = Exact(relevant=0.02, tolerance=256)
 
 
 class Metric(StrEnum):
@@ -111,6 +137,12 @@ class Metric(StrEnum):
             return "ns"
         return "bytes" if self.endswith("_bytes") else "count"
 
+    @property
+    def words(self) -> str:
+        """In sentences: `CPU time`, `server bytes`, `handshake p99 time`."""
+        text = self.removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
+        return text if self.unit != "ns" or "time" in text else f"{text} time"
+
     CPU_NS = MetricRow(
         "cpu_ns",
         _TIME,
@@ -118,6 +150,7 @@ class Metric(StrEnum):
         "handshakes per CPU-second, client and server together",
         Timed("shared", whole="connection_cpu_ns"),
         decides="both",
+        watched=True,
     )
     CLIENT_CPU_NS = MetricRow(
         "client_cpu_ns",
@@ -298,6 +331,8 @@ class Metric(StrEnum):
         "Round trips over a path before the request",
         "round trips that a client over a path waits after connecting before it may send its request",
         OverPath(),
+        exact=_WHOLE,
+        watched=True,
     )
     PATH_CLIENT_PACKETS = MetricRow(
         "path_client_packets",
@@ -347,6 +382,8 @@ class Metric(StrEnum):
         "Client's first flight over a path",
         "bytes of the client's first flight over a path",
         OverPath(),
+        exact=_WIRE_BYTES,
+        watched=True,
     )
     PATH_SERVER_FLIGHT_BYTES = MetricRow(
         "path_server_flight_bytes",
@@ -354,6 +391,8 @@ class Metric(StrEnum):
         "Server's largest flight over a path",
         "bytes of the server's largest flight of a handshake over a path",
         OverPath(),
+        exact=_WIRE_BYTES,
+        watched=True,
     )
     PATH_CLIENT_LAST_FLIGHT_BYTES = MetricRow(
         "path_client_last_flight_bytes",
@@ -363,10 +402,22 @@ class Metric(StrEnum):
         OverPath(),
     )
     CLIENT_BYTES = MetricRow(
-        "client_bytes", _WIRE, "Bytes sent by the client", "bytes sent by the client per handshake", Timed("valid")
+        "client_bytes",
+        _WIRE,
+        "Bytes sent by the client",
+        "bytes sent by the client per handshake",
+        Timed("valid"),
+        exact=_WIRE_BYTES,
+        watched=True,
     )
     SERVER_BYTES = MetricRow(
-        "server_bytes", _WIRE, "Bytes sent by the server", "bytes sent by the server per handshake", Timed("valid")
+        "server_bytes",
+        _WIRE,
+        "Bytes sent by the server",
+        "bytes sent by the server per handshake",
+        Timed("valid"),
+        exact=_WIRE_BYTES,
+        watched=True,
     )
     CLIENT_RECORDS = MetricRow(
         "client_records",
@@ -374,6 +425,8 @@ class Metric(StrEnum):
         "Records sent by the client",
         "records sent by the client per handshake",
         Examined(),
+        exact=_WHOLE,
+        watched=True,
     )
     SERVER_RECORDS = MetricRow(
         "server_records",
@@ -381,6 +434,8 @@ class Metric(StrEnum):
         "Records sent by the server",
         "records sent by the server per handshake",
         Examined(),
+        exact=_WHOLE,
+        watched=True,
     )
     ROUND_TRIPS = MetricRow(
         "round_trips",
@@ -388,6 +443,8 @@ class Metric(StrEnum):
         "Round trips before application data",
         "round trips before application data",
         Examined(),
+        exact=_WHOLE,
+        watched=True,
     )
     CLIENT_ALLOCATIONS = MetricRow(
         "client_allocations",
@@ -395,6 +452,8 @@ class Metric(StrEnum):
         "Heap allocations of the client",
         "allocations of the client per handshake",
         Examined(heap=True),
+        exact=_ALLOCATED,
+        watched=True,
     )
     SERVER_ALLOCATIONS = MetricRow(
         "server_allocations",
@@ -402,6 +461,8 @@ class Metric(StrEnum):
         "Heap allocations of the server",
         "allocations of the server per handshake",
         Examined(heap=True),
+        exact=_ALLOCATED,
+        watched=True,
     )
     HEAP_PEAK_BYTES = MetricRow(
         "heap_peak_bytes",
@@ -409,6 +470,7 @@ class Metric(StrEnum):
         "Peak heap, both sides",
         "peak heap bytes of a handshake, client and server together",
         Examined(per="", heap=True),
+        exact=_PEAK,
     )
     CLIENT_HELD_BYTES = MetricRow(
         "client_held_bytes",
@@ -416,6 +478,8 @@ class Metric(StrEnum):
         "Heap held by an open client connection",
         "heap bytes held by an open connection on the client",
         Examined(per="held_connections", heap=True),
+        exact=_HELD,
+        watched=True,
     )
     SERVER_HELD_BYTES = MetricRow(
         "server_held_bytes",
@@ -423,6 +487,8 @@ class Metric(StrEnum):
         "Heap held by an open server connection",
         "heap bytes held by an open connection on the server",
         Examined(per="held_connections", heap=True),
+        exact=_HELD,
+        watched=True,
     )
     CLIENT_INSTRUCTIONS = MetricRow(
         "client_instructions",
@@ -523,3 +589,5 @@ SPOILT_BY_PREEMPTION = frozenset(
 disturbance."""
 LATENCIES = tuple(metric for metric, loaded in LOADED.items() if not loaded.per)
 """Percentiles of a batch's connections to a web server."""
+WATCHED = tuple(metric for metric in Metric if metric.row.watched)
+"""What alerts screen, unless a spec names metrics."""

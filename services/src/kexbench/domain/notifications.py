@@ -87,6 +87,7 @@ class Notification(Wording):
     happening: Happening
     alert_id: str = Field(description="empty where there is no alert")
     number: int = Field(description="of the alert's event")
+    together: str = Field("", description="what this and others are about that make one message; empty for none")
     created_at: Moment = Field(description="when it happened")
 
     @staticmethod

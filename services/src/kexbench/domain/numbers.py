@@ -44,6 +44,25 @@ def margin_words(value: float, low: float | None, high: float | None) -> str:
     return f" ±{(high - low) / 2 / value:.1%}" if low is not None and high is not None and value else ""
 
 
+def amount_words(value: float, unit: str) -> str:
+    """`541.5 µs` of ns, `46,730 B` of bytes, or `2,127,291` of a count."""
+    return f"{_amount(value, unit)}{_UNITS.get(unit, '')}"
+
+
+def amounts_words(before: float, after: float, unit: str) -> str:
+    """`1,482 → 2,663 B (+79.7%)`"""
+    change = f" ({percent(after / before)})" if before else ""
+    return f"{_amount(before, unit)} → {amount_words(after, unit)}{change}"
+
+
+_UNITS = {"ns": " µs", "bytes": " B"}
+
+
+def _amount(value: float, unit: str) -> str:
+    amount = value / 1e3 if unit == "ns" else value
+    return f"{amount:,.0f}" if amount >= 1000 or amount == round(amount) else f"{amount:.4g}"
+
+
 def listed(names: Sequence[str]) -> str:
     """`a, b and c`."""
     *others, last = names

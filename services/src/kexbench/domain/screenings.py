@@ -8,23 +8,27 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.kits import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import UpgradeEnd
 
 UpgradeOutcome = Literal["quiet", "confirming", "confirmed", "not confirmed", "cannot confirm"]
 """`quiet`: no suspicion; `confirming`: the confirmation run has not ended; the others are its results. For `cannot
-confirm` the detail says why, and the run may be resumed."""
+confirm` the detail says why, and the run may be resumed. Exact metrics are quiet or confirmed at once."""
 
 
 class ScreenedUpgrade(Frozen):
-    """Two neighbouring versions that a run measured, over all its cases and host kinds."""
+    """Two neighbouring versions that a run measured, in one metric over all its cases and host kinds."""
 
     library: Library
+    metric: Metric = Metric.CPU_NS
     before: UpgradeEnd
     after: UpgradeEnd
     compared: int = Field(description="cells")
-    more: int = Field(description="cells that look slower; suspicions, until a run confirms them")
-    less: int = Field(description="cells that look faster")
+    more: int = Field(
+        description="cells in which the metric looks higher; suspicions until a run confirms them, unless it is exact"
+    )
+    less: int = Field(description="cells in which it looks lower")
     unresolved: int = Field(description="cells below the resolution")
     suspected: tuple[str, ...] = Field(description="case ids, each after its pool and a slash")
     confirmation_run: str | None = Field(description="the run that decides about the suspicion")
@@ -34,8 +38,8 @@ class ScreenedUpgrade(Frozen):
 
     @property
     def key(self) -> str:
-        """The same for the same two subjects, whichever run measured them."""
-        return upgrade_key(self.library, self.before.subject, self.after.subject)
+        """The same for the same two subjects and metric, whichever run measured them."""
+        return upgrade_key(self.library, self.before.subject, self.after.subject, self.metric)
 
     @property
     def waits(self) -> bool:
@@ -43,9 +47,9 @@ class ScreenedUpgrade(Frozen):
         return self.confirmation_run is not None and self.outcome in ("confirming", "cannot confirm")
 
 
-def upgrade_key(library: str, before: str, after: str) -> str:
-    """The key of two subjects, by their names."""
-    return content_hash([library, before, after])
+def upgrade_key(library: str, before: str, after: str, metric: Metric = Metric.CPU_NS) -> str:
+    """The key of two subjects, by their names, in a metric. That of CPU time is the one of earlier releases."""
+    return content_hash([library, before, after, *([] if metric is Metric.CPU_NS else [metric])])
 
 
 class HostMoved(Frozen):
@@ -81,11 +85,12 @@ class ReplayedUpgrade(Frozen):
     run_id: str = Field(description="the newest that measured both versions")
     measured_at: Moment
     library: Library
+    metric: Metric
     before: UpgradeEnd
     after: UpgradeEnd
-    cells: int = Field(description="cells that look slower, or that a run confirmed as slower")
+    cells: int = Field(description="cells in which the metric looks higher, or that are confirmed")
     compared: int
     outcome: Literal["suspected", "confirmed", "not confirmed"] = Field(
-        description="suspected: no confirmation run is stored; otherwise the result of that run"
+        description="suspected: no confirmation run is stored; otherwise the result of that run, or of an exact metric"
     )
     sentence: str

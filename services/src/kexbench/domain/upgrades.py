@@ -36,6 +36,12 @@ VERDICT_WORDS: Mapping[CellVerdict, str] = {
 }
 
 
+def sides_of(metric: Metric) -> Mapping[Side, Metric]:
+    """A metric with those of each side, where these are judged with it."""
+    alone: dict[Side, Metric] = {"both": metric}
+    return next((sides for sides in SIDES_OF.values() if sides["both"] is metric), alone)
+
+
 class UpgradeEnd(Frozen):
     """A measured version: one source, one build profile."""
 
@@ -97,6 +103,11 @@ class UpgradeCell(Frozen):
     components: tuple[Difference, ...] = Field(
         (), description="components that changed together with the library, and may have caused the move"
     )
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether both values are known and comparable. An exact value of 0 has a verdict, but no ratio."""
+        return self.move is not None or self.verdict in ("more", "less", "same")
 
 
 class Factor(Ratio):

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.intervals import Ratio
-from kexbench.domain.numbers import signed_words
+from kexbench.domain.metrics import Metric
+from kexbench.domain.numbers import listed, signed_words
 from kexbench.domain.profiles import Culprit
 from kexbench.domain.upgrades import UpgradeCell
 
@@ -44,6 +45,17 @@ class MovedCell(Ratio):
     after: str
 
 
+class ExactChange(Frozen):
+    """What a run shows of an exact metric between two subjects."""
+
+    metric: Metric
+    before: str
+    after: str
+    more: int = Field(description="cells with more of it")
+    less: int
+    text: str = Field(examples=["server bytes 1,482 → 2,663 B (+79.7%) in 3 of 8 cases"])
+
+
 class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
@@ -59,6 +71,9 @@ class RunVerdict(Frozen):
     culprits: tuple[Culprit, ...] = Field(
         (),
         description="functions that the increases are in, the largest share first; only if instructions were counted",
+    )
+    exact: tuple[ExactChange, ...] = Field(
+        (), description="changes of exact metrics, increases first; they decide nothing about the run"
     )
     trouble: str = Field(description="why results are missing; empty where the run is complete")
     sentence: str
@@ -79,6 +94,7 @@ def run_verdict(
     missing: Mapping[MissingReason, int] = NOTHING_MISSING,
     lost: int = 0,
     culprits: tuple[Culprit, ...] = (),
+    exact: tuple[ExactChange, ...] = (),
 ) -> RunVerdict:
     """The verdict of a run that compared these cells, each with the names of its two subjects. Cells without a move
     don't count as compared; the caller counts them among the `missing` ones."""
@@ -95,7 +111,7 @@ def run_verdict(
         if cell.verdict in ("more", "less")
     ]
     unresolved = sum(cell.verdict == "unresolved" for _, cell, _ in compared)
-    return judged(len(compared), unresolved, moved, trouble, missing, lost, culprits)
+    return judged(len(compared), unresolved, moved, trouble, missing, lost, culprits, exact)
 
 
 def judged(
@@ -106,6 +122,7 @@ def judged(
     missing: Mapping[MissingReason, int] = NOTHING_MISSING,
     lost: int = 0,
     culprits: tuple[Culprit, ...] = (),
+    exact: tuple[ExactChange, ...] = (),
 ) -> RunVerdict:
     """The verdict of a run in which these cells moved."""
     by_reason = dict(sorted(missing.items(), key=lambda each: (-each[1], each[0])))
@@ -118,8 +135,11 @@ def judged(
         less=sum(cell.ratio <= 1 for cell in moved),
         largest=tuple(sorted(moved, key=lambda cell: abs(cell.ratio - 1), reverse=True)[:LARGEST]),
         culprits=culprits,
+        exact=exact,
         trouble=trouble,
-        sentence=_sentence(compared, unresolved, moved, by_reason) + (" (incomplete)" if trouble else ""),
+        sentence=_sentence(compared, unresolved, moved, by_reason)
+        + _more_of(exact)
+        + (" (incomplete)" if trouble else ""),
     )
 
 
@@ -141,6 +161,12 @@ def _sentence(
         share = f" in {len(faster):,}" if slower else share_words(len(faster), compared, "comparison")
         parts.append(f"faster{share}{_sizes(faster)}")
     return ", ".join(parts) + unsure
+
+
+def _more_of(changes: Collection[ExactChange]) -> str:
+    """`; more server bytes and round trips`"""
+    names = list(dict.fromkeys(change.metric.words for change in changes if change.more))
+    return f"; more {listed(names)}" if names else ""
 
 
 def _without(missing: Mapping[MissingReason, int]) -> str:

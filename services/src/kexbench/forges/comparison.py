@@ -9,7 +9,7 @@ from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import VERDICT_WORDS, UpgradeCell
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges.markdown import LONGEST, code, one_line, table
-from kexbench.forges.words import culprit_table
+from kexbench.forges.words import culprit_table, exact_list
 
 CELLS_MAX = 60
 _MEASURES = {Instrument.TIME: "CPU time", Instrument.INSTRUCTIONS: "instructions"}
@@ -84,6 +84,7 @@ def _pair_parts(pair: Pair) -> Iterator[str]:
         yield table(head, map(_cell_row, cells[:CELLS_MAX]))
         if len(cells) > CELLS_MAX:
             yield f"and {len(cells) - CELLS_MAX:,} more"
+    yield from exact_list(pair.verdict.exact)
     if pair.verdict.culprits:
         yield culprit_table(pair.verdict.culprits)
     yield f"Changes below {pair.relevant:.2%} do not count. Run {code(pair.run_id)}."

@@ -7,7 +7,7 @@ from itertools import accumulate
 from kexbench.domain.commits import DryRun, SpecFault
 from kexbench.domain.numbers import counted, signed_words
 from kexbench.domain.profiles import Culprit
-from kexbench.domain.verdicts import MovedCell, RunVerdict
+from kexbench.domain.verdicts import ExactChange, MovedCell, RunVerdict
 from kexbench.forges.markdown import code, table
 
 ROWS_MAX = 20
@@ -106,10 +106,19 @@ def finished_comment(run: FinishedRun) -> str:
     if verdict.largest:
         head = ("case", "pool", "before", "after", "change:", "95% confidence interval")
         parts += [table(head, map(_moved_row, verdict.largest)), *_more(range(verdict.moved), len(verdict.largest))]
+    parts += exact_list(verdict.exact)
     if verdict.culprits:
         parts.append(culprit_table(verdict.culprits))
     parts.append(f"[See all results](<{run.url}>)")
     return "\n\n".join(parts)
+
+
+def exact_list(changes: Sequence[ExactChange]) -> list[str]:
+    """The changes of exact metrics, with their values and units."""
+    if not changes:
+        return []
+    rows = [f"- {code(f'{change.before} → {change.after}')}: {code(change.text)}" for change in changes[:ROWS_MAX]]
+    return ["\n".join(["Exact metrics:", "", *rows]), *_more(changes)]
 
 
 def culprit_table(culprits: Sequence[Culprit]) -> str:

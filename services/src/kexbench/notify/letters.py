@@ -10,12 +10,12 @@ from kexbench.notify.port import Letter
 SHOWN_MAX = 50
 """The most notifications that one message lists."""
 _KINDS = {
-    Happening.RAISED: "slower",
-    Happening.GREW: "slower in more cases",
+    Happening.RAISED: "regressions",
+    Happening.GREW: "regressions in more cases",
     Happening.EXPLAINED: "explained",
     Happening.FIXED: "fixed",
     Happening.STALE: "without new results",
-    Happening.IMPROVED: "faster",
+    Happening.IMPROVED: "improvements",
 }
 _OTHER = "other"
 
@@ -34,7 +34,10 @@ def letter_of(key: str, notifications: Sequence[Notification], pages_url: str) -
     text = "\n".join(f"- {row.title}\n  {pages}{_path(row)}" for row in shown)
     markdown = "\n".join(f"- {code(row.title)} [more](<{pages}{_path(row)}>)" for row in shown)
     head = "Oldest first:"
-    return _signed(key, f"kexbench: {_summary(notifications)}", [head, text, *footer], [head, markdown, *footer])
+    about = {notification.together for notification in notifications}
+    subject = "".join(about) if len(about) == 1 else ""
+    title = f"{subject}: {_summary(notifications)}" if subject else f"kexbench: {_summary(notifications)}"
+    return _signed(key, title, [head, text, *footer], [head, markdown, *footer])
 
 
 def trial_letter(key: str, channel: str) -> Letter:

@@ -108,15 +108,17 @@ def due(
 def _singly(
     rule: ChannelRule, waiting: Sequence[Notification], tries: Tries, now: datetime, room: int
 ) -> list[Message]:
-    """One message for each notification, those with the fewest tries first. If there is not room for all, the last
-    message has all the others."""
+    """One message for each notification, or for several of one upgrade; those with the fewest tries first. If there is
+    not room for all, the last message has all the others."""
     ready = [notification for notification in waiting if tries.ready_at(notification) <= now]
     ready.sort(key=lambda notification: (len(tries.of(notification)), _age(notification)))
-    alone = ready if len(ready) <= room else ready[: room - 1]
-    messages = [Message(rule.name, (notification,)) for notification in alone]
-    if others := sorted(ready[len(alone) :], key=_age):
-        messages.append(Message(rule.name, tuple(others)))
-    return messages
+    groups: dict[str, list[Notification]] = defaultdict(list)
+    for notification in ready:
+        groups[notification.together or notification.notification_id].append(notification)
+    each = list(groups.values())
+    alone = each if len(each) <= room else each[: room - 1]
+    others = [notification for group in each[len(alone) :] for notification in group]
+    return [Message(rule.name, tuple(sorted(group, key=_age))) for group in (*alone, others) if group]
 
 
 def _digest(

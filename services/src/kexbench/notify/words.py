@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from kexbench.analysis.sentences import culprit_sentence
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
-from kexbench.domain.intervals import Ratio
 from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.metrics import Metric
 from kexbench.domain.notifications import Link, Wording
-from kexbench.domain.numbers import counted, percent
+from kexbench.domain.numbers import amounts_words, counted, percent
 from kexbench.domain.screenings import ScreenedUpgrade
 from kexbench.forges.markdown import code, one_line
 
@@ -31,6 +31,7 @@ _BY_PEOPLE = {
     AlertAction.NOTED: "{who} commented: {subject}",
     AlertAction.DUE: "{due}: {subject}",
 }
+_FEWER = {"ns": "less", "bytes": "fewer", "count": "fewer"}
 Foreign = Callable[[str], str]
 """How text that others wrote is shown."""
 
@@ -48,12 +49,18 @@ def wording_of(event: AlertEvent, alert: Alert) -> Wording:
 
 
 def improvement_wording(upgrade: ScreenedUpgrade) -> Wording:
-    before, after = line(upgrade.before.label), line(upgrade.after.label)
+    before, after, metric = line(upgrade.before.label), line(upgrade.after.label), upgrade.metric
     share = f"{upgrade.less:,} of {counted(upgrade.compared, 'comparison')}"
-    slower = f" It looked slower in {upgrade.more:,}." if upgrade.more else ""
-    text = f"{after} was faster than {before} in {share}.{slower} No action is needed."
     links = (upgrade_page(upgrade.library, upgrade.before.subject, upgrade.after.subject),)
-    return _wording(f"{after} is faster than {before} in {share}", lambda _: [_prose(text)], links)
+    if metric is Metric.CPU_NS:
+        slower = f" It looked slower in {upgrade.more:,}." if upgrade.more else ""
+        text = f"{after} was faster than {before} in {share}.{slower} No action is needed."
+        title = f"{after} is faster than {before} in {share}"
+    else:
+        others = f" There were more in {upgrade.more:,}." if upgrade.more else ""
+        title = f"{after} has {_FEWER[metric.unit]} {metric.words} than {before} in {share}"
+        text = f"{title}.{others} No action is needed."
+    return _wording(title, lambda _: [_prose(text)], links)
 
 
 def _wording(title: str, paragraphs: Callable[[Foreign], Sequence[str]], links: tuple[Link, ...]) -> Wording:
@@ -67,7 +74,20 @@ def subject_of(alert: Alert) -> str:
     cause = alert.cause
     if cause.kind is AlertKind.STALE:
         return f"no new results for {_listed(alert.spec_names)}"
-    return f"{_after(cause)} is slower than {line(cause.before)}"
+    if _metric(cause) is Metric.CPU_NS:
+        return f"{_after(cause)} is slower than {line(cause.before)}"
+    return f"{_after(cause)} has more {_metric(cause).words} than {line(cause.before)}"
+
+
+def upgrade_words(cause: Cause) -> str:
+    """`OpenSSL 3.4.1 → 3.5.0`; empty of a stale spec."""
+    return f"{_name(cause)} {line(cause.before)} → {line(cause.after)}" if cause.kind is AlertKind.UPGRADE else ""
+
+
+def _metric(cause: Cause) -> Metric:
+    """Of an upgrade."""
+    assert cause.metric is not None
+    return cause.metric
 
 
 def _title(event: AlertEvent, alert: Alert) -> str:
@@ -94,13 +114,14 @@ def _title_of_upgrade(event: AlertEvent, alert: Alert) -> str:
     cause = alert.cause
     if event.action is AlertAction.FIXED:
         version = f"{_name(cause)} {line(event.fixed_in)}" if event.fixed_in else f"A later {_name(cause)}"
-        return f"{version} is no longer slower than {line(cause.before)}"
+        more = "slower" if _metric(cause) is Metric.CPU_NS else f"with more {_metric(cause).words}"
+        return f"{version} is no longer {more} than {line(cause.before)}"
     if event.action is AlertAction.EXPLAINED:
         function = f"mostly in {line(event.culprits[0].function)}" if event.culprits else "not more instructions"
         return f"Why {subject_of(alert)}: {function}"
     if event.action is AlertAction.GREW and event.finding:
-        return f"{subject_of(alert)} in more cases: {_extent(event.finding.cells)}"
-    return f"{subject_of(alert)}: {_extent(alert.cells)}"
+        return f"{subject_of(alert)} in more cases: {_extent(event.finding.cells, _metric(cause))}"
+    return f"{subject_of(alert)}: {_extent(alert.cells, _metric(cause))}"
 
 
 def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
@@ -110,22 +131,22 @@ def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
         if finding:
             return [_prose(finding.sentence), f"Cause: {foreign(cause.after)}", *note]
         return note or [f"The cause was: {foreign(cause.after)}"]
+    metric = _metric(cause)
     if finding:
-        costs = f"TLS handshakes cost more CPU time with {_after(cause)} than with {line(cause.before)}"
+        costs = f"TLS handshakes cost more {metric.words} with {_after(cause)} than with {line(cause.before)}"
+        sure = "All invocations of both show this." if metric.row.exact else "A longer run confirmed this."
         return [
-            _prose(f"{costs}. A longer run confirmed this."),
+            _prose(f"{costs}. {sure}"),
             _prose(finding.sentence),
-            *_cells(finding.cells, foreign),
+            *_cells(finding.cells, metric, foreign),
             *note,
         ]
     if event.action is AlertAction.FIXED:
-        return [
-            _prose(f"The cases that {_after(cause)} made slower now cost no more than with {line(cause.before)}."),
-            *note,
-        ]
+        made = "made slower now cost" if metric is Metric.CPU_NS else f"gave more {metric.words} now have"
+        return [_prose(f"The cases that {_after(cause)} {made} no more than with {line(cause.before)}."), *note]
     if event.action is AlertAction.EXPLAINED:
         return [*_explanation(event, foreign), *note]
-    return [*note, *_cells(alert.cells, foreign)]
+    return [*note, *_cells(alert.cells, metric, foreign)]
 
 
 def _explanation(event: AlertEvent, foreign: Foreign) -> list[str]:
@@ -136,31 +157,44 @@ def _explanation(event: AlertEvent, foreign: Foreign) -> list[str]:
     return ["\n".join(["Counted instructions:", "", *rows])]
 
 
-def _cells(cells: Sequence[AlertCell], foreign: Foreign) -> list[str]:
+def _cells(cells: Sequence[AlertCell], metric: Metric, foreign: Foreign) -> list[str]:
     """The largest changes, and where they were measured."""
-    shown = sorted(cells, key=lambda cell: (-cell.move.ratio, cell.case_id, cell.pool))
-    rows = [f"- {foreign(cell.title)}: {_moved(cell.move)}, {_SIDES[cell.side]}" for cell in shown[:ROWS_MAX]]
+    shown = sorted(cells, key=lambda cell: (-cell.size, cell.case_id, cell.pool))
+    rows = [f"- {foreign(cell.title)}: {_moved(cell, metric)}" for cell in shown[:ROWS_MAX]]
     more = [f"- and {len(shown) - ROWS_MAX:,} more"] if len(shown) > ROWS_MAX else []
     if not rows:
         return []
     places = dict.fromkeys((cell.cpu_model, cell.pool) for cell in shown)
     measured = "; ".join(f"{foreign(cpu)}, pool {foreign(pool)}" for cpu, pool in places)
-    head = "Slower cases (CPU time of client and server together, 95% confidence interval):"
+    head = f"Cases with more {metric.words}:"
+    if metric is Metric.CPU_NS:
+        head = "Slower cases (CPU time of client and server together, 95% confidence interval):"
     return ["\n".join([head, "", *rows, *more]), f"Measured on {measured}."]
 
 
-def _moved(move: Ratio) -> str:
-    return f"{percent(move.ratio)} ({percent(move.low)} to {percent(move.high)})"
+def _moved(cell: AlertCell, metric: Metric) -> str:
+    """`+7.5% (+7.4% to +7.6%), server side` of a time, `1,482 → 2,663 B (+79.7%)` of an exact metric."""
+    if metric.row.exact or cell.move is None:
+        return amounts_words(cell.before or 0.0, cell.after or 0.0, metric.unit)
+    move = cell.move
+    return f"{percent(move.ratio)} ({percent(move.low)} to {percent(move.high)}){_side(cell, metric)}"
 
 
-def _extent(cells: Sequence[AlertCell]) -> str:
-    """`up to +7.5%, server side, 3 cases`"""
+def _side(cell: AlertCell, metric: Metric) -> str:
+    """Only the time of both sides together is split."""
+    return f", {_SIDES[cell.side]}" if metric is Metric.CPU_NS else ""
+
+
+def _extent(cells: Sequence[AlertCell], metric: Metric) -> str:
+    """`up to +7.5%, server side, 3 cases`, `up to 1,482 → 2,663 B (+79.7%), 3 cases`"""
     if not cells:
         return "see the alert"
-    worst = max(cells, key=lambda cell: cell.move.ratio)
+    worst = max(cells, key=lambda cell: cell.size)
     cases = counted(len({cell.case_id for cell in cells}), "case")
     most = "up to " if len(cells) > 1 else ""
-    return f"{most}{percent(worst.move.ratio)}, {_SIDES[worst.side]}, {cases}"
+    if metric.row.exact or worst.move is None:
+        return f"{most}{amounts_words(worst.before or 0.0, worst.after or 0.0, metric.unit)}, {cases}"
+    return f"{most}{percent(worst.move.ratio)}{_side(worst, metric)}, {cases}"
 
 
 def _after(cause: Cause) -> str:

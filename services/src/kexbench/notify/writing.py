@@ -6,17 +6,19 @@ from datetime import datetime
 
 from kexbench.domain.alerts import Alert, AlertEvent
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.metrics import Metric
 from kexbench.domain.notifications import AT_ONCE, ChannelRule, Happening, Notification, Wording, happening_of
 from kexbench.domain.screenings import Screening
-from kexbench.notify.words import improvement_wording, wording_of
+from kexbench.notify.words import improvement_wording, upgrade_words, wording_of
 
 
 def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelRule]) -> list[Notification]:
     """One for each channel to notify. `alert`: its state after the event."""
     happening = happening_of(event)
     wording = wording_of(event, alert)
+    together = upgrade_words(alert.cause) if event.finding else ""
     return [
-        _notification(name, happening, event.at, wording, event.alert_id, event.number)
+        _notification(name, happening, event.at, wording, event.alert_id, event.number, together=together)
         for name in _channels(alert.notify, rules, happening)
     ]
 
@@ -28,7 +30,8 @@ def improvements_of(screening: Screening, rules: Collection[ChannelRule]) -> lis
         if not upgrade.less:
             continue
         wording = improvement_wording(upgrade)
-        cause = content_hash(["improved", upgrade.library, upgrade.before.subject, upgrade.after.subject])
+        metric = [] if upgrade.metric is Metric.CPU_NS else [upgrade.metric]
+        cause = content_hash(["improved", upgrade.library, upgrade.before.subject, upgrade.after.subject, *metric])
         notifications += [
             _notification(name, Happening.IMPROVED, screening.at, wording, cause=cause)
             for name in _channels((), rules, Happening.IMPROVED)
@@ -44,6 +47,7 @@ def _notification(
     alert_id: str = "",
     number: int = 0,
     cause: str = "",
+    together: str = "",
 ) -> Notification:
     """For an event of an alert, or for a cause without an alert."""
     return Notification(
@@ -52,6 +56,7 @@ def _notification(
         happening=happening,
         alert_id=alert_id,
         number=number,
+        together=together,
         created_at=at,
         **vars(wording),
     )

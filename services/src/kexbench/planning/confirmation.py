@@ -48,6 +48,7 @@ class ConfirmingRun:
             max_duration_s=_allowed_s(estimated_seconds(self.cases, participants, len(self.pools), measure)),
             pools=self.pools,
             isolation=self.measure.isolation,
+            instrument=self.measure.instrument,
             jobs=measure.jobs,
         )
 

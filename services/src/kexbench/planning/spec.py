@@ -29,6 +29,7 @@ from kexbench.domain.dimensions import (
 )
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import Library
+from kexbench.domain.metrics import Metric
 from kexbench.domain.plans import (
     BATCHES,
     BLOCK_SUBJECTS,
@@ -316,10 +317,16 @@ class FollowSpec(Written):
 class AlertsSpec(Written):
     """Which upgrades raise alerts, and who is notified. It does not change what is measured."""
 
+    metrics: Annotated[
+        Distinct[Metric],
+        BeforeValidator(_one_or_more, json_schema_input_type=Metric | Distinct[Metric]),
+        Field(min_length=1, description="what raises alerts when it becomes more"),
+    ] = Field(list(_USUAL_RULE.metrics))
     relevant: Annotated[
         Share,
         Field(
-            description="smaller changes are ignored wherever runs of the spec are evaluated",
+            description="smaller changes are ignored wherever runs of the spec are evaluated; exact metrics have "
+            "limits of their own",
             json_schema_extra={"default": "0.5%"},
         ),
     ] = _USUAL_RULE.relevant
@@ -339,6 +346,7 @@ class AlertsSpec(Written):
     @property
     def rule(self) -> AlertRule:
         return AlertRule(
+            metrics=tuple(self.metrics),
             relevant=self.relevant,
             notify=tuple(self.notify),
             confirm_invocations=self.confirm_invocations,

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from kexbench.domain.alerts import DECIDING, AlertAction, AlertEvent, AlertKind
+from kexbench.domain.metrics import Metric
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.port import AlertRow
@@ -17,6 +18,7 @@ class AlertTables(Connection):
         cause = {
             "kind": str(event.cause.kind) if event.cause else "",
             "library": (event.cause.library if event.cause else None) or "",
+            "metric": (event.cause.metric if event.cause else None) or "",
         }
         self._insert("alert_events", [rows.whole(event, "alert_id", "number", "at", "action", "until", **cause)])
 
@@ -33,7 +35,7 @@ class AlertTables(Connection):
 
     def alert_rows(self) -> list[AlertRow]:
         events = self._query(
-            "SELECT alert_id, at, action, until, kind, library FROM alert_events FINAL"
+            "SELECT alert_id, at, action, until, kind, library, metric FROM alert_events FINAL"
             " WHERE action IN {deciding:Array(String)} ORDER BY alert_id, number",
             {"deciding": [str(action) for action in DECIDING]},
         )
@@ -56,6 +58,7 @@ def _alert_row(alert_id: str, steps: Iterator[dict[str, Any]]) -> AlertRow:
         alert_id=alert_id,
         kind=AlertKind(events[0]["kind"]),
         library=events[0]["library"] or None,
+        metric=Metric(events[0]["metric"]) if events[0]["metric"] else None,
         raised_at=events[0]["at"],
         steps=tuple((AlertAction(step["action"]), step["until"]) for step in events),
     )

@@ -362,6 +362,8 @@ class AlertRow:
     alert_id: str
     kind: AlertKind
     library: str | None
+    metric: Metric | None
+    """Of an upgrade: what became more."""
     raised_at: datetime
     steps: Sequence[tuple[AlertAction, datetime | None]]
     """The deciding actions in order. `ignored` has the time when it ends."""

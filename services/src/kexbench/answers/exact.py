@@ -1,0 +1,52 @@
+"""What upgrades changed in the exact metrics that alerts screen, in words."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from kexbench.analysis.sentences import metric_changes
+from kexbench.answers.judging import JudgedCells, judged_steps
+from kexbench.answers.numbers import ANY_RUNS, RunIds, Step
+from kexbench.domain.metrics import WATCHED, Metric
+from kexbench.domain.upgrades import UpgradeCell
+from kexbench.domain.verdicts import ExactChange
+from kexbench.store.port import SampleStore
+
+Exactly = Mapping[Metric, JudgedCells]
+"""The cells of an upgrade by metric."""
+
+
+def exact_cells(store: SampleStore, steps: Collection[Step], run_ids: RunIds = ANY_RUNS) -> dict[Step, Exactly]:
+    """Of upgrades in all their cases: by the given runs, or by those that compare them best."""
+    by_metric = {
+        metric: judged_steps(store, steps, run_ids=run_ids, metrics={"both": metric})
+        for metric in WATCHED
+        if metric.row.exact
+    }
+    return {step: {metric: cells[step] for metric, cells in by_metric.items()} for step in steps}
+
+
+def exact_sentences(exactly: Exactly) -> list[str]:
+    """`Server bytes 1,482 → 2,663 B (+79.7%) in 3 of 8 cases.` for each metric that changed."""
+    texts = [metric_changes(metric, cells.judged) for metric, cells in exactly.items()]
+    return [f"{text[0].upper()}{text[1:]}." for text in texts if text]
+
+
+def exact_changes(store: SampleStore, run_id: str, names: Mapping[Step, tuple[str, str]]) -> tuple[ExactChange, ...]:
+    """Those of a run, where something became more first. `names`: of both ends of its upgrades."""
+    changes = [
+        ExactChange(
+            metric=metric,
+            before=names[step][0],
+            after=names[step][1],
+            more=_count(cells.judged, "more"),
+            less=_count(cells.judged, "less"),
+            text=text,
+        )
+        for step, exactly in exact_cells(store, names, (run_id, run_id)).items()
+        for metric, cells in exactly.items()
+        if (text := metric_changes(metric, cells.judged))
+    ]
+    return tuple(sorted(changes, key=lambda change: not change.more))
+
+
+def _count(cells: Sequence[UpgradeCell], verdict: str) -> int:
+    return sum(cell.verdict == verdict for cell in cells)
