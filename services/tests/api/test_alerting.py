@@ -56,7 +56,7 @@ def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_reported_once(sta
     assert (alert.status, alert.cause.before, alert.cause.after) == ("open", "1.0", "1.1")
     assert (alert.spec_names, alert.notify) == (("watched",), ("crypto-team",))
     assert alert.run_ids == (confirming.run_id, run.run_id)
-    assert [cell.move.ratio for cell in alert.cells] == pytest.approx([1.05, 1.05], rel=0.001)
+    assert [cell.move and cell.move.ratio for cell in alert.cells] == pytest.approx([1.05, 1.05], rel=0.001)
     assert "DHE" in alert.sentence
     assert "2 of 7" in alert.sentence
     (upgrade,) = stage.upgrades(run)

@@ -172,7 +172,7 @@ def of_screening(store: ClickHouseStore, made: Made, asked: set[tuple[str, str]]
     found: Verdicts = {}
     for before, after in asked:
         relevant = relevant_of(made.run.spec_text)
-        cells = cells_between(store, names[before], names[after], relevant, made.run.run_id)
+        cells = cells_between(store, names[before], names[after], Metric.CPU_NS, relevant, made.run.run_id)
         found |= of_cells(cells.judged, before, after)
     return found
 

@@ -18,6 +18,7 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.cli.alert_words import suspicion_text
 from kexbench.cli.main import app_with
+from kexbench.domain.metrics import Metric
 from kexbench.domain.plans import Instrument
 from kexbench.domain.runs import Purpose, Run, RunState
 from kexbench.domain.samples import Invocation, OutcomeKind, Sample
@@ -237,6 +238,7 @@ def test_a_suspicion_under_way_is_named_with_its_run_and_the_time_left() -> None
     ]
     suspicion = UnderConfirmation(
         library="fake",
+        metrics=[Metric.CPU_NS],
         before=ends[0],
         after=ends[1],
         spec_name="nightly",
