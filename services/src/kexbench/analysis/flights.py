@@ -39,19 +39,21 @@ class Flights:
 
 @dataclass(frozen=True)
 class Step:
-    """Round trips that a handshake waits for one cause."""
+    """Round trips that a handshake waits for one cause; 0 for a flight that fits."""
 
     kind: StepKind
     round_trips: int
     flight_bytes: int = 0
     limit_bytes: int = 0
-    """What may be under way at first, of a flight that is larger."""
+    """What may be under way at first, of a flight."""
 
 
 @dataclass(frozen=True)
 class Prediction:
     steps: tuple[Step, ...]
     """In their order. The first one is TCP's own round trip."""
+    flights: tuple[Step, ...]
+    """Each flight, also one that fits."""
     sends_at_once: bool = False
     """Whether the request is early data, which waits for nothing after connecting."""
 
@@ -105,7 +107,12 @@ def predict(
     """The round trips of a handshake without loss and without a limit of the rate."""
     over_quic = protocol is Protocol.QUIC_V1
     steps = _quic(flights, hello_retry) if over_quic else _tcp(protocol, path, flights, resumption, hello_retry)
-    return Prediction(tuple(steps), early_data and resumption in PSK_RESUMPTIONS)
+    found = tuple(steps)
+    return Prediction(
+        tuple(step for step in found if step.round_trips),
+        tuple(step for step in found if step.flight_bytes),
+        early_data and resumption in PSK_RESUMPTIONS,
+    )
 
 
 def _tcp(
@@ -120,16 +127,18 @@ def _tcp(
         yield from _flight("client hello", client, flights.hello)
         yield Step("hello retry", 1)
     yield from _flight("server flight", server, flights.server)
-    if protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE:  # the server's Finished answers the client's
-        yield from _flight("client flight", client, flights.client_last)
+    is_answered = protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE  # by the server's Finished
+    yield from _flight("client flight", client, flights.client_last, delays=is_answered)
+    if is_answered:
         yield Step("second exchange", 1)
 
 
-def _flight(kind: StepKind, sender: _Sender, size_bytes: int) -> Iterator[Step]:
-    """A step where the flight does not fit the window that it finds."""
+def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = True) -> Iterator[Step]:
+    """A flight beside the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
-    if waited := sender.waits(size_bytes):
-        yield Step(kind, waited, size_bytes, window_bytes)
+    waited = sender.waits(size_bytes)
+    if size_bytes:
+        yield Step(kind, waited if delays else 0, size_bytes, window_bytes)
 
 
 def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:
@@ -147,5 +156,4 @@ def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:
         left_bytes -= allowed_bytes
         allowed_bytes *= 2
         waited += 1
-    if waited:
-        yield Step("limit" if is_limited else "server flight", waited, flights.server, first_bytes)
+    yield Step("limit" if is_limited else "server flight", waited, flights.server, first_bytes)
