@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kexbench.analysis.flights import Step, StepKind
-from kexbench.answers.paths_shapes import PathCase
+from kexbench.answers.paths_shapes import PathCase, PathView
 from kexbench.domain.numbers import counted
 
 _EXCHANGES: dict[StepKind, str] = {
@@ -45,44 +45,70 @@ def difference_reason(measured: float, predicted: int) -> str:
 
 
 def paths_sentence(cases: Sequence[PathCase]) -> str:
-    """`Over paths without loss, a request goes out after 2 or 3 round trips, TCP's own included, as the sizes of the
-    flights predict. In 5 of 25 results a flight does not fit and costs 1 more. Over lossy Wi-Fi, one of 100 handshakes
-    takes more than 1,415 ms, half of them up to 157 ms.`"""
+    """`Over a path of 30.916 ms (same continent), half of all handshakes are done within 63.2 to 97.4 ms. Without loss,
+    a request goes out after 2 to 3 round trips, TCP's own included, always as the sizes of the flights predict. In 5 of
+    25, a flight does not fit and costs 1 more. Over a path of 50.916 ms, 3% loss (lossy Wi-Fi), one of 100 handshakes
+    takes more than 1,415 ms; the median is 157 ms.`"""
+    return " ".join(filter(None, (_times_sentence(cases), _trips_sentence(cases), _loss_sentence(cases))))
+
+
+def _times_sentence(cases: Sequence[PathCase]) -> str | None:
+    """Of the path without loss over which most was measured."""
+    medians: dict[PathView, list[float]] = {}
+    for case in cases:
+        if not case.path.numbers.loss_percent:
+            times = [cell.handshake.p50.value for cell in case.cells if cell.handshake]
+            medians.setdefault(case.path, []).extend(times)
+    path = max(medians, key=lambda path: len(medians[path]), default=None)
+    if path is None or not medians[path]:
+        return None
+    times = _range([time_ns / 1e6 for time_ns in medians[path]])
+    return f"{_over(path)}, half of all handshakes are done within {times} ms."
+
+
+def _trips_sentence(cases: Sequence[PathCase]) -> str | None:
     counted_cells = [
-        (cell, cell.predicted, cell.round_trips)
+        (cell.agreement, cell.predicted, cell.round_trips.value)
         for case in cases
         for cell in case.cells
         if cell.agreement in ("as predicted", "differs") and cell.predicted and cell.round_trips
     ]
-    sentences = []
-    if counted_cells:
-        trips = sorted({predicted.connecting + trips.value for _, predicted, trips in counted_cells})
-        waited = " or ".join(f"{each:g}" for each in trips) if len(trips) < 3 else f"{trips[0]:g} to {trips[-1]:g}"
-        differ = sum(cell.agreement == "differs" for cell, _, _ in counted_cells)
-        predicted = f"in {differ} of {len(counted_cells)} results not" if differ else ""
-        sentences.append(
-            f"Over paths without loss, a request goes out after {waited} round trip{'' if trips == [1] else 's'}, TCP's "
-            f"own included, {predicted or 'always'} as the sizes of the flights predict."
-        )
-        costs = [sum(step.round_trips for step in each.steps if step.is_further) for _, each, _ in counted_cells]
-        further = [cost for cost in costs if cost]
-        if further:
-            more = f"{min(further)}" if min(further) == max(further) else f"{min(further)} to {max(further)}"
-            sentences.append(f"In {len(further)} of {len(costs)}, a flight does not fit and costs {more} more.")
+    if not counted_cells:
+        return None
+    trips = [predicted.connecting + waited for _, predicted, waited in counted_cells]
+    differ = sum(agreement == "differs" for agreement, _, _ in counted_cells)
+    predicted = f"in {differ} of {len(counted_cells)} results not" if differ else "always"
+    sentence = (
+        f"Without loss, a request goes out after {_range(trips)} round trips, TCP's own included, "
+        f"{predicted} as the sizes of the flights predict."
+    )
+    costs = [sum(step.round_trips for step in each.steps if step.is_further) for _, each, _ in counted_cells]
+    if not any(costs):
+        return sentence
+    further = [cost for cost in costs if cost]
+    return f"{sentence} In {len(further)} of {len(costs)}, a flight does not fit and costs {_range(further)} more."
+
+
+def _loss_sentence(cases: Sequence[PathCase]) -> str | None:
+    """Of the slowest results."""
     lossy = [
         (cell.handshake, case.path)
         for case in cases
         for cell in case.cells
         if cell.handshake and case.path.numbers.loss_percent
     ]
-    if lossy:
-        times, path = max(lossy, key=lambda each: each[0].p99.value)
-        sentences.append(
-            f"Over {path.title or f'a path of {path.words}'}, one of 100 handshakes takes more than "
-            f"{_ms(times.p99.value)}; the median is {_ms(times.p50.value)}."
-        )
-    return " ".join(sentences)
+    if not lossy:
+        return None
+    times, path = max(lossy, key=lambda each: each[0].p99.value)
+    slow, middle = (_range([each.value / 1e6]) for each in (times.p99, times.p50))
+    return f"{_over(path)}, one of 100 handshakes takes more than {slow} ms; the median is {middle} ms."
 
 
-def _ms(time_ns: float) -> str:
-    return f"{time_ns / 1e6:,.0f} ms"
+def _over(path: PathView) -> str:
+    return f"Over a path of {path.words}" + (f" ({path.title})" if path.title else "")
+
+
+def _range(values: Sequence[float]) -> str:
+    """`2`, `63.2 to 97.4`"""
+    least, most = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
