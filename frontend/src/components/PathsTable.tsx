@@ -46,7 +46,7 @@ export function PathsTable({ groups, subjects, hostKind }: Props) {
         )}
       </p>
       <Frame label={TITLE} rows={() => csvRows(groups, subjects)}>
-        <table className="numbers history by-path">
+        <table className="numbers history tight by-path">
           <thead>
             <tr>
               <th scope="col">Case</th>
@@ -138,7 +138,7 @@ function Numbers({ cell, handshake, most, trends }: NumbersProps) {
         <Bar blocks={blocksOf(cell)} most={most} isMeasured={round_trips !== null} />
         {round_trips
           ? roundTripsText(predicted?.connecting ?? 0, round_trips.value)
-          : predicted && "as predicted, not counted"}
+          : predicted && `${roundTripsText(predicted.connecting, predicted.before_request)}, predicted`}
         {predicted?.steps
           .filter(({ is_further }) => is_further)
           .map(({ kind, text }) => (
@@ -165,7 +165,7 @@ function Numbers({ cell, handshake, most, trends }: NumbersProps) {
           <>
             {roundTripsText(predicted.connecting, predicted.before_request)}
             <small className="below">
-              {milliseconds(predicted.handshake_ns)}; {agreementText(cell)}
+              {milliseconds(predicted.handshake_ns, 3)}; {agreementText(cell)}
             </small>
           </>
         ) : (

@@ -45,70 +45,57 @@ def difference_reason(measured: float, predicted: int) -> str:
 
 
 def paths_sentence(cases: Sequence[PathCase]) -> str:
-    """`Over a path of 30.916 ms (same continent), half of all handshakes are done within 63.2 to 97.4 ms. Without loss,
-    a request goes out after 2 to 3 round trips, TCP's own included, always as the sizes of the flights predict. In 5 of
-    25, a flight does not fit and costs 1 more. Over a path of 50.916 ms, 3% loss (lossy Wi-Fi), one of 100 handshakes
-    takes more than 1,415 ms; the median is 157 ms.`"""
+    """`Over 30.916 ms (same continent), a handshake takes 63.2 to 97.4 ms. In 5 of 25 results without loss, a flight
+    does not fit and costs a round trip more. Over 50.916 ms, 3% loss (lossy Wi-Fi), one of 100 handshakes takes more
+    than 1,415 ms.`"""
     return " ".join(filter(None, (_times_sentence(cases), _trips_sentence(cases), _loss_sentence(cases))))
 
 
 def _times_sentence(cases: Sequence[PathCase]) -> str | None:
-    """Of the path without loss over which most was measured."""
+    """Medians over the path without loss over which most was measured."""
     medians: dict[PathView, list[float]] = {}
     for case in cases:
-        if not case.path.numbers.loss_percent:
-            times = [cell.handshake.p50.value for cell in case.cells if cell.handshake]
+        times = [cell.handshake.p50.value for cell in case.cells if cell.handshake]
+        if times and not case.path.numbers.loss_percent:
             medians.setdefault(case.path, []).extend(times)
-    path = max(medians, key=lambda path: len(medians[path]), default=None)
-    if path is None or not medians[path]:
+    if not medians:
         return None
-    times = _range([time_ns / 1e6 for time_ns in medians[path]])
-    return f"{_over(path)}, half of all handshakes are done within {times} ms."
+    path = max(medians, key=lambda path: len(medians[path]))
+    return f"Over {_name(path)}, a handshake takes {_range_ms(medians[path])}."
 
 
-def _trips_sentence(cases: Sequence[PathCase]) -> str | None:
-    counted_cells = [
-        (cell.agreement, cell.predicted, cell.round_trips.value)
-        for case in cases
-        for cell in case.cells
-        if cell.agreement in ("as predicted", "differs") and cell.predicted and cell.round_trips
+def _trips_sentence(cases: Sequence[PathCase]) -> str:
+    cells = [cell for case in cases for cell in case.cells if cell.agreement in ("as predicted", "differs")]
+    further = sum(any(step.is_further for step in cell.predicted.steps) for cell in cells if cell.predicted)
+    differ = sum(cell.agreement == "differs" for cell in cells)
+    of = f"of {counted(len(cells), 'result')} without loss"
+    sentences = [
+        f"In {further} {of}, a flight does not fit and costs a round trip more." if further else "",
+        f"In {differ} {of}, the round trips are not those that the sizes predict." if differ else "",
     ]
-    if not counted_cells:
-        return None
-    trips = [predicted.connecting + waited for _, predicted, waited in counted_cells]
-    differ = sum(agreement == "differs" for agreement, _, _ in counted_cells)
-    predicted = f"in {differ} of {len(counted_cells)} results not" if differ else "always"
-    sentence = (
-        f"Without loss, a request goes out after {_range(trips)} round trips, TCP's own included, "
-        f"{predicted} as the sizes of the flights predict."
-    )
-    costs = [sum(step.round_trips for step in each.steps if step.is_further) for _, each, _ in counted_cells]
-    if not any(costs):
-        return sentence
-    further = [cost for cost in costs if cost]
-    return f"{sentence} In {len(further)} of {len(costs)}, a flight does not fit and costs {_range(further)} more."
+    return " ".join(filter(None, sentences))
 
 
 def _loss_sentence(cases: Sequence[PathCase]) -> str | None:
     """Of the slowest results."""
     lossy = [
-        (cell.handshake, case.path)
+        (cell.handshake.p99.value, case.path)
         for case in cases
         for cell in case.cells
         if cell.handshake and case.path.numbers.loss_percent
     ]
     if not lossy:
         return None
-    times, path = max(lossy, key=lambda each: each[0].p99.value)
-    slow, middle = (_range([each.value / 1e6]) for each in (times.p99, times.p50))
-    return f"{_over(path)}, one of 100 handshakes takes more than {slow} ms; the median is {middle} ms."
+    slowest_ns, path = max(lossy, key=lambda each: each[0])
+    return f"Over {_name(path)}, one of 100 handshakes takes more than {_range_ms([slowest_ns])}."
 
 
-def _over(path: PathView) -> str:
-    return f"Over a path of {path.words}" + (f" ({path.title})" if path.title else "")
+def _name(path: PathView) -> str:
+    return path.words + (f" ({path.title})" if path.title else "")
 
 
-def _range(values: Sequence[float]) -> str:
-    """`2`, `63.2 to 97.4`"""
-    least, most = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (min(values), max(values)))
-    return least if least == most else f"{least} to {most}"
+def _range_ms(times_ns: Sequence[float]) -> str:
+    """`1,415 ms`, `63.2 to 97.4 ms`"""
+    ends = [time_ns / 1e6 for time_ns in (min(times_ns), max(times_ns))]
+    least, most = (f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in ends)
+    return f"{least} ms" if least == most else f"{least} to {most} ms"
