@@ -117,7 +117,7 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
     assert [step["text"] for step in new["predicted"]["steps"]] == [
         "TCP connects: 1",
         "ClientHello, and the server's answer: 1",
-        "the server's flight of 15.8 kB does not fit the window of 14.5 kB: +1",
+        "the server's first flight of 15.8 kB does not fit the window of 14.5 kB: +1",
     ]
     assert (old["predicted"]["handshake_ns"], new["predicted"]["handshake_ns"]) == (100 * MS, 150 * MS)
     assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)

@@ -103,13 +103,18 @@ def _answer(
     shown = [
         PathCase(
             case=CaseView.of(case),
-            title=case.model_copy(update={"path": NOTHING}).label,
+            title=title_of(case),
             path=path_view(case.path),
             cells=[_cell(case, subject, rows, failed, negotiated) for subject in subjects],
         )
         for case in sorted(cases.values(), key=_order)
     ]
     return Paths(host_kind=kind, subjects=subjects, cases=shown, sentence=paths_sentence(shown))
+
+
+def title_of(case: Case) -> str:
+    """Whatever its path."""
+    return case.model_copy(update={"path": NOTHING}).label
 
 
 def _order(case: Case) -> tuple[object, ...]:
@@ -151,7 +156,7 @@ def _cell(
         outcome = None  # an older run's does not apply to the newest numbers
     levels = {metric: [row.level for row in of_metric] for metric, of_metric in own.items()}
     chose = negotiated.get((newest.run_id, case.case_id, f"{subject.library}@{subject.source}")) if newest else None
-    prediction = _prediction(case, levels, chose)
+    prediction = prediction_of(case, levels, chose)
     trips = estimate_median(levels[Metric.PATH_ROUND_TRIPS]) if Metric.PATH_ROUND_TRIPS in levels else None
     path = parse_path(case.path)
     agreement = _agreement(path, trips, prediction) if newest else None
@@ -211,11 +216,11 @@ def _pooled(rows: Sequence[SampleRow], share: float) -> Estimate | None:
     return percentile(values, share, len(rows)) if values else None
 
 
-def _prediction(
+def prediction_of(
     case: Case, levels: Mapping[Metric, Sequence[float]], negotiated: Negotiated | None
 ) -> Prediction | None:
     """None where the sizes are unknown, or what was negotiated by default settings."""
-    sizes = (_middle(levels, metric) for metric in _SIZES)
+    sizes = (_middle(levels, metric) for metric in SIZES)
     hello, server, client_last = (None if size is None else round(size) for size in sizes)
     protocol = _PROTOCOLS.get(negotiated.protocol or "") if negotiated else case.protocol
     if hello is None or server is None or client_last is None or protocol in (None, Protocol.DEFAULT):
@@ -230,11 +235,11 @@ def _prediction(
     )
 
 
-_SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
+SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
 
 
 def _prediction_view(path: NetworkPath, levels: Mapping[Metric, Sequence[float]], found: Prediction) -> PredictionView:
-    sent_bytes = sum(_middle(levels, metric) or 0 for metric in _SIZES)
+    sent_bytes = sum(_middle(levels, metric) or 0 for metric in SIZES)
     sending_ns = sent_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
     return PredictionView(
         connecting=found.connecting,

@@ -39,7 +39,7 @@ class StepView(Frozen):
 
     kind: StepKind
     round_trips: int
-    text: str = Field(examples=["the server's flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
+    text: str = Field(examples=["the server's first flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
 
 
 class PredictionView(Frozen):

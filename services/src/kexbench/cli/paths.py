@@ -10,6 +10,7 @@ from rich.text import Text
 
 from kexbench.answers.paths_shapes import PathCell, Paths, Percentiles
 from kexbench.answers.subjects import end_of
+from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
@@ -96,17 +97,10 @@ def _cell(cell: PathCell) -> str:
 
 
 def _times(times: Percentiles) -> list[str]:
-    return [_ms(times.p50) + _interval(times.p50), f"{_ms(times.p95)}, {_ms(times.p99)}"]
-
-
-def _ms(time_ns: Estimate) -> str:
-    return f"{time_ns.value / 1e6:,.4g}"
-
-
-def _interval(time_ns: Estimate) -> str:
-    if time_ns.low is None or time_ns.high is None:
-        return ""
-    return f" [{time_ns.low / 1e6:,.4g}, {time_ns.high / 1e6:,.4g}]"
+    return [
+        milliseconds(times.p50),
+        ", ".join(milliseconds(Estimate.whole(each.value)) for each in (times.p95, times.p99)),
+    ]
 
 
 def _round_trips(cell: PathCell) -> str:
@@ -115,7 +109,7 @@ def _round_trips(cell: PathCell) -> str:
     if found is None:
         return f"{cell.round_trips.value:g} round trips" if cell.round_trips else ""
     if cell.agreement == "as predicted" or cell.round_trips is None:
-        return f"{found.connecting} + {found.before_request} round trips"
+        return f"{found.connecting} + {found.before_request} round trips{'' if cell.round_trips else ', predicted'}"
     return f"{found.connecting} + {cell.round_trips.value:.3g} round trips, predicted {found.before_request}"
 
 

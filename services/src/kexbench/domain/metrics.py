@@ -139,9 +139,10 @@ class Metric(StrEnum):
 
     @property
     def words(self) -> str:
-        """In sentences: `CPU time`, `server bytes`, `handshake p99 time`."""
-        text = self.removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
-        return text if self.unit != "ns" or "time" in text else f"{text} time"
+        """In sentences: `CPU time`, `server bytes`, `handshake p99 time over a path`."""
+        text = self.removeprefix("path_").removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
+        text = text if self.unit != "ns" or "time" in text else f"{text} time"
+        return f"{text} over a path" if self.startswith("path_") else text
 
     CPU_NS = MetricRow(
         "cpu_ns",
@@ -383,7 +384,6 @@ class Metric(StrEnum):
         "bytes of the client's first flight over a path",
         OverPath(),
         exact=_WIRE_BYTES,
-        watched=True,
     )
     PATH_SERVER_FLIGHT_BYTES = MetricRow(
         "path_server_flight_bytes",
@@ -392,7 +392,6 @@ class Metric(StrEnum):
         "bytes of the server's largest flight of a handshake over a path",
         OverPath(),
         exact=_WIRE_BYTES,
-        watched=True,
     )
     PATH_CLIENT_LAST_FLIGHT_BYTES = MetricRow(
         "path_client_last_flight_bytes",
