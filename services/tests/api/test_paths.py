@@ -98,6 +98,7 @@ def test_percentiles_are_of_all_connections_with_exact_intervals(
 ) -> None:
     measured(empty_store, "50ms", {OLD: SMALL})
     (cell,) = cells_of(asked(client), "50ms")
+    assert cell["emulated"] == {"round_trip_ms": 50, "loss_percent": 0, "rate_mbit": None, "text": "50 of 50 ms"}
     base = 100 * MS  # the 1,200 connections of three invocations take 0 to 1,199 ns more
     assert cell["connections"] == 3 * CONNECTIONS
     assert cell["handshake"]["p50"] == {"value": base + 599, "low": base + 565, "high": base + 634, "invocations": 3}

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from kexbench.analysis.estimates import estimate_median
@@ -19,6 +19,7 @@ from kexbench.answers.comparing import chosen
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.paths_shapes import (
     Agreement,
+    Emulated,
     PathCase,
     PathCell,
     Paths,
@@ -174,6 +175,7 @@ def _cell(
         client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
         server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),
+        emulated=_emulated(path, levels) if Metric.PATH_LOST_PPM in levels else None,
         connections=sum(_count(row) for row in own.get(Metric.PATH_HANDSHAKE_P50_NS, ())),
         outcome=OutcomeView(
             kind=outcome.kind, reason=outcome.reason, detail=outcome.detail, invocations=outcome.invocations
@@ -183,6 +185,16 @@ def _cell(
         run_id=newest.run_id if newest else outcome.run_id if outcome else None,
         measured_at=newest.measured_at if newest else outcome.measured_at if outcome else None,
     )
+
+
+def _emulated(path: NetworkPath, levels: Mapping[Metric, Sequence[float]]) -> Emulated:
+    delay_ns, rate_bit_s = _middle(levels, Metric.PATH_DELAY_P50_NS), _middle(levels, Metric.PATH_CARRIED_BIT_S)
+    done = (
+        None if delay_ns is None else 2 * delay_ns / 1e6,
+        fmean(levels[Metric.PATH_LOST_PPM]) / 1e4,
+        None if rate_bit_s is None else rate_bit_s / 1e6,
+    )
+    return Emulated(round_trip_ms=done[0], loss_percent=done[1], rate_mbit=done[2], text=path.beside(*done))
 
 
 def _count(row: SampleRow) -> int:

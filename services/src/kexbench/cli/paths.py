@@ -69,7 +69,7 @@ def _print(answer: Paths) -> None:
         out.print(answer.sentence, markup=False, soft_wrap=True)
     out.print(_table(answer))
     out.print(LEGEND, style="dim", markup=False)
-    for line in _steps(answer):
+    for line in (*_steps(answer), *_emulated(answer)):
         out.print(line, markup=False, soft_wrap=True)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
@@ -124,6 +124,15 @@ def _steps(answer: Paths) -> list[str]:
                     title = f"{case.title}, path {case.path.text}"
                     places.setdefault(step.text, []).append((labels[cell.subject], title))
     return [shared_line(text, cells) for text, cells in places.items()]
+
+
+def _emulated(answer: Paths) -> list[str]:
+    """What each path did, beside what was asked: a line a path, with what differs between its cells."""
+    texts: dict[str, dict[str, None]] = {}
+    for case in answer.cases:
+        of_path = [cell.emulated.text for cell in case.cells if cell.emulated]
+        texts.setdefault(case.path.text, {}).update(dict.fromkeys(filter(None, of_path)))
+    return [f"path {path} as emulated: {'; '.join(of_path)}" for path, of_path in texts.items() if of_path]
 
 
 def _reasons(answer: Paths) -> list[str]:

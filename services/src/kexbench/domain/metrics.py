@@ -400,6 +400,27 @@ class Metric(StrEnum):
         "bytes of the client's last flight of a handshake over a path",
         OverPath(),
     )
+    PATH_DELAY_P50_NS = MetricRow(
+        "path_delay_p50_ns",
+        _PATH,
+        "Delay of a path, one way, median",
+        "median time, one way, that packets were under way which found no queue",
+        OverPath(),
+    )
+    PATH_LOST_PPM = MetricRow(
+        "path_lost_ppm",
+        _PATH,
+        "Packets lost by a path, of a million",
+        "packets of a million that the path lost",
+        OverPath(),
+    )
+    PATH_CARRIED_BIT_S = MetricRow(
+        "path_carried_bit_s",
+        _PATH,
+        "Rate of a path, bits per second",
+        "bits per second that the path carried while its queue was not empty",
+        OverPath(),
+    )
     CLIENT_BYTES = MetricRow(
         "client_bytes",
         _WIRE,

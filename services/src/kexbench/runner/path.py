@@ -173,6 +173,11 @@ def path_samples(
         (Metric.PATH_SERVER_BYTES, record.server_wire_bytes),
     ):
         values[metric] = [total / begun]
+    values[Metric.PATH_LOST_PPM] = [record.lost_share * 1e6]
+    if record.delay_p50_ns is not None:
+        values[Metric.PATH_DELAY_P50_NS] = [record.delay_p50_ns]
+    if record.carried_bit_s is not None:
+        values[Metric.PATH_CARRIED_BIT_S] = [record.carried_bit_s]
     if (trips := round_trips(case, path, record, handshake_cpu_ns)) is not None:
         values[Metric.PATH_ROUND_TRIPS] = [trips]
     if flights := record.flight_bytes:
