@@ -98,6 +98,7 @@ def test_percentiles_are_of_all_connections_with_exact_intervals(
 ) -> None:
     measured(empty_store, "50ms", {OLD: SMALL})
     (cell,) = cells_of(asked(client), "50ms")
+    assert cell["emulated"] == {"round_trip_ms": 50, "loss_percent": 0, "rate_mbit": None, "text": "50 of 50 ms"}
     base = 100 * MS  # the 1,200 connections of three invocations take 0 to 1,199 ns more
     assert cell["connections"] == 3 * CONNECTIONS
     assert cell["handshake"]["p50"] == {"value": base + 599, "low": base + 565, "high": base + 634, "invocations": 3}
@@ -128,7 +129,7 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
     ]
     assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)
     assert answer["sentence"] == (
-        "Over 50 ms, a handshake takes 100 to 150 ms. In 1 of 2 results without loss, a flight does not fit and costs "
+        "Over a path of 50 ms, a handshake takes 100 to 150 ms. In 1 of 2 results without loss, a flight does not fit and costs "
         "a round trip more."
     )
 
@@ -154,7 +155,7 @@ def test_loss_and_short_round_trips_are_not_held_against_the_prediction(
     sending_ns = sum(SMALL) * 8e9 / 9e6
     assert (mobile["agreement"], mobile["predicted"]["handshake_ns"]) == ("as predicted", 340 * MS + sending_ns)
     assert answer["sentence"].endswith(
-        "Over 50 ms, 1% loss, one of 100 handshakes takes more than 100 ms."
+        "Over a path of 50 ms with 1% loss, one of 100 handshakes takes more than 100 ms."
     )
     (case,) = (case for case in answer["cases"] if case["path"]["text"] == "4g")
     assert (case["path"]["title"], case["path"]["words"]) == ("4G", "170 ms, 9 Mbit/s")

@@ -64,6 +64,15 @@ class PredictionView(Frozen):
     flights: list[FlightView] = Field(description="in their order; a HelloRetryRequest is not among them")
 
 
+class Emulated(Frozen):
+    """What the emulator did, as it measured itself, beside what the path asks for."""
+
+    round_trip_ms: float | None = Field(description="twice the median delay; null where every packet found a queue")
+    loss_percent: float
+    rate_mbit: float | None = Field(description="null without a limit, and where no queue filled for long enough")
+    text: str = Field(examples=["20.01 of 20 ms, 2.1% of 2% lost, 9.99 of 10 Mbit/s"])
+
+
 class PathCell(Frozen):
     """One subject over one path."""
 
@@ -83,6 +92,7 @@ class PathCell(Frozen):
     server_flight_bytes: float | None
     server_retransmissions: float | None = Field(description="segments that the server sent again, per connection")
     connections: int = Field(description="over all invocations")
+    emulated: Emulated | None = Field(description="null without a number")
     outcome: OutcomeView | None
     run_id: str | None
     measured_at: datetime | None
