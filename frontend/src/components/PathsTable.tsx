@@ -10,13 +10,14 @@ import { Frame } from "@/ui/Frame";
 import { captionOf, subjectsText } from "./chart-caption";
 import { subjectTitle } from "./libraries";
 import {
-  agreementText,
   type Block,
   blocksOf,
+  countedOf,
   type PathGroup,
   type PathRow,
   pathName,
   roundTripsText,
+  uncountedText,
 } from "./paths-model";
 
 const TITLE = "Time until a handshake is done, by path";
@@ -56,14 +57,16 @@ export function PathsTable({ groups, subjects, hostKind }: Props) {
                   {column}
                 </th>
               ))}
-              <th scope="col">Predicted without loss</th>
             </tr>
           </thead>
           {groups.map(({ path, rows }) => (
             <tbody key={path.text}>
               <tr>
-                <th scope="rowgroup" colSpan={COLUMNS.length + 2 + Number(several)}>
-                  <span className="path-name">{sentenceCase(pathName(path))}</span>
+                <th scope="rowgroup" colSpan={COLUMNS.length + 1 + Number(several)}>
+                  <span className="path-name">
+                    {sentenceCase(pathName(path))}
+                    <small className="below">{uncountedText(rows)}</small>
+                  </span>
                 </th>
               </tr>
               {rows.map((row) => (
@@ -113,7 +116,7 @@ function CaseRows({ row: { case: shown, cells }, subjects, several, most, hostKi
             }}
           />
         ) : (
-          <td className="absent why-none" colSpan={COLUMNS.length + 1}>
+          <td className="absent why-none" colSpan={COLUMNS.length}>
             {cell.outcome ? `${cell.outcome.kind}: ${cell.outcome.reason}` : "no number"}
           </td>
         )}
@@ -130,15 +133,19 @@ interface NumbersProps {
 }
 
 function Numbers({ cell, handshake, most, trends }: NumbersProps) {
-  const { predicted, round_trips, answer } = cell;
+  const { predicted, answer, reason, agreement } = cell;
+  const waited = countedOf(cell);
   const median = milliseconds(handshake.p50.value);
   return (
     <>
       <td className="bars">
-        <Bar blocks={blocksOf(cell)} most={most} isMeasured={round_trips !== null} />
-        {round_trips
-          ? roundTripsText(predicted?.connecting ?? 0, round_trips.value)
-          : predicted && `${roundTripsText(predicted.connecting, predicted.before_request)}, predicted`}
+        <Bar blocks={blocksOf(cell)} most={most} isMeasured={waited !== undefined} />
+        {waited === undefined ? "not counted" : roundTripsText(predicted?.connecting ?? 0, waited)}
+        <small className="below">
+          {predicted
+            ? `predicted ${predicted.connecting + predicted.before_request}, ${milliseconds(predicted.handshake_ns, 3)}`
+            : "not predicted: sizes of flights or protocol unknown"}
+        </small>
         {predicted?.steps
           .filter(({ is_further }) => is_further)
           .map(({ kind, text }) => (
@@ -146,6 +153,7 @@ function Numbers({ cell, handshake, most, trends }: NumbersProps) {
               {sentenceCase(text)}
             </small>
           ))}
+        {agreement === "differs" && <small className="below excess">{sentenceCase(reason ?? "")}</small>}
       </td>
       <td className="number">
         {site ? (
@@ -160,18 +168,6 @@ function Numbers({ cell, handshake, most, trends }: NumbersProps) {
       <Time of={handshake.p95} />
       <Time of={handshake.p99} />
       {answer ? <Time of={answer.p50} /> : <td className="absent">not measured</td>}
-      <td>
-        {predicted ? (
-          <>
-            {roundTripsText(predicted.connecting, predicted.before_request)}
-            <small className="below">
-              {milliseconds(predicted.handshake_ns, 3)}; {agreementText(cell)}
-            </small>
-          </>
-        ) : (
-          "sizes of flights or protocol unknown"
-        )}
-      </td>
     </>
   );
 }

@@ -60,9 +60,15 @@ export function pathName({ title, words }: PathView): string {
   return title ? `${title}, ${words}` : words;
 }
 
+/** The round trips that a request waited after connecting. With loss they are no count. */
+export function countedOf({ agreement, round_trips }: PathCell): number | undefined {
+  return agreement === "with loss" ? undefined : round_trips?.value;
+}
+
 /** The round trips that a request waits, TCP's own first: as measured, or as predicted where they cannot be counted. */
-export function blocksOf({ predicted, round_trips }: PathCell): Block[] {
-  const waited = round_trips?.value ?? predicted?.before_request ?? 0;
+export function blocksOf(cell: PathCell): Block[] {
+  const { predicted } = cell;
+  const waited = countedOf(cell) ?? predicted?.before_request ?? 0;
   const further = predicted?.before_request ? furtherSteps(predicted.steps) : 0;
   const usual = predicted ? Math.max(0, predicted.before_request - further) : waited;
   const blocks: Block[] = [
@@ -80,25 +86,17 @@ function furtherSteps(steps: { is_further: boolean; round_trips: number }[]): nu
 
 /** "3: 1 for TCP, 2 for TLS" */
 export function roundTripsText(connecting: number, beforeRequest: number): string {
-  const total = connecting + beforeRequest;
-  const tls = `${written(beforeRequest)} for TLS`;
-  return connecting ? `${written(total)}: ${connecting} for TCP, ${tls}` : written(total);
+  if (!connecting) return `${beforeRequest}`;
+  return `${connecting + beforeRequest}: ${connecting} for TCP, ${beforeRequest} for TLS`;
 }
 
-function written(roundTrips: number): string {
-  return Number.isInteger(roundTrips) ? `${roundTrips}` : roundTrips.toFixed(2);
-}
-
-/** What the prediction is worth beside the measurement. */
-export function agreementText({ agreement, reason }: PathCell): string {
-  switch (agreement) {
-    case "as predicted":
-      return "as measured";
-    case "not counted":
-      return "the round trip is too short to count them";
-    default:
-      return reason ?? "";
-  }
+/** Why the round trips of a path are not counted, which holds for all its cases; empty where they are. */
+export function uncountedText(rows: readonly PathRow[]): string {
+  const cells = rows.flatMap(({ cells }) => cells);
+  const lossy = cells.find(({ agreement }) => agreement === "with loss");
+  if (lossy) return `Round trips are not counted: ${lossy.reason}.`;
+  const isShort = cells.some(({ agreement }) => agreement === "not counted");
+  return isShort ? "Round trips are not counted: they are short beside the machine's own time." : "";
 }
 
 /** The flights of a case, which are the same over all paths with the same window. */

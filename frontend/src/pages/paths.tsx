@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { Paths, PathView } from "@/api/generated";
+import type { PathCase, Paths, PathView } from "@/api/generated";
 import { filtersOptions, pathsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { FirstRun } from "@/components/FirstRun";
 import { FlightsTable } from "@/components/FlightsTable";
@@ -204,7 +204,8 @@ function Method({ answer: { host_kind: kind, cases }, shown }: { answer: Paths; 
           <ul className="plain">
             {shown.map((path) => (
               <li key={path.text}>
-                <code>{path.text}</code>: {pathName(path)}. {path.source}
+                <code>{path.text}</code>: {pathName(path)}. {path.source && `${path.source}. `}
+                {emulatedText(cases, path)}
               </li>
             ))}
           </ul>
@@ -229,6 +230,13 @@ function Method({ answer: { host_kind: kind, cases }, shown }: { answer: Paths; 
       </dl>
     </section>
   );
+}
+
+/** What the emulator measured of itself. */
+function emulatedText(cases: PathCase[], { text }: PathView): string {
+  const cells = cases.filter(({ path }) => path.text === text).flatMap(({ cells }) => cells);
+  const texts = [...new Set(cells.flatMap(({ emulated }) => emulated?.text ?? []))];
+  return texts.length > 0 ? `As emulated: ${texts.join("; ")}.` : "";
 }
 
 function rangeText(counts: number[]): string {
