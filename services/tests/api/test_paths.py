@@ -98,6 +98,7 @@ def test_percentiles_are_of_all_connections_with_exact_intervals(
 ) -> None:
     measured(empty_store, "50ms", {OLD: SMALL})
     (cell,) = cells_of(asked(client), "50ms")
+    assert cell["emulated"] == {"round_trip_ms": 50, "loss_percent": 0, "rate_mbit": None, "text": "50 of 50 ms"}
     base = 100 * MS  # the 1,200 connections of three invocations take 0 to 1,199 ns more
     assert cell["connections"] == 3 * CONNECTIONS
     assert cell["handshake"]["p50"] == {"value": base + 599, "low": base + 565, "high": base + 634, "invocations": 3}
@@ -117,7 +118,7 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
     assert [step["text"] for step in new["predicted"]["steps"]] == [
         "TCP connects: 1",
         "ClientHello, and the server's answer: 1",
-        "the server's flight of 15.8 kB does not fit the window of 14.5 kB: +1",
+        "the server's first flight of 15.8 kB does not fit the window of 14.5 kB: +1",
     ]
     assert (old["predicted"]["handshake_ns"], new["predicted"]["handshake_ns"]) == (100 * MS, 150 * MS)
     assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from kexbench.analysis.estimates import estimate_median
@@ -19,6 +19,7 @@ from kexbench.answers.comparing import chosen
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.paths_shapes import (
     Agreement,
+    Emulated,
     PathCase,
     PathCell,
     Paths,
@@ -103,13 +104,18 @@ def _answer(
     shown = [
         PathCase(
             case=CaseView.of(case),
-            title=case.model_copy(update={"path": NOTHING}).label,
+            title=title_of(case),
             path=path_view(case.path),
             cells=[_cell(case, subject, rows, failed, negotiated) for subject in subjects],
         )
         for case in sorted(cases.values(), key=_order)
     ]
     return Paths(host_kind=kind, subjects=subjects, cases=shown, sentence=paths_sentence(shown))
+
+
+def title_of(case: Case) -> str:
+    """Whatever its path."""
+    return case.model_copy(update={"path": NOTHING}).label
 
 
 def _order(case: Case) -> tuple[object, ...]:
@@ -151,7 +157,7 @@ def _cell(
         outcome = None  # an older run's does not apply to the newest numbers
     levels = {metric: [row.level for row in of_metric] for metric, of_metric in own.items()}
     chose = negotiated.get((newest.run_id, case.case_id, f"{subject.library}@{subject.source}")) if newest else None
-    prediction = _prediction(case, levels, chose)
+    prediction = prediction_of(case, levels, chose)
     trips = estimate_median(levels[Metric.PATH_ROUND_TRIPS]) if Metric.PATH_ROUND_TRIPS in levels else None
     path = parse_path(case.path)
     agreement = _agreement(path, trips, prediction) if newest else None
@@ -169,6 +175,7 @@ def _cell(
         client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
         server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),
+        emulated=_emulated(path, levels) if Metric.PATH_LOST_PPM in levels else None,
         connections=sum(_count(row) for row in own.get(Metric.PATH_HANDSHAKE_P50_NS, ())),
         outcome=OutcomeView(
             kind=outcome.kind, reason=outcome.reason, detail=outcome.detail, invocations=outcome.invocations
@@ -178,6 +185,16 @@ def _cell(
         run_id=newest.run_id if newest else outcome.run_id if outcome else None,
         measured_at=newest.measured_at if newest else outcome.measured_at if outcome else None,
     )
+
+
+def _emulated(path: NetworkPath, levels: Mapping[Metric, Sequence[float]]) -> Emulated:
+    delay_ns, rate_bit_s = _middle(levels, Metric.PATH_DELAY_P50_NS), _middle(levels, Metric.PATH_CARRIED_BIT_S)
+    done = (
+        None if delay_ns is None else 2 * delay_ns / 1e6,
+        fmean(levels[Metric.PATH_LOST_PPM]) / 1e4,
+        None if rate_bit_s is None else rate_bit_s / 1e6,
+    )
+    return Emulated(round_trip_ms=done[0], loss_percent=done[1], rate_mbit=done[2], text=path.beside(*done))
 
 
 def _count(row: SampleRow) -> int:
@@ -211,11 +228,11 @@ def _pooled(rows: Sequence[SampleRow], share: float) -> Estimate | None:
     return percentile(values, share, len(rows)) if values else None
 
 
-def _prediction(
+def prediction_of(
     case: Case, levels: Mapping[Metric, Sequence[float]], negotiated: Negotiated | None
 ) -> Prediction | None:
     """None where the sizes are unknown, or what was negotiated by default settings."""
-    sizes = (_middle(levels, metric) for metric in _SIZES)
+    sizes = (_middle(levels, metric) for metric in SIZES)
     hello, server, client_last = (None if size is None else round(size) for size in sizes)
     protocol = _PROTOCOLS.get(negotiated.protocol or "") if negotiated else case.protocol
     if hello is None or server is None or client_last is None or protocol in (None, Protocol.DEFAULT):
@@ -230,11 +247,11 @@ def _prediction(
     )
 
 
-_SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
+SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
 
 
 def _prediction_view(path: NetworkPath, levels: Mapping[Metric, Sequence[float]], found: Prediction) -> PredictionView:
-    sent_bytes = sum(_middle(levels, metric) or 0 for metric in _SIZES)
+    sent_bytes = sum(_middle(levels, metric) or 0 for metric in SIZES)
     sending_ns = sent_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
     return PredictionView(
         connecting=found.connecting,

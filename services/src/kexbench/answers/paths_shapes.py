@@ -39,7 +39,7 @@ class StepView(Frozen):
 
     kind: StepKind
     round_trips: int
-    text: str = Field(examples=["the server's flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
+    text: str = Field(examples=["the server's first flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
 
 
 class PredictionView(Frozen):
@@ -50,6 +50,15 @@ class PredictionView(Frozen):
     before_request: int = Field(description="round trips after connecting before the client may send its request")
     handshake_ns: float = Field(description="connecting and handshake together, with sending at the path's rate")
     steps: list[StepView]
+
+
+class Emulated(Frozen):
+    """What the emulator did, as it measured itself, beside what the path asks for."""
+
+    round_trip_ms: float | None = Field(description="twice the median delay; null where every packet found a queue")
+    loss_percent: float
+    rate_mbit: float | None = Field(description="null without a limit, and where no queue filled for long enough")
+    text: str = Field(examples=["20.01 of 20 ms, 2.1% of 2% lost, 9.99 of 10 Mbit/s"])
 
 
 class PathCell(Frozen):
@@ -70,6 +79,7 @@ class PathCell(Frozen):
     server_flight_bytes: float | None
     server_retransmissions: float | None = Field(description="segments that the server sent again, per connection")
     connections: int = Field(description="over all invocations")
+    emulated: Emulated | None = Field(description="null without a number")
     outcome: OutcomeView | None
     run_id: str | None
     measured_at: datetime | None

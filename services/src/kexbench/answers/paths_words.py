@@ -12,11 +12,11 @@ _EXCHANGES: dict[StepKind, str] = {
     "hello retry": "the server requests another key share",
     "second exchange": "the client's key exchange, and the server's Finished",
 }
-_FLIGHTS: dict[StepKind, tuple[str, str]] = {
+FLIGHTS: dict[StepKind, tuple[str, str]] = {
     "client hello": ("the ClientHello", "window"),
-    "server flight": ("the server's flight", "window"),
+    "server flight": ("the server's first flight", "window"),
     "client flight": ("the client's last flight", "window"),
-    "limit": ("the server's flight", "limit of three times the client's bytes"),
+    "limit": ("the server's first flight", "limit of three times the client's bytes"),
 }
 
 
@@ -26,10 +26,10 @@ def kilobytes(size_bytes: float) -> str:
 
 
 def step_text(step: Step) -> str:
-    """`the server's flight of 15.8 kB does not fit the window of 14.5 kB: +1`"""
+    """`the server's first flight of 15.8 kB does not fit the window of 14.5 kB: +1`"""
     if step.kind in _EXCHANGES:
         return f"{_EXCHANGES[step.kind]}: {step.round_trips}"
-    flight, limit = _FLIGHTS[step.kind]
+    flight, limit = FLIGHTS[step.kind]
     sizes = f"of {kilobytes(step.flight_bytes)} does not fit the {limit} of {kilobytes(step.limit_bytes)}"
     return f"{flight} {sizes}: +{step.round_trips}"
 
@@ -56,7 +56,7 @@ def paths_sentence(cases: Sequence[PathCase]) -> str:
         "of their flights predict."
     )
     further = sum(
-        any(step.kind in _FLIGHTS for step in cell.predicted.steps)
+        any(step.kind in FLIGHTS for step in cell.predicted.steps)
         for case in cases
         for cell in case.cells
         if cell.predicted

@@ -14,6 +14,7 @@ from kexbench.answers.shapes import CaseChoice
 from kexbench.answers.stacks_shapes import Stacks
 from kexbench.answers.trends import Trend, Trends
 from kexbench.answers.upgrade import Upgrade
+from kexbench.answers.waits import waits_of
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Metric
@@ -148,7 +149,8 @@ class Narrowing:
 
     def _upgrade(self, upgrade: Upgrade) -> Upgrade:
         missing = tuple(cell for cell in upgrade.missing if cell.host_kind in self.kinds)
-        return upgrade.model_copy(update={"missing": missing})
+        waits = waits_of([wait for wait in upgrade.waits.cases if wait.host_kind in self.kinds])
+        return upgrade.model_copy(update={"missing": missing, "waits": waits})
 
     def _places(self, line: HistoryLine, ends: Sequence[Subject]) -> list[int]:
         """The shown versions of a line."""
