@@ -252,6 +252,38 @@ static void mismatches(void) {
     release(&p);
 }
 
+/* A key share of 1,024 bytes makes a ClientHello of several packets, one of 32 bytes does not. */
+static void middlebox_of(const char *group, uint64_t split_hello_ns, unsigned done, uint64_t least_ns) {
+    struct row row = {usual, group[0] == 'f' ? "DHE-ECDSA" : "ECDHE-ECDSA", "AES-128-GCM", group, 0, "P-256",
+                      ""};
+    struct tls_case c = case_of(&row);
+    struct path_plan plan = a_plan(3);
+    struct prepared p;
+    plan.path.mtu = linked_backend.datagrams == NULL ? 576 : 1500;
+    plan.path.round_trip_ns = 20000000;
+    plan.path.split_hello_ns = split_hello_ns;
+    plan.timeout_ns = 5000000000; /* so large a group takes its time */
+    if (linked_backend.takes_settings || !set_up(&p, &c))
+        return;
+    if (CHECK(path(&p, &plan, &out, &fault)) && CHECK_NUMBER(out.connections, done)) {
+        CHECK_NUMBER(out.failures[OUTCOME_TIMEOUT], 3 - done);
+        CHECK(out.flights > 0 && out.flight_bytes[0] > (least_ns > 0 || done == 0 ? 1024 : 100));
+        CHECK((out.emulated.split >= 3) == (least_ns > 0 || done == 0));
+        for (unsigned i = 0; i < done; i++)
+            CHECK(out.times[PATH_HANDSHAKE][i] >= least_ns);
+        if (done == 0)
+            CHECK_TEXT(out.first_failure, "the client's connection timed out during the handshake");
+    }
+    path_free(&out);
+    release(&p);
+}
+
+static void middleboxes(void) {
+    middlebox_of("X25519", PATH_SPLIT_DROPPED, 3, 0);
+    middlebox_of("ffdhe8192", PATH_SPLIT_DROPPED, 0, 0);
+    middlebox_of("ffdhe8192", 150000000, 3, 150000000);
+}
+
 static void times_out(void) {
     struct tls_case c = case_with(usual, "");
     struct path_plan plan = a_plan(7);
@@ -311,6 +343,7 @@ int main(int argc, char **argv) {
     sentence("what does not fit TCP's window costs a round trip more", windows);
     sentence("an answer of many records comes whole", answers);
     sentence("another group, cipher or certificate than the case's ends a path as a mismatch", mismatches);
+    sentence("a middlebox drops or delays a ClientHello of several packets, and no other", middleboxes);
     sentence("a path that loses everything is bounded in time", times_out);
     sentence("the same seed loses the same packets of each connection, twenty times", repeats);
     return check_failures != 0;
