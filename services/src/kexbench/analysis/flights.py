@@ -64,6 +64,7 @@ class Prediction:
 
     @property
     def flights(self) -> tuple[Step, ...]:
+        """Those with a size, whether they fit or not."""
         return tuple(step for step in self.every if step.flight_bytes)
 
     @property
@@ -169,7 +170,8 @@ def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = 
     """A step for the flight in the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
     waited = sender.waits(size_bytes)
-    yield Step(kind, waited if delays else 0, size_bytes, window_bytes)
+    if size_bytes:
+        yield Step(kind, waited if delays else 0, size_bytes, window_bytes)
 
 
 def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:

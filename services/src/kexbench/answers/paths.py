@@ -41,6 +41,7 @@ from kexbench.domain.metrics import OVER_PATH, Metric
 from kexbench.domain.paths import PRESETS, NetworkPath, parse_path
 from kexbench.domain.samples import Negotiated
 from kexbench.domain.subjects import Subject
+from kexbench.store.evidence import Evidence
 from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection
 
 _HANDSHAKE = (Metric.PATH_HANDSHAKE_P50_NS, Metric.PATH_HANDSHAKE_P95_NS, Metric.PATH_HANDSHAKE_P99_NS)
@@ -76,7 +77,8 @@ def paths(
 
 def _paths_on(store: SampleStore, kind: HostKind, libraries: Sequence[str], path: str | None) -> Paths:
     usual = Selection(Metric.PATH_HANDSHAKE_P50_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    outcomes = [row for row in store.outcomes(usual) if _is_shown(row.case, path)]
+    of_kind = store.kept_value(("outcomes of paths", usual), Evidence.of_all, lambda: tuple(store.outcomes(usual)))
+    outcomes = [row for row in of_kind if _is_shown(row.case, path)]
     cases = {row.case.case_id: row.case for row in store.measured_cases(usual) if _is_shown(row.case, path)}
     cases |= {row.case.case_id: row.case for row in outcomes}
     if not cases:
