@@ -52,7 +52,7 @@ def a_record(connections: int = 4, **changes: Any) -> PathConnections:
         "begin_late_max_ns": 3000,
         **{name: [round(ms * MS)] * connections for name, ms in times.items()},
         "client_retransmissions": [0] * connections,
-        "server_retransmissions": [1, *[0] * (connections - 1)],
+        "server_retransmissions": [1, *[0] * (connections - 1)][:connections],
         "flight_bytes": [250, 1500, 74],
         "client_packets": 6 * connections,
         "server_packets": 5 * connections,
