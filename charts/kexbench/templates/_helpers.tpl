@@ -150,6 +150,11 @@ volumeMounts: {{ include "kexbench.siteMounts" . }}
 priorityClassName: {{ .Values.jobs.priorityClassName | quote }}
 userFromPlatform: {{ .Values.pods.userFromPlatform }}
 pendingSeconds: {{ .Values.jobs.pendingSeconds }}
+{{- with .Values.jobs.paths }}
+{{- if .enabled }}
+paths: { seccompProfile: {{ .seccompProfile | quote }}, device: {{ .device | quote }} }
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* A JSON list as the items of a YAML list; nothing where it is empty. */}}

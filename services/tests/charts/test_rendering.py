@@ -16,7 +16,7 @@ import yaml
 
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.channels import read_channels
-from kexbench.planning.job_pods import JobPods, read_job_pods
+from kexbench.planning.job_pods import JobPods, PathPods, read_job_pods
 from kexbench.planning.repositories import read_repositories
 from kexbench.planning.views import read_views
 from kexbench.settings import Settings
@@ -147,6 +147,7 @@ def test_what_the_site_wants_of_the_pods_of_jobs_is_what_the_dispatcher_reads(to
         True,
         7200,
     )
+    assert site.paths == PathPods(seccompProfile="kexbench-paths.json", device="squat.ai/tun")
 
 
 @every_example

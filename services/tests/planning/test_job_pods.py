@@ -18,6 +18,7 @@ def test_nothing_is_wanted_by_default() -> None:
         ("pendingSeconds: 5\n", "job-pods.yaml:3:", "pendingSeconds"),
         ("environment: []\n", "job-pods.yaml:3:", "environment"),
         ("env: {TZ: UTC}\n", "job-pods.yaml:3:", "env"),
+        ("paths: {seccompProfile: a.json, device: tun}\n", "job-pods.yaml:3:", "paths.device"),
     ],
 )
 def test_a_fault_is_reported_at_its_place(wrong: str, place: str, said: str) -> None:

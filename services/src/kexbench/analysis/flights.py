@@ -63,6 +63,11 @@ class Prediction:
         return tuple(step for step in self.every if step.round_trips)
 
     @property
+    def flights(self) -> tuple[Step, ...]:
+        """Those with a size, whether they fit or not."""
+        return tuple(step for step in self.every if step.flight_bytes)
+
+    @property
     def connecting(self) -> int:
         return sum(step.round_trips for step in self.steps if step.kind == "connect")
 
@@ -155,15 +160,18 @@ def _tcp(
         yield from _flight("client hello", client, flights.hello)
         yield Step("hello retry", 1)
     yield from _flight("server flight", server, flights.server)
-    if protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE:  # the server's Finished answers the client's
-        yield from _flight("client flight", client, flights.client_last)
+    is_answered = protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE  # by the server's Finished
+    yield from _flight("client flight", client, flights.client_last, delays=is_answered)
+    if is_answered:
         yield Step("second exchange", 1)
 
 
-def _flight(kind: StepKind, sender: _Sender, size_bytes: int) -> Iterator[Step]:
-    """A step for the flight in the window that it finds."""
+def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = True) -> Iterator[Step]:
+    """A flight beside the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
-    yield Step(kind, sender.waits(size_bytes), size_bytes, window_bytes)
+    waited = sender.waits(size_bytes)
+    if size_bytes:
+        yield Step(kind, waited if delays else 0, size_bytes, window_bytes)
 
 
 def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:

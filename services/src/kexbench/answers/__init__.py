@@ -12,7 +12,7 @@ Start at `matrix.py`.
   histories; `pair.py`: two subjects of a run. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes
   have in common, what has no number, and what servers need; `change.py`: a change beside a number.
 - `judging.py`: the only way to the verdict of a compared cell, kept by its evidence (docs/adr/0036); `numbers.py`,
-  `comparing.py`: which numbers are compared, and how.
+  `comparing.py`: which numbers are compared, and how; `exact.py`: what upgrades changed in exact metrics.
 - `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;
   `batches.py`: the batches behind a number.
 - `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs;

@@ -20,6 +20,7 @@ from kexbench.answers.meaning import host_kind
 from kexbench.answers.paths_shapes import (
     Agreement,
     Emulated,
+    FlightView,
     PathCase,
     PathCell,
     Paths,
@@ -28,7 +29,7 @@ from kexbench.answers.paths_shapes import (
     PredictionView,
     StepView,
 )
-from kexbench.answers.paths_words import difference_reason, loss_reason, paths_sentence, step_text
+from kexbench.answers.paths_words import FLIGHTS, difference_reason, loss_reason, paths_sentence, step_text
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import subjects_in_order
 from kexbench.domain.batches import RemovedBatches
@@ -40,6 +41,7 @@ from kexbench.domain.metrics import OVER_PATH, Metric
 from kexbench.domain.paths import PRESETS, NetworkPath, parse_path
 from kexbench.domain.samples import Negotiated
 from kexbench.domain.subjects import Subject
+from kexbench.store.evidence import Evidence
 from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection
 
 _HANDSHAKE = (Metric.PATH_HANDSHAKE_P50_NS, Metric.PATH_HANDSHAKE_P95_NS, Metric.PATH_HANDSHAKE_P99_NS)
@@ -75,7 +77,8 @@ def paths(
 
 def _paths_on(store: SampleStore, kind: HostKind, libraries: Sequence[str], path: str | None) -> Paths:
     usual = Selection(Metric.PATH_HANDSHAKE_P50_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    outcomes = [row for row in store.outcomes(usual) if _is_shown(row.case, path)]
+    of_kind = store.kept_value(("outcomes of paths", usual), Evidence.of_all, lambda: tuple(store.outcomes(usual)))
+    outcomes = [row for row in of_kind if _is_shown(row.case, path)]
     cases = {row.case.case_id: row.case for row in store.measured_cases(usual) if _is_shown(row.case, path)}
     cases |= {row.case.case_id: row.case for row in outcomes}
     if not cases:
@@ -172,6 +175,7 @@ def _cell(
         predicted=_prediction_view(path, levels, prediction) if prediction else None,
         agreement=agreement,
         reason=_reason(path, agreement, trips, prediction),
+        negotiated=chose,
         client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
         server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),
@@ -258,7 +262,24 @@ def _prediction_view(path: NetworkPath, levels: Mapping[Metric, Sequence[float]]
         handshake=found.handshake,
         before_request=found.before_request,
         handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + sending_ns,
-        steps=[StepView(kind=step.kind, round_trips=step.round_trips, text=step_text(step)) for step in found.steps],
+        steps=[
+            StepView(
+                kind=step.kind,
+                round_trips=step.round_trips,
+                is_further=step.kind in FLIGHTS,
+                text=step_text(step),
+            )
+            for step in found.steps
+        ],
+        flights=[
+            FlightView(
+                kind=step.kind,
+                size_bytes=step.flight_bytes,
+                limit_bytes=step.limit_bytes,
+                round_trips=step.round_trips,
+            )
+            for step in found.flights
+        ],
     )
 
 

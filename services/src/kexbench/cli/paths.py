@@ -120,7 +120,7 @@ def _steps(answer: Paths) -> list[str]:
     for case in answer.cases:
         for cell in case.cells:
             for step in cell.predicted.steps if cell.predicted else ():
-                if step.kind in ("client hello", "server flight", "client flight", "limit"):
+                if step.is_further:
                     title = f"{case.title}, path {case.path.text}"
                     places.setdefault(step.text, []).append((labels[cell.subject], title))
     return [shared_line(text, cells) for text, cells in places.items()]

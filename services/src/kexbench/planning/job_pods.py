@@ -11,6 +11,21 @@ _Kubernetes = Annotated[list[dict[str, Any]], Field(max_length=100)]
 PENDING_SECONDS = 900
 
 
+class PathPods(Written):
+    """What lets a pod emulate paths. Both are on the nodes."""
+
+    seccomp_profile: Annotated[
+        str, Field(min_length=1, max_length=253, description="its file, below the kubelet's folder `seccomp`")
+    ]
+    device: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$",
+            description="the resource of a device plugin that gives /dev/net/tun",
+        ),
+    ]
+
+
 class JobPods(Written):
     """Additions to the pods of jobs and kit builds."""
 
@@ -32,6 +47,7 @@ class JobPods(Written):
             ge=10, le=7 * 24 * 3600, description="how long a pod may wait for a node or an image before its run fails"
         ),
     ] = PENDING_SECONDS
+    paths: Annotated[PathPods | None, Field(description="null: jobs cannot emulate paths")] = None
 
 
 def read_job_pods(text: str, file: str) -> JobPods:

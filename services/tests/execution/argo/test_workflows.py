@@ -115,6 +115,21 @@ def test_what_a_site_wants_of_jobs_alone_is_not_in_builds() -> None:
         assert not any(variable["name"].startswith("OTEL_") for variable in container["env"])
 
 
+def test_a_site_that_emulates_paths_gives_only_measuring_containers_the_device_and_a_seccomp_profile() -> None:
+    paths = {"seccompProfile": "kexbench-paths.json", "device": "squat.ai/tun"}
+    settings = replace(SETTINGS, site=JobPods.model_validate({"paths": paths}))
+    for usual, template in zip(pod_templates(of_run()), pod_templates(of_run(settings)), strict=True):
+        measuring, before = template["container"], usual["container"]
+        given = {kind: {**amounts, "squat.ai/tun": "1"} for kind, amounts in before["resources"].items()}
+        profile = {"type": "Localhost", "localhostProfile": "kexbench-paths.json"}
+        assert measuring["resources"] == given
+        assert measuring["securityContext"] == {**before["securityContext"], "seccompProfile": profile}
+        own = ("resources", "securityContext")
+        assert {**measuring, **{name: before[name] for name in own}} == before
+        assert {**template, "container": before} == usual
+    assert [of_kits(settings), of_line(settings), of_schedule(settings)] == [of_kits(), of_line(), of_schedule()]
+
+
 def job_ids(manifests: tuple[Manifest, ...]) -> list[str]:
     return [
         task["arguments"]["parameters"][0]["value"]

@@ -62,6 +62,19 @@ def little() -> v1.ResourceRequirements:
     )
 
 
+def measuring_container(environment: Mapping[str, str], pool: Pool, settings: JobSettings) -> dict[str, object]:
+    """It emulates paths where the site lets it: without a capability, in a user namespace of its own."""
+    site = settings.site
+    container = own_container(
+        ["measure"], settings.runner_image, environment, whole_cpus(pool), settings, site_env=site.job_env
+    )
+    if site.paths:
+        profile = v1.SeccompProfile(type="Localhost", localhost_profile=site.paths.seccomp_profile)
+        container["resources"] = _exactly({"cpu": str(pool.cpus), "memory": pool.memory, site.paths.device: "1"})
+        container["security_context"] = _confined(read_only=True, seccomp=profile)
+    return container
+
+
 def building_container(environment: Mapping[str, str], pool: Pool, settings: JobSettings) -> dict[str, object]:
     """It runs scripts of the sources, so it has no token, and shares no program with another container."""
     mounts = [*_WORKING, v1.VolumeMount(name="built", mount_path=BUILT_FOLDER)]
@@ -217,13 +230,16 @@ def _kubernetes_access() -> list[v1.VolumeProjection]:
     ]
 
 
-def _confined(*, read_only: bool) -> v1.SecurityContext:
+_RUNTIME_DEFAULT = v1.SeccompProfile(type="RuntimeDefault")
+
+
+def _confined(*, read_only: bool, seccomp: v1.SeccompProfile = _RUNTIME_DEFAULT) -> v1.SecurityContext:
     return v1.SecurityContext(
         allow_privilege_escalation=False,
         capabilities=v1.Capabilities(drop=["ALL"]),
         read_only_root_filesystem=True if read_only else None,
         run_as_non_root=True,
-        seccomp_profile=v1.SeccompProfile(type="RuntimeDefault"),
+        seccomp_profile=seccomp,
     )
 
 

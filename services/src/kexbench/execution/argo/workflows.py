@@ -6,7 +6,6 @@ holds jobs of a single pool, so a waiting pool does not hold up another.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
@@ -182,10 +181,15 @@ def _workflow_of_jobs(
         "KEXBENCH_JOB_ID": "{{inputs.parameters.job}}",
         "KEXBENCH_ATTEMPT": f"{{{{=sprig.int(retries) + {before + 1}}}}}",
     }
-    cpus = pods.whole_cpus(pool)
-    container = partial(pods.own_container, site_env=settings.site.job_env)
-    main = container(["measure"], settings.runner_image, environment, cpus, settings)
-    fetch = container(["fetch"], settings.runner_image, environment, cpus, settings)
+    main = pods.measuring_container(environment, pool, settings)
+    fetch = pods.own_container(
+        ["fetch"],
+        settings.runner_image,
+        environment,
+        pods.whole_cpus(pool),
+        settings,
+        site_env=settings.site.job_env,
+    )
     template = _pod_template(
         name="job",
         parameter="job",
