@@ -100,7 +100,7 @@ FIGURES = (
     Figure(SPECS, r"`isolation` \|[^|]*\| ([\w-]+) \|", (str(SPEC_DEFAULTS.isolation),)),
     Figure(
         SPECS,
-        r"in statuses and in alerts; `([\d.]+%)` to `(\d+%)` \| `([\d.]+%)`",
+        r"in statuses and in alerts; `([\d.]+%)` to `(\d+%)`\. Exact metrics have limits of their own \| `([\d.]+%)`",
         (share(_SHARE_MIN), share(_SHARE_MAX), share(AlertRule().relevant)),
     ),
     Figure(

@@ -29,9 +29,19 @@ struct traits {
                          * tells them apart: what its sides tell is all there is */
 };
 
+/* Of a library whose connections are of datagrams, and of their sides over a path, where time goes by and
+ * packets are lost. There a side steps on after it is done: it acknowledges, and sends again. */
+struct datagrams {
+    /* When the side wants a turn though nothing came, by the clock's wall_ns; UINT64_MAX: never. */
+    uint64_t (*due_ns)(struct side *side);
+    /* How many packets had data that an earlier one had had. */
+    unsigned (*sent_again)(struct side *side);
+};
+
 struct backend {
     const char *library;
-    const struct traits *traits; /* NULL: none of them */
+    const struct traits *traits;       /* NULL: none of them */
+    const struct datagrams *datagrams; /* NULL: its connections are streams of bytes */
     const struct clock *clock;
     const struct counter_event *counter_events; /* COUNTERS of them; NULL in virtual time */
     /* Once, before anything else. `settings` is NULL but for a backend that takes some. */
@@ -58,7 +68,8 @@ struct backend {
     enum progress (*step)(struct side *side, struct fault *fault);
     /* Of a side that is done. Application data: how many bytes went out or came in, which may be fewer than
      * asked for; 0 when nothing came, be it that the other side has closed, and -1 and a fault. Receiving
-     * takes in tickets too. */
+     * takes in tickets too. Over a path datagrams are sent again from `data` itself, which lives as long as
+     * the side. */
     long (*send)(struct side *side, const void *data, size_t length, struct fault *fault);
     long (*receive)(struct side *side, void *data, size_t size, struct fault *fault);
     /* Sends the close_notify and waits for the other side's. */

@@ -56,6 +56,7 @@ static void close_side(struct side *tls) {
     struct quic_side *side = (struct quic_side *)tls;
     ngtcp2_conn_del(side->connection);
     gnutls_session_close(tls);
+    free(side->came);
     free(side);
 }
 
@@ -94,13 +95,17 @@ static struct side *open_side(struct context *context, enum role role, struct pi
         return NULL;
     }
     side->tls = (struct side){.context = context, .role = role, .pipes = pipes, .resumes = resume};
-    side->now = NGTCP2_SECONDS;
+    side->now = pipes.over_path ? real_clock.wall_ns() : NGTCP2_SECONDS;
     side->stream = -1;
     if (gnutls_session_open(&side->tls, GNUTLS_NONBLOCK | GNUTLS_NO_END_OF_EARLY_DATA, fault) &&
         configure(side, fault))
         return &side->tls;
     close_side(&side->tls);
     return NULL;
+}
+
+static bool took_early(const struct quic_side *side) {
+    return (gnutls_session_get_flags(side->tls.session) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
 }
 
 static bool is_complete(const struct quic_side *side) {
@@ -116,25 +121,51 @@ static bool send_ticket(struct quic_side *side, struct fault *fault) {
     return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "the server's ticket failed", code);
 }
 
+/* Takes in what came, at its time. */
+static bool come_in(struct quic_side *side, struct fault *fault) {
+    side->now = side->tls.pipes.over_path ? real_clock.wall_ns() : side->now + TURN_NS;
+    return quic_read(side, fault);
+}
+
+static bool expire(struct quic_side *side, struct fault *fault) {
+    if (!side->tls.pipes.over_path || ngtcp2_conn_get_expiry(side->connection) > side->now)
+        return true;
+    int code = ngtcp2_conn_handle_expiry(side->connection, side->now);
+    return code == 0 || quic_fault(side, fault, "timer", code);
+}
+
+/* Over a path early data may be lost and come after all else, in packets that are not 0-RTT any more. */
+static bool is_done(const struct quic_side *side) {
+    bool waits = side->tls.role == ROLE_SERVER && side->tls.pipes.over_path && took_early(side);
+    return is_complete(side) && (!waits || side->early_ended);
+}
+
 /* A handshake is complete (RFC 9001, section 4.1.1) where one of TLS over TCP is done as well: the client
  * then has yet to read what the server sends last. */
 static enum progress step(struct side *tls, struct fault *fault) {
     struct quic_side *side = (struct quic_side *)tls;
-    side->now += TURN_NS;
-    if (!quic_read(side, fault))
+    if (!come_in(side, fault))
         return PROGRESS_FAILED;
     if (side->connection == NULL)
         return PROGRESS_WAIT;
-    if (!send_ticket(side, fault) || !quic_write(side, fault))
+    if (!expire(side, fault) || !send_ticket(side, fault) || !quic_write(side, fault))
         return PROGRESS_FAILED;
-    return is_complete(side) ? PROGRESS_DONE : PROGRESS_WAIT;
+    return is_done(side) ? PROGRESS_DONE : PROGRESS_WAIT;
 }
 
+/* In memory tickets come, and no application data. */
 static long receive(struct side *tls, void *data, size_t size, struct fault *fault) {
     struct quic_side *side = (struct quic_side *)tls;
-    (void)data, (void)size; /* tickets come, and no application data */
-    side->now += TURN_NS;
-    return quic_read(side, fault) ? 0 : -1;
+    return come_in(side, fault) ? quic_receive(side, data, size) : -1;
+}
+
+static uint64_t due_ns(struct side *tls) {
+    const struct quic_side *side = (const struct quic_side *)tls;
+    return side->connection == NULL ? UINT64_MAX : ngtcp2_conn_get_expiry(side->connection);
+}
+
+static unsigned sent_again(struct side *tls) {
+    return ((const struct quic_side *)tls)->sent_again;
 }
 
 static bool keep(struct side *client, struct fault *fault) {
@@ -154,27 +185,23 @@ static bool inspect(struct side *tls, struct negotiated *out, struct fault *faul
     if (gnutls_alpn_get_selected_protocol(tls->session, &chosen) < 0 || chosen.size != application.size ||
         memcmp(chosen.data, application.data, chosen.size) != 0)
         return fault_set(fault, FAULT_MISMATCH, "the handshake chose another application protocol");
-    bool accepted = (gnutls_session_get_flags(tls->session) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
-    out->early_data_bytes = accepted ? (long)side->early_bytes : 0;
+    size_t early = tls->role == ROLE_CLIENT ? tls->early_to_send - side->left : side->early_bytes;
+    out->early_data_bytes = took_early(side) ? (long)early : 0;
     return !side->early_differs ||
            fault_set(fault, FAULT_MISMATCH, "the server received other early data than the client sent");
 }
 
-/* --- What no case of QUIC asks for. --- */
-
-static long no_send(struct side *side, const void *data, size_t length, struct fault *fault) {
-    (void)side, (void)data, (void)length;
-    fault_set(fault, FAULT_ERROR, "QUICv1 is measured without application data after its handshake");
-    return -1;
-}
-
 static enum progress no_finish(struct side *side, struct fault *fault) {
-    no_send(side, NULL, 0, fault);
+    (void)side;
+    fault_set(fault, FAULT_ERROR, "QUICv1 is measured without an end of its connections");
     return PROGRESS_FAILED;
 }
 
+static const struct datagrams datagrams = {.due_ns = due_ns, .sent_again = sent_again};
+
 const struct backend linked_backend = {
     .library = "ngtcp2",
+    .datagrams = &datagrams,
     .clock = &real_clock,
     .counter_events = hardware_events,
     .takes_settings = false,
@@ -187,7 +214,7 @@ const struct backend linked_backend = {
     .teardown = teardown,
     .open = open_side,
     .step = step,
-    .send = no_send,
+    .send = quic_send,
     .receive = receive,
     .finish = no_finish,
     .inspect = inspect,

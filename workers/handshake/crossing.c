@@ -1,7 +1,8 @@
 /* A connection's stages. Each turn ends where the next bytes have to come from the other side. */
 #include "crossing.h"
 
-#include "loopback.h"
+#include "datagram.h"
+#include "talk.h"
 #include "tun.h"
 
 #include <errno.h>
@@ -11,9 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ANSWER_CHUNK = RECORD_MAX };
+/* When what a socket had no room for is sent. */
+static const uint64_t SEND_AGAIN_NS = 100000;
+static const uint64_t GATHER_NS = 100000, GATHER_SHARE = 400; /* the latter of a round trip */
 
-static enum outcome failed(struct shore *s, enum outcome outcome, const char *what) {
+enum outcome crossing_failed(struct shore *s, enum outcome outcome, const char *what) {
     static const char *const stages[] = {[CROSSING_CONNECTS] = "connecting",
                                          [CROSSING_SHAKES_HANDS] = "the handshake",
                                          [CROSSING_TALKS] = "the request and its answer"};
@@ -22,8 +25,12 @@ static enum outcome failed(struct shore *s, enum outcome outcome, const char *wh
     return outcome;
 }
 
-static uint64_t since_begin(const struct crossing *c) {
+uint64_t crossing_age_ns(const struct crossing *c) {
     return real_clock.wall_ns() - c->begun_ns;
+}
+
+static bool is_of_datagrams(const struct crossing *c) {
+    return c->journey->backend->datagrams != NULL;
 }
 
 /* --- The beginning and the end. --- */
@@ -39,7 +46,6 @@ struct crossing *crossing_new(void) {
         s->role = role;
         s->socket = -1;
         s->side = NULL;
-        s->in.wire = NULL;
         s->out.wire = &c->wires[role];
         c->wires[role].counts_records = false;
         c->retransmissions[role] = 0;
@@ -50,11 +56,14 @@ struct crossing *crossing_new(void) {
 static bool open_side(struct crossing *c, enum role role) {
     const struct journey *j = c->journey;
     struct shore *s = &c->shores[role];
-    struct pipe_end end = {.in = &s->in, .out = &s->out};
+    struct pipe_end end = {.in = &s->in, .out = &s->out, .over_path = true};
+    /* Who gets a hello of QUIC can read it; one of TLS is in the clear. */
+    s->in.wire = is_of_datagrams(c) ? &c->wires[1 - role] : NULL;
     pipe_reset(&s->in);
     pipe_reset(&s->out);
     s->stage = role == ROLE_CLIENT ? CROSSING_CONNECTS : CROSSING_SHAKES_HANDS;
     s->stepped = false;
+    s->due_ns = 0;
     s->asked = s->answered = 0;
     s->side = j->backend->open(j->context, role, end, j->wanted.resumed, &c->fault);
     return s->side != NULL;
@@ -85,28 +94,31 @@ enum outcome crossing_accept(struct crossing *c, int socket) {
     return open_side(c, ROLE_SERVER) ? OUTCOME_UNDER_WAY : OUTCOME_FATAL;
 }
 
-static uint32_t retransmissions(int socket) {
+static uint32_t retransmissions(const struct shore *s) {
+    const struct datagrams *datagrams = s->crossing->journey->backend->datagrams;
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_total_retrans : 0;
+    if (datagrams != NULL)
+        return s->side == NULL ? 0 : datagrams->sent_again(s->side);
+    return getsockopt(s->socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_total_retrans : 0;
 }
 
 void crossing_end(struct crossing *c) {
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         struct shore *s = &c->shores[role];
+        if (s->socket >= 0)
+            c->retransmissions[role] = retransmissions(s);
         if (s->side != NULL)
             c->journey->backend->close(s->side);
-        if (s->socket >= 0) {
-            c->retransmissions[role] = retransmissions(s->socket);
+        if (s->socket >= 0 && !(role == ROLE_SERVER && is_of_datagrams(c)))
             close(s->socket);
-        }
         s->side = NULL;
         s->socket = -1;
     }
 }
 
 enum outcome crossing_time_out(struct crossing *c) {
-    return failed(&c->shores[ROLE_CLIENT], OUTCOME_TIMEOUT, "timed out");
+    return crossing_failed(&c->shores[ROLE_CLIENT], OUTCOME_TIMEOUT, "timed out");
 }
 
 /* --- The turns. --- */
@@ -120,64 +132,6 @@ static bool prove(struct shore *s) {
                            &s->crossing->fault);
     s->crossing->proven[s->role] = good;
     return good;
-}
-
-/* The bytes of an answer, wherever in it they begin: a prime is their period, so no two records are alike. */
-static const unsigned char *content(size_t at) {
-    enum { PERIOD = 251 };
-    static unsigned char bytes[PERIOD + ANSWER_CHUNK];
-    if (bytes[1] == 0) {
-        for (size_t i = 0; i < sizeof bytes; i++)
-            bytes[i] = (unsigned char)(i % PERIOD);
-    }
-    return bytes + at % PERIOD;
-}
-
-/* Both return whether the library went along; `moved` goes on as far as there are bytes, or room for them. */
-static bool send_some(struct shore *s, size_t *moved, size_t all) {
-    long sent = 1;
-    while (sent > 0 && *moved < all && pipe_pending(&s->out) == 0) { /* else the rest waits for the socket */
-        size_t left = all - *moved;
-        sent = s->crossing->journey->backend->send(
-            s->side, content(*moved), left < ANSWER_CHUNK ? left : ANSWER_CHUNK, &s->crossing->fault);
-        *moved += sent > 0 ? (size_t)sent : 0;
-    }
-    return sent >= 0;
-}
-
-static bool receive_some(struct shore *s, size_t *moved, size_t all) {
-    unsigned char bytes[ANSWER_CHUNK];
-    struct fault *fault = &s->crossing->fault;
-    while (*moved < all) { /* ends: each round takes bytes out of the pipe or the library, or finds none */
-        size_t left = all - *moved, before = pipe_pending(&s->in);
-        long got = s->crossing->journey->backend->receive(s->side, bytes,
-                                                          left < sizeof bytes ? left : sizeof bytes, fault);
-        if (got < 0)
-            return false;
-        if (got == 0 && pipe_pending(&s->in) == before)
-            return true;
-        if (memcmp(bytes, content(*moved), (size_t)got) != 0) /* of nothing, where it was a ticket */
-            return fault_set(fault, FAULT_MISMATCH, "transfer: the %s did not receive what was sent",
-                             role_name(s->role));
-        *moved += (size_t)got;
-    }
-    return true;
-}
-
-static enum outcome not_moved(const struct shore *s) {
-    return s->crossing->fault.kind == FAULT_MISMATCH ? OUTCOME_FATAL : OUTCOME_TLS;
-}
-
-/* Early data is the request where there is some. */
-static enum outcome ask(struct shore *s) {
-    struct crossing *c = s->crossing;
-    if (c->journey->tls_case.early_data_bytes > 0)
-        return OUTCOME_UNDER_WAY;
-    c->request_ns = since_begin(c);
-    long sent = c->journey->backend->send(s->side, content(0), CROSSING_REQUEST_BYTES, &c->fault);
-    return sent == CROSSING_REQUEST_BYTES ? OUTCOME_UNDER_WAY
-           : sent < 0                     ? not_moved(s)
-                                          : failed(s, OUTCOME_TLS, "took no whole request");
 }
 
 static void note_flight(struct shore *s, uint64_t bytes) {
@@ -199,54 +153,58 @@ static enum outcome shake_hands(struct shore *s) {
                                                     : server_turn(c->journey->backend, s->side, &c->fault);
     note_flight(s, s->out.written - before);
     if (first && s->role == ROLE_CLIENT && c->journey->tls_case.early_data_bytes > 0)
-        c->request_ns = since_begin(c);
+        c->request_ns = crossing_age_ns(c);
     if (progress != PROGRESS_DONE)
         return progress == PROGRESS_FAILED ? OUTCOME_TLS : OUTCOME_UNDER_WAY;
     if (s->role == ROLE_CLIENT)
-        c->handshake_ns = since_begin(c);
+        c->handshake_ns = crossing_age_ns(c);
     s->stage = CROSSING_TALKS;
     if (!prove(s))
         return OUTCOME_FATAL;
-    return s->role == ROLE_CLIENT ? ask(s) : OUTCOME_UNDER_WAY;
-}
-
-static enum outcome take_answer(struct shore *s) {
-    struct crossing *c = s->crossing;
-    if (!receive_some(s, &s->answered, c->journey->plan.answer_bytes))
-        return not_moved(s);
-    if (s->answered > 0 && c->first_byte_ns == 0)
-        c->first_byte_ns = since_begin(c);
-    if (s->answered < c->journey->plan.answer_bytes)
-        return OUTCOME_UNDER_WAY;
-    c->last_byte_ns = since_begin(c);
-    return c->proven[ROLE_SERVER] ? OUTCOME_DONE
-                                  : failed(s, OUTCOME_FATAL, "had an answer of an unproven server");
-}
-
-static enum outcome answer(struct shore *s) {
-    const struct journey *j = s->crossing->journey;
-    size_t request = j->tls_case.early_data_bytes > 0 ? 0 : CROSSING_REQUEST_BYTES;
-    if (!receive_some(s, &s->asked, request))
-        return not_moved(s);
-    return s->asked < request || send_some(s, &s->answered, j->plan.answer_bytes) ? OUTCOME_UNDER_WAY
-                                                                                  : not_moved(s);
+    return s->role == ROLE_CLIENT ? talk_ask(s) : OUTCOME_UNDER_WAY;
 }
 
 static enum outcome take_turn(struct shore *s) {
+    const struct backend *b = s->crossing->journey->backend;
     enum outcome outcome = OUTCOME_UNDER_WAY;
     if (s->stage == CROSSING_SHAKES_HANDS)
         outcome = shake_hands(s);
+    else if (b->datagrams != NULL && b->step(s->side, &s->crossing->fault) == PROGRESS_FAILED)
+        outcome = OUTCOME_TLS;
     if (outcome == OUTCOME_UNDER_WAY && s->stage == CROSSING_TALKS)
-        outcome = s->role == ROLE_CLIENT ? take_answer(s) : answer(s);
+        outcome = s->role == ROLE_CLIENT ? talk_take_answer(s) : talk_answer(s);
     return outcome;
 }
 
-/* --- Sockets. --- */
+/* --- Streams and datagrams. --- */
 
 static enum outcome broken(struct shore *s, enum moved how) {
     if (how == MOVED_FULL)
-        return failed(s, OUTCOME_TLS, "got more than there is room for");
-    return how == MOVED_END ? failed(s, OUTCOME_CLOSED, "was closed") : failed(s, OUTCOME_RESET, "was reset");
+        return crossing_failed(s, OUTCOME_TLS, "got more than there is room for");
+    return how == MOVED_END ? crossing_failed(s, OUTCOME_CLOSED, "was closed")
+                            : crossing_failed(s, OUTCOME_RESET, "was reset");
+}
+
+static enum moved send_written(struct shore *s) {
+    struct sockaddr_in client = {.sin_family = AF_INET,
+                                 .sin_addr = tun_client((uint16_t)s->crossing->number),
+                                 .sin_port = htons(TUN_CLIENT_PORT)};
+    uint64_t bytes = 0;
+    if (is_of_datagrams(s->crossing))
+        return datagram_send(s->socket, &s->out, s->role == ROLE_SERVER ? &client : NULL);
+    return loopback_send(s->socket, &s->out, &bytes);
+}
+
+/* What was written, an alert too, and of an answer as much as there is room for. */
+static enum moved send_all(struct shore *s, enum outcome *outcome) {
+    enum moved out;
+    do {
+        out = send_written(s);
+        if (*outcome == OUTCOME_UNDER_WAY && out == MOVED_SOME && s->role == ROLE_SERVER &&
+            s->stage == CROSSING_TALKS)
+            *outcome = talk_answer(s);
+    } while (*outcome == OUTCOME_UNDER_WAY && out == MOVED_SOME && pipe_pending(&s->out) > 0);
+    return out;
 }
 
 /* 0, or an errno; EINPROGRESS: not yet. */
@@ -263,21 +221,21 @@ static enum outcome not_connected(struct shore *s, int error) {
     if (error == EINPROGRESS)
         return OUTCOME_UNDER_WAY;
     if (error == ETIMEDOUT)
-        return failed(s, OUTCOME_TIMEOUT, "timed out");
-    return error == ECONNREFUSED ? failed(s, OUTCOME_REFUSED, "was refused") : broken(s, MOVED_BROKEN);
+        return crossing_failed(s, OUTCOME_TIMEOUT, "timed out");
+    return error == ECONNREFUSED ? crossing_failed(s, OUTCOME_REFUSED, "was refused")
+                                 : broken(s, MOVED_BROKEN);
 }
 
 /* A socket tells only once that it is ready: all that lies there is taken. */
-enum outcome crossing_go_on(struct shore *s) {
-    struct crossing *c = s->crossing;
+static enum outcome go_on_stream(struct shore *s) {
     uint64_t bytes = 0;
     enum outcome outcome = OUTCOME_UNDER_WAY;
-    enum moved in = MOVED_SOME, out = MOVED_SOME;
+    enum moved in = MOVED_SOME;
     if (s->stage == CROSSING_CONNECTS) {
         int error = connected(s->socket);
         if (error != 0)
             return not_connected(s, error);
-        c->connect_ns = since_begin(c);
+        s->crossing->connect_ns = crossing_age_ns(s->crossing);
         s->stage = CROSSING_SHAKES_HANDS;
         outcome = take_turn(s);
     }
@@ -286,14 +244,46 @@ enum outcome crossing_go_on(struct shore *s) {
         if (in == MOVED_SOME)
             outcome = take_turn(s);
     }
-    /* What is left of an answer goes out as far as there is room. */
-    do {
-        out = loopback_send(s->socket, &s->out, &bytes); /* an alert, too */
-        if (outcome == OUTCOME_UNDER_WAY && out == MOVED_SOME && s->role == ROLE_SERVER &&
-            s->stage == CROSSING_TALKS)
-            outcome = answer(s);
-    } while (outcome == OUTCOME_UNDER_WAY && out == MOVED_SOME && pipe_pending(&s->out) > 0);
+    enum moved out = send_all(s, &outcome);
     if (outcome != OUTCOME_UNDER_WAY || (in != MOVED_END && in != MOVED_FULL && in != MOVED_BROKEN))
         return outcome == OUTCOME_UNDER_WAY && out == MOVED_BROKEN ? broken(s, out) : outcome;
     return broken(s, in);
+}
+
+/* The datagrams of a flight come within some microseconds, so that a side which took its turn at the first
+ * one would acknowledge now one of them and now two. Network cards wait about as long before they interrupt.
+ */
+static uint64_t gathering_ns(const struct path *path) {
+    uint64_t share_ns = path->round_trip_ns / GATHER_SHARE;
+    return share_ns < GATHER_NS ? share_ns : GATHER_NS;
+}
+
+void crossing_take(struct shore *s, const unsigned char *datagram, uint16_t length) {
+    uint64_t soon = real_clock.wall_ns() + gathering_ns(&s->crossing->journey->plan.path);
+    pipe_write_datagram(&s->in, datagram, length); /* without room it is lost, as at any socket */
+    s->due_ns = soon < s->due_ns ? soon : s->due_ns;
+}
+
+/* The server's come otherwise, since they all have one socket. */
+static enum outcome take_datagrams(struct shore *s) {
+    unsigned char datagram[DATAGRAM_MOST];
+    uint16_t length;
+    enum moved in;
+    while ((in = datagram_receive(s->socket, datagram, &length, NULL)) == MOVED_SOME)
+        crossing_take(s, datagram, length);
+    return in == MOVED_BROKEN ? broken(s, in) : OUTCOME_UNDER_WAY;
+}
+
+enum outcome crossing_go_on(struct shore *s) {
+    return is_of_datagrams(s->crossing) ? take_datagrams(s) : go_on_stream(s);
+}
+
+enum outcome crossing_turn(struct shore *s) {
+    if (s->stage == CROSSING_CONNECTS)
+        s->stage = CROSSING_SHAKES_HANDS;
+    enum outcome outcome = take_turn(s);
+    enum moved out = send_all(s, &outcome);
+    s->due_ns = out == MOVED_NOTHING ? real_clock.wall_ns() + SEND_AGAIN_NS
+                                     : s->crossing->journey->backend->datagrams->due_ns(s->side);
+    return outcome == OUTCOME_UNDER_WAY && out == MOVED_BROKEN ? broken(s, out) : outcome;
 }

@@ -30,6 +30,7 @@ struct shore {
     bool stepped;
     struct side *side;
     struct pipe in, out;
+    uint64_t due_ns;        /* of datagrams: when its next turn is, by the wall's clock */
     size_t asked, answered; /* bytes of the request that came; of the answer that came or went out */
 };
 
@@ -54,15 +55,23 @@ struct crossing {
  * now. */
 enum outcome crossing_begin(struct crossing *crossing, const struct journey *journey, unsigned number,
                             int socket);
-/* The server's socket, which the crossing closes. */
+/* The server's socket, which the crossing closes unless it is that of all servers' datagrams. */
 enum outcome crossing_accept(struct crossing *crossing, int socket);
-/* A socket is ready. */
+/* A socket is ready. Datagrams are only taken in. */
 enum outcome crossing_go_on(struct shore *shore);
+/* A datagram came to this side; its turn is due. */
+void crossing_take(struct shore *shore, const unsigned char *datagram, uint16_t length);
+/* Of datagrams: the turn that was due. */
+enum outcome crossing_turn(struct shore *shore);
 enum outcome crossing_time_out(struct crossing *crossing);
 /* Frees what it held. Its numbers remain. */
 void crossing_end(struct crossing *crossing);
 
 /* NULL: out of memory. */
 struct crossing *crossing_new(void);
+
+/* How long ago its connection began; and a fault that says what became of a side's, for `outcome`. */
+uint64_t crossing_age_ns(const struct crossing *crossing);
+enum outcome crossing_failed(struct shore *shore, enum outcome outcome, const char *what);
 
 #endif

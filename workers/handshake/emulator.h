@@ -16,6 +16,8 @@ enum { PATH_USER_LEVEL = 1, FORWARDER_LEVEL = 2 };
 /* In the order of roles. */
 enum direction { FROM_CLIENT, FROM_SERVER, DIRECTIONS };
 
+#define PATH_SPLIT_DROPPED UINT64_MAX
+
 struct path {
     uint64_t round_trip_ns; /* half of it each way */
     uint64_t loss_ppm;      /* of packets, each way */
@@ -23,6 +25,7 @@ struct path {
     unsigned mtu;
     uint64_t queue_bytes;    /* each way, where there is a rate */
     unsigned initial_window; /* TCP's, in segments */
+    uint64_t split_hello_ns; /* middlebox.h; 0: none is on the path */
     uint64_t seed;           /* the same seed loses the same packets of each connection */
 };
 
@@ -37,6 +40,7 @@ struct emulator {
 struct emulated {
     uint64_t packets[DIRECTIONS], wire_bytes[DIRECTIONS]; /* of IP, that entered the path */
     uint64_t lost[DIRECTIONS], dropped[DIRECTIONS];       /* by the loss; by the queue */
+    uint64_t split;                                       /* by a middlebox dropped or held back */
     uint64_t late;                                        /* more than 50 us and a hundredth of the delay */
     uint64_t delays;                                      /* so many packets found no queue; one way: */
     uint64_t delay_p50_ns, delay_p99_ns, delay_max_ns;

@@ -4,13 +4,13 @@
 
 #include "clock.h"
 #include "hurry.h"
-#include "lane.h"
 #include "latency.h"
 #include "message.h"
+#include "middlebox.h"
+#include "path_socket.h"
 #include "tun.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +32,7 @@ struct forwarder {
     bool datagrams;
     unsigned made, connections;  /* clients' sockets */
     struct tun ends[DIRECTIONS]; /* by the direction that begins there */
+    struct middlebox middlebox;
     struct lane lanes[DIRECTIONS];
     unsigned char *arena;
     size_t used, packet_bytes, mtu;
@@ -67,21 +68,6 @@ static void free_packet(struct forwarder *f, struct packet *packet) {
     f->spare = packet;
 }
 
-/* RFC 791 and RFC 9293. False: nothing that a connection sent. */
-static bool belongs(const struct packet *packet, enum direction direction, uint16_t *connection,
-                    bool *counts) {
-    enum { SOURCE = 12, DESTINATION = 16, FLAGS = 13, FIN_OR_RST = 1 | 4 };
-    const unsigned char *ip = packet->bytes;
-    size_t header = (size_t)(ip[0] & 15) * 4;
-    in_addr_t client;
-    if (packet->length < 20 || ip[0] >> 4 != 4 || packet->length < header + 8)
-        return false;
-    memcpy(&client, ip + (direction == FROM_CLIENT ? SOURCE : DESTINATION), sizeof client);
-    bool is_tcp = ip[9] == IPPROTO_TCP && packet->length > header + FLAGS;
-    *counts = !is_tcp || (ip[header + FLAGS] & FIN_OR_RST) == 0;
-    return (is_tcp || ip[9] == IPPROTO_UDP) && tun_connection(client, connection);
-}
-
 static void fail(struct forwarder *f, const char *what, int error) {
     if (f->fault == NULL) {
         f->fault = what;
@@ -89,11 +75,28 @@ static void fail(struct forwarder *f, const char *what, int error) {
     }
 }
 
+/* Returns whether the lane holds the packet. */
+static bool enter(struct forwarder *f, enum direction direction, struct packet *packet,
+                  const struct headers *headers, uint64_t now) {
+    return lane_take(&f->lanes[direction], packet, headers->connection, headers->counts, now) == LANE_CARRIES;
+}
+
+/* The same, or the middlebox holds it. */
+static bool is_kept(struct forwarder *f, enum direction direction, struct packet *packet) {
+    struct headers headers;
+    enum judged judged = MIDDLEBOX_PASSES;
+    if (!headers_read(packet, direction, &headers))
+        return false;
+    uint64_t now = now_ns();
+    if (f->middlebox.delay_ns > 0)
+        judged = middlebox_judge(&f->middlebox, packet, direction, &headers, now);
+    return judged == MIDDLEBOX_HOLDS ||
+           (judged == MIDDLEBOX_PASSES && enter(f, direction, packet, &headers, now));
+}
+
 /* Returns whether there was a packet. */
 static bool take(struct forwarder *f, enum direction direction) {
     struct packet *packet = new_packet(f);
-    uint16_t connection;
-    bool counts;
     if (packet == NULL) {
         fail(f, "memory for packets under way", ENOMEM);
         return false;
@@ -102,10 +105,16 @@ static bool take(struct forwarder *f, enum direction direction) {
     packet->length = (uint16_t)(length > 0 ? length : 0);
     if (length < 0 && errno != EAGAIN && errno != EINTR)
         fail(f, "taking a packet", errno);
-    if (length <= 0 || !belongs(packet, direction, &connection, &counts) ||
-        lane_take(&f->lanes[direction], packet, connection, counts, now_ns()) != LANE_CARRIES)
+    if (length <= 0 || !is_kept(f, direction, packet))
         free_packet(f, packet);
     return length > 0;
+}
+
+static void let_go(struct forwarder *f, uint64_t now) {
+    struct packet *packet = middlebox_let_go(&f->middlebox);
+    struct headers headers;
+    if (!headers_read(packet, FROM_CLIENT, &headers) || !enter(f, FROM_CLIENT, packet, &headers, now))
+        free_packet(f, packet);
 }
 
 static void carry(struct forwarder *f, enum direction direction, uint64_t now) {
@@ -118,50 +127,29 @@ static void carry(struct forwarder *f, enum direction direction, uint64_t now) {
     free_packet(f, packet);
 }
 
-static uint64_t next_due_ns(const struct forwarder *f) {
-    uint64_t one = lane_due_ns(&f->lanes[FROM_CLIENT]), other = lane_due_ns(&f->lanes[FROM_SERVER]);
+static uint64_t least(uint64_t one, uint64_t other) {
     return one < other ? one : other;
 }
 
+static uint64_t next_due_ns(const struct forwarder *f) {
+    return least(middlebox_due_ns(&f->middlebox),
+                 least(lane_due_ns(&f->lanes[FROM_CLIENT]), lane_due_ns(&f->lanes[FROM_SERVER])));
+}
+
 static void carry_due(struct forwarder *f) {
-    for (uint64_t now = now_ns(); next_due_ns(f) <= now; now = now_ns()) {
-        bool client = lane_due_ns(&f->lanes[FROM_CLIENT]) == next_due_ns(f);
-        carry(f, client ? FROM_CLIENT : FROM_SERVER, now);
+    for (uint64_t now = now_ns(), due; (due = next_due_ns(f)) <= now; now = now_ns()) {
+        if (middlebox_due_ns(&f->middlebox) == due)
+            let_go(f, now);
+        else
+            carry(f, lane_due_ns(&f->lanes[FROM_CLIENT]) == due ? FROM_CLIENT : FROM_SERVER, now);
     }
 }
 
 /* --- Sockets. --- */
 
-/* On servers' sockets all of it is handed on to each connection. A close resets the connection, so that
- * neither side waits for the end of a path that is no more. */
-static bool set_options(int file, bool datagrams) {
-    int yes = 1, bytes = 8 << 20;
-    struct linger reset = {.l_onoff = 1, .l_linger = 0};
-    if (datagrams)
-        return setsockopt(file, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) == 0 ||
-               setsockopt(file, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0;
-    return setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) == 0 &&
-           setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", strlen("cubic")) == 0 &&
-           setsockopt(file, SOL_SOCKET, SO_LINGER, &reset, sizeof reset) == 0;
-}
-
-static int make_socket(const struct forwarder *f, struct in_addr address, uint16_t port) {
-    int type = f->datagrams ? SOCK_DGRAM : SOCK_STREAM;
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
-    int file = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (file >= 0 && set_options(file, f->datagrams) &&
-        bind(file, (const struct sockaddr *)&at, sizeof at) == 0)
-        return file;
-    int why = errno;
-    if (file >= 0)
-        close(file);
-    errno = why;
-    return -1;
-}
-
 /* As many as the socket has room for lie ready. Returns whether there was room for one more. */
 static bool make_client(struct forwarder *f) {
-    int file = make_socket(f, tun_client((uint16_t)f->made), TUN_CLIENT_PORT);
+    int file = path_socket(f->datagrams, tun_client((uint16_t)f->made), TUN_CLIENT_PORT);
     char message = 0;
     if (file < 0) {
         fail(f, "making a client's socket", errno);
@@ -189,7 +177,7 @@ static const char *open_ends(struct forwarder *f, const struct path *path, int *
     const char *refused = tun_open(&ends[FROM_SERVER], true, path->mtu, path->initial_window);
     if (refused != NULL)
         return refused;
-    *server = make_socket(f, tun_server(), TUN_SERVER_PORT);
+    *server = path_socket(f->datagrams, tun_server(), TUN_SERVER_PORT);
     if (*server < 0 || (!f->datagrams && listen(*server, LISTEN_QUEUE) != 0))
         return "making the server's socket";
     return tun_open(&ends[FROM_CLIENT], false, path->mtu, path->initial_window);
@@ -207,6 +195,7 @@ static bool prepare_lanes(struct forwarder *f, const struct path *path) {
                                               .rate_bit_s = path->rate_bit_s,
                                               .queue_bytes = path->queue_bytes,
                                               .seed = path->seed * DIRECTIONS + d};
+    f->middlebox.delay_ns = path->split_hello_ns;
     f->mtu = path->mtu;
     f->packet_bytes = (sizeof(struct packet) + path->mtu + 63) / 64 * 64;
     f->arena = map(ARENA_BYTES);
@@ -215,7 +204,7 @@ static bool prepare_lanes(struct forwarder *f, const struct path *path) {
 }
 
 static void report(struct forwarder *f) {
-    struct emulated out = {.delays = f->delay_count};
+    struct emulated out = {.delays = f->delay_count, .split = f->middlebox.packets};
     for (enum direction d = FROM_CLIENT; d < DIRECTIONS; d++) {
         const struct lane *lane = &f->lanes[d];
         uint64_t carried = lane_carried_bit_s(lane);

@@ -16,8 +16,11 @@ enum { DATAGRAM_BYTES = 1200 };
  * the others headers, tags and frames of at most 60 bytes. */
 enum { EARLY_WINDOW_BYTES = 9 * (DATAGRAM_BYTES - 60) };
 
-/* Time is virtual: it goes on by this much with each turn, so that no timer ever expires. */
+/* In memory time is virtual: it goes on by this much with each turn, so that no timer ever expires. */
 enum { TURN_NS = 1000000 };
+
+/* What a packet may have to be sent again: CRYPTO frames of three kinds of packets, and a stream. */
+enum { SENT_INITIAL, SENT_HANDSHAKE, SENT_LATER, SENT_STREAM, SENT_KINDS };
 
 /* What a client has to remember of a server's transport parameters along with its ticket (RFC 9000,
  * section 7.4.1). */
@@ -46,10 +49,18 @@ struct quic_side {
     ngtcp2_crypto_conn_ref reference; /* what the session points to */
     ngtcp2_conn *connection;          /* a server's: NULL until the client's first packet is there */
     ngtcp2_tstamp now;
-    int64_t stream;     /* that a client sends early data on; negative: none */
-    size_t early_bytes; /* a client's: sent; a server's: received in 0-RTT packets */
+    int64_t stream;            /* that this side sends on; negative: none */
+    const unsigned char *data; /* what is left to be sent on it */
+    size_t left;
+    size_t early_bytes; /* a server's: received, in memory in 0-RTT packets */
+    bool early_ended;
     bool early_differs; /* from what a client sends */
     bool ticket_sent;
+    /* Over a path alone: application data that came, and what is known of what was sent. */
+    unsigned char *came;
+    size_t came_bytes, taken_bytes;
+    uint64_t sent_until[SENT_KINDS];
+    unsigned sent_again;
 };
 
 /* The early data of every client. */
@@ -65,6 +76,16 @@ bool quic_open_server(struct quic_side *side, const ngtcp2_pkt_hd *first, struct
 /* Takes over what a later connection with early data has to know. */
 bool quic_keep_parameters(const struct quic_side *client, struct fault *fault);
 extern const ngtcp2_path quic_path;
+
+/* ngtcp2_stream.c: application data, which a path alone has: both sides send on a stream of their own. */
+int quic_take_stream(ngtcp2_conn *connection, uint32_t flags, int64_t stream, uint64_t offset,
+                     const uint8_t *data, size_t length, void *side, void *stream_user);
+long quic_send(struct side *side, const void *data, size_t length, struct fault *fault);
+/* Of what came. */
+long quic_receive(struct quic_side *side, void *data, size_t size);
+
+/* ngtcp2_again.c: takes what the library logs. */
+void quic_note_sent(void *side, uint32_t flags, const void *event, size_t length);
 
 /* ngtcp2_packets.c: all datagrams that lie in the pipe, and all that there is to send. */
 bool quic_read(struct quic_side *side, struct fault *fault);

@@ -62,19 +62,6 @@ static int take_crypto(ngtcp2_conn *connection, encryption_level level, uint64_t
     return ngtcp2_crypto_recv_crypto_data_cb(connection, level, offset, data, length, user);
 }
 
-static int take_stream(ngtcp2_conn *connection, uint32_t flags, int64_t stream, uint64_t offset,
-                       const uint8_t *data, size_t length, void *user, void *stream_user) {
-    struct quic_side *side = user;
-    (void)connection, (void)stream, (void)stream_user;
-    if (!(flags & STREAM_DATA_EARLY))
-        return 0;
-    side->early_bytes += length;
-    if (offset > EARLY_DATA_MAX || length > EARLY_DATA_MAX - offset ||
-        memcmp(data, quic_early_data + offset, length) != 0)
-        side->early_differs = true;
-    return 0;
-}
-
 static const ngtcp2_callbacks callbacks = {
     .client_initial = ngtcp2_crypto_client_initial_cb,
     .recv_client_initial = ngtcp2_crypto_recv_client_initial_cb,
@@ -82,7 +69,7 @@ static const ngtcp2_callbacks callbacks = {
     .encrypt = ngtcp2_crypto_encrypt_cb,
     .decrypt = ngtcp2_crypto_decrypt_cb,
     .hp_mask = ngtcp2_crypto_hp_mask_cb,
-    .recv_stream_data = take_stream,
+    .recv_stream_data = quic_take_stream,
     .recv_retry = ngtcp2_crypto_recv_retry_cb,
     .rand = make_random,
     .get_new_connection_id = new_connection_id,
@@ -95,6 +82,14 @@ static const ngtcp2_callbacks callbacks = {
 
 /* --- Connections. --- */
 
+static void log_to(ngtcp2_settings *settings, ngtcp2_qlog_write log) {
+#if NGTCP2_VERSION_NUM < 0x010000
+    settings->qlog.write = log;
+#else
+    settings->qlog_write = log;
+#endif
+}
+
 static void settings_of(const struct quic_side *side, ngtcp2_settings *settings,
                         ngtcp2_transport_params *parameters) {
     ngtcp2_settings_default(settings);
@@ -103,10 +98,17 @@ static void settings_of(const struct quic_side *side, ngtcp2_settings *settings,
     settings->no_tx_udp_payload_size_shaping = 1;
     settings->no_pmtud = 1;
     ngtcp2_transport_params_default(parameters);
-    if (side->tls.role == ROLE_CLIENT)
+    bool over_path = side->tls.pipes.over_path, is_client = side->tls.role == ROLE_CLIENT;
+    if (over_path) {
+        settings->cc_algo = NGTCP2_CC_ALGO_CUBIC;            /* as TCP there */
+        settings->handshake_timeout = 3600 * NGTCP2_SECONDS; /* whoever has the path ends its connections */
+        log_to(settings, quic_note_sent);
+    }
+    if (is_client && !over_path)
         return;
     parameters->initial_max_streams_uni = 1;
-    parameters->initial_max_stream_data_uni = parameters->initial_max_data = EARLY_DATA_MAX;
+    parameters->initial_max_stream_data_uni = parameters->initial_max_data =
+        is_client ? TRANSFER_MAX : EARLY_DATA_MAX;
 }
 
 static void random_id(ngtcp2_cid *id) {
@@ -131,6 +133,8 @@ static int open_early(struct quic_side *side) {
     if (code != 0)
         return code;
 #endif
+    side->data = quic_early_data;
+    side->left = side->tls.early_to_send;
     return ngtcp2_conn_open_uni_stream(side->connection, &side->stream, NULL);
 }
 

@@ -16,8 +16,11 @@ bool quic_read(struct quic_side *side, struct fault *fault) {
     unsigned char datagram[DATAGRAM_BYTES];
     size_t length;
     while ((length = pipe_read_datagram(side->tls.pipes.in, datagram, sizeof datagram)) > 0) {
-        if (side->connection == NULL && !accept_client(side, datagram, length, fault))
+        if (side->connection == NULL && !accept_client(side, datagram, length, fault)) {
+            if (side->tls.pipes.over_path)
+                continue; /* the first packet was lost */
             return false;
+        }
         int code = ngtcp2_conn_read_pkt(side->connection, &quic_path, NULL, datagram, length, side->now);
         if (code != 0)
             return quic_fault(side, fault, "handshake", code);
@@ -25,16 +28,19 @@ bool quic_read(struct quic_side *side, struct fault *fault) {
     return true;
 }
 
-/* The next datagram, with as much of the early data as it has room for; 0: there is nothing to send. */
+/* The next datagram, with as much of the stream's data as it has room for; 0: there is nothing to send. Early
+ * data are all that a client ever sends in memory. */
 static ngtcp2_ssize next_datagram(struct quic_side *side, unsigned char out[DATAGRAM_BYTES]) {
     ngtcp2_ssize taken = -1;
-    size_t left = side->tls.role == ROLE_CLIENT ? side->tls.early_to_send - side->early_bytes : 0;
-    ngtcp2_vec data = {quic_early_data + side->early_bytes, left};
+    bool any = side->left > 0, ends = any && side->tls.early_to_send > 0;
+    ngtcp2_vec data = {(uint8_t *)side->data, side->left};
     ngtcp2_ssize length = ngtcp2_conn_writev_stream(side->connection, NULL, NULL, out, DATAGRAM_BYTES, &taken,
-                                                    left > 0 ? NGTCP2_WRITE_STREAM_FLAG_FIN : 0,
-                                                    left > 0 ? side->stream : -1, &data, left > 0, side->now);
-    if (taken > 0)
-        side->early_bytes += (size_t)taken;
+                                                    ends ? NGTCP2_WRITE_STREAM_FLAG_FIN : 0,
+                                                    any ? side->stream : -1, &data, any, side->now);
+    if (taken > 0) {
+        side->data += taken;
+        side->left -= (size_t)taken;
+    }
     return length;
 }
 

@@ -23,6 +23,11 @@ void path_free(struct path_result *r) {
     *r = (struct path_result){.proven = r->proven};
 }
 
+static void note_flights(struct path_result *r, const struct crossing *c) {
+    r->flights = c->flights;
+    memcpy(r->flight_bytes, c->flight_bytes, sizeof r->flight_bytes);
+}
+
 void path_note_done(struct path_result *r, const struct crossing *c) {
     const uint64_t times[PATH_TIMES] = {[PATH_CONNECT] = c->connect_ns,
                                         [PATH_HANDSHAKE] = c->handshake_ns,
@@ -33,16 +38,16 @@ void path_note_done(struct path_result *r, const struct crossing *c) {
         r->times[time][c->number] = times[time];
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         r->retransmissions[role][c->number] = c->retransmissions[role];
-    if (r->connections == 0) {
-        r->flights = c->flights;
-        memcpy(r->flight_bytes, c->flight_bytes, sizeof r->flight_bytes);
-    }
+    if (r->connections == 0)
+        note_flights(r, c);
     r->connections++;
 }
 
 void path_note_failure(struct path_result *r, const struct crossing *c, enum outcome outcome) {
     const char *between = c->fault.detail[0] == '\0' ? "" : ": ";
     r->failures[outcome]++;
+    if (r->connections == 0 && r->flights == 0)
+        note_flights(r, c);
     if (r->first_failure[0] == '\0')
         snprintf(r->first_failure, sizeof r->first_failure, "%s%s%s", c->fault.reason, between,
                  c->fault.detail);

@@ -20,7 +20,8 @@ struct path_result {
     uint64_t *times[PATH_TIMES];      /* of the connections that are done, in the order of their beginning */
     uint64_t *retransmissions[ROLES]; /* the same */
     uint64_t flights;
-    uint64_t flight_bytes[CROSSING_FLIGHTS_MAX]; /* of the first connection that is done */
+    uint64_t flight_bytes[CROSSING_FLIGHTS_MAX]; /* of the first connection that is done, else of one that
+                                                    failed */
     const char *congestion_control;
     struct emulated emulated;
 };

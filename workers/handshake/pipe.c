@@ -49,16 +49,27 @@ size_t pipe_write_datagram(struct pipe *pipe, const void *data, uint16_t length)
     return length;
 }
 
-size_t pipe_read_datagram(struct pipe *pipe, void *data, size_t size) {
+const unsigned char *pipe_peek_datagram(const struct pipe *pipe, uint16_t *length) {
+    memcpy(length, pipe->bytes + pipe->start, sizeof *length);
+    return pipe->bytes + pipe->start + sizeof *length;
+}
+
+void pipe_drop_datagram(struct pipe *pipe) {
     uint16_t length;
-    if (pipe_read(pipe, &length, sizeof length) == 0)
-        return 0;
-    size_t given = length < size ? length : size;
-    const unsigned char *bytes = pipe->bytes + pipe->start;
-    memcpy(data, bytes, given);
-    pipe->start += length;
+    pipe_peek_datagram(pipe, &length);
+    pipe->start += sizeof length + length;
     if (pipe->start == pipe->end)
         pipe->start = pipe->end = 0;
+}
+
+size_t pipe_read_datagram(struct pipe *pipe, void *data, size_t size) {
+    uint16_t length;
+    if (pipe_pending(pipe) == 0)
+        return 0;
+    const unsigned char *bytes = pipe_peek_datagram(pipe, &length);
+    size_t given = length < size ? length : size;
+    memcpy(data, bytes, given);
+    pipe_drop_datagram(pipe);
     return given;
 }
 

@@ -3,6 +3,7 @@
 #ifndef KEXBENCH_PIPE_H
 #define KEXBENCH_PIPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct pipe {
 
 struct pipe_end {
     struct pipe *in, *out;
+    bool over_path; /* the other side is behind an emulated path, so time goes by; else it is in memory */
 };
 
 void pipe_reset(struct pipe *pipe);
@@ -32,5 +34,8 @@ size_t pipe_pending(const struct pipe *pipe);
  * goes before each, which `written` does not count. One pipe holds either datagrams or a stream. */
 size_t pipe_write_datagram(struct pipe *pipe, const void *data, uint16_t length);
 size_t pipe_read_datagram(struct pipe *pipe, void *data, size_t size);
+/* The next one where it lies, of a pipe that holds one, and its removal. */
+const unsigned char *pipe_peek_datagram(const struct pipe *pipe, uint16_t *length);
+void pipe_drop_datagram(struct pipe *pipe);
 
 #endif

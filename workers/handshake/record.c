@@ -225,6 +225,7 @@ void record_path(FILE *out, const char *id, const struct path_result *r) {
     by_role(&json, "wire_bytes", true, e->wire_bytes);
     by_role(&json, "lost_packets", true, e->lost);
     by_role(&json, "dropped_packets", true, e->dropped);
+    json_number(&json, "client_split_packets", e->split);
     number_if(&json, "delay_p50_ns", e->delays > 0, e->delay_p50_ns);
     number_if(&json, "delay_p99_ns", e->delays > 0, e->delay_p99_ns);
     number_if(&json, "delay_max_ns", e->delays > 0, e->delay_max_ns);

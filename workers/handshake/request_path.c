@@ -1,6 +1,8 @@
 /* A path's keys. */
 #include "request_path.h"
 
+#include <string.h>
+
 static const uint64_t SECOND_NS = 1000000000u;
 static const uint64_t LOSS_MOST_PPM = 1000000, RATE_MOST_BIT_S = 100000000000u, QUEUE_MOST_BYTES = 1u << 30;
 
@@ -22,6 +24,13 @@ static bool store_queue_bytes(struct request *r, const char *v) {
 }
 static bool store_initial_window(struct request *r, const char *v) {
     return value_whole(v, 1, 100, &r->path_plan.path.initial_window);
+}
+static bool store_split_hello(struct request *r, const char *v) {
+    uint64_t *delay = &r->path_plan.path.split_hello_ns;
+    if (strcmp(v, "drop") != 0)
+        return value_decimal(v, 0, 10 * SECOND_NS, delay);
+    *delay = PATH_SPLIT_DROPPED;
+    return true;
 }
 static bool store_seed(struct request *r, const char *v) {
     return value_decimal(v, 0, UINT64_MAX, &r->path_plan.path.seed);
@@ -51,6 +60,7 @@ const struct key path_keys[PATH_KEYS] = {
     {"mtu", store_mtu, "576 to 9000"},
     {"queue_bytes", store_queue_bytes, "0 to 1073741824"},
     {"initial_window", store_initial_window, "1 to 100"},
+    {"split_hello", store_split_hello, "drop, or 0 to 10000000000"},
     {"seed", store_seed, "a number of at most 18 digits"},
     {"connections", store_connections, "1 to 20000"},
     {"interval_ns", store_interval_ns, "0 to 1000000000"},

@@ -4,7 +4,7 @@
 
 #include "values.h"
 
-enum { PATH_KEYS = 12 };
+enum { PATH_KEYS = 13 };
 extern const struct key path_keys[PATH_KEYS];
 
 /* False: the request would take longer than any may. */

@@ -61,8 +61,10 @@ def _objects(field: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[di
             yield child, True
     elif isinstance(field.get("additionalProperties"), dict):
         yield from _objects(field["additionalProperties"], schema)
-    for choice in field.get("anyOf", ()):
-        if "properties" not in _resolved(choice, schema):  # one that stands alone is a list of one
+    choices = [_resolved(choice, schema) for choice in field.get("anyOf", ())]
+    has_list = any("items" in choice for choice in choices)
+    for choice in choices:
+        if not (has_list and "properties" in choice):  # one that stands alone is a list of one
             yield from _objects(choice, schema)
 
 

@@ -1,6 +1,6 @@
 """An analyst over a real store, and a machine whose costs a test makes up."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -71,8 +71,8 @@ class Stage:
     """Runs ahead of the time of day, by which runs are queued."""
     supplies: LocalSupplies = field(default_factory=lambda: LocalSupplies(planned))
     noise: float = 0.0005
-    others: dict[str, dict[Metric, float]] = field(default_factory=dict)
-    """What handshakes of a source take of other metrics, the same in every case and invocation."""
+    others: dict[str, Mapping[Metric, float | Sequence[float]]] = field(default_factory=dict)
+    """What handshakes of a source take of other metrics, the same in every case: in every invocation, or in each."""
     chosen: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What a source negotiates by its own choice."""
 
@@ -151,7 +151,7 @@ class Stage:
 
     def _with_others(self, invocation: Invocation) -> Invocation:
         samples = [
-            Sample(subject=name, metric=metric, values=(value,))
+            Sample(subject=name, metric=metric, values=(_in_turn(value, invocation.invocation),))
             for name in invocation.negotiated
             for metric, value in self.others.get(_source(name), {}).items()
         ]
@@ -223,6 +223,10 @@ class Stage:
         found = self.store.screening(run.run_id)
         assert found is not None
         return list(found.upgrades)
+
+
+def _in_turn(value: float | Sequence[float], number: int) -> float:
+    return value[number % len(value)] if isinstance(value, Sequence) else value
 
 
 def _source(reference: str) -> str:

@@ -21,6 +21,7 @@ from kexbench.domain.views import View
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
+from tests.api import test_paths
 from tests.api.conftest import SECRET, ClientOf
 from tests.api.documented import document
 from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, counted, measured
@@ -42,6 +43,7 @@ REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
     "matrix": ("/matrix", {}),
     "notifications": ("/notifications", {}),
     "overview": ("/overview", {}),
+    "paths": ("/paths", {}),
     "qualifications": ("/qualifications", {}),
     "queue": ("/queue", {}),
     "run": ("/runs/measuring", {}),
@@ -57,7 +59,7 @@ REQUESTS: Mapping[str, tuple[str, Mapping[str, str | list[str]]]] = {
 """By operation: the address and its parameters."""
 
 
-EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "runs", "stacks", "trends", "upgrades")
+EMPTY = ("alerts", "compare", "filters", "fleet", "matrix", "overview", "paths", "runs", "stacks", "trends", "upgrades")
 """Operations with an example of an empty store too."""
 UNKNOWN = ("compare", {"base": "fake@1.0", "other": "fake@9.9"})
 
@@ -76,6 +78,8 @@ def test_each_example_is_what_a_service_answers(empty_store: ClickHouseStore, cl
     actual = {f"empty/{operation}": answer(client, operation) for operation in EMPTY}
     fill(empty_store)
     actual |= {operation: answer(client, operation) for operation in REQUESTS}
+    fill_paths(empty_store)
+    actual["paths"] = answer(client, "paths")
     path, _ = REQUESTS[UNKNOWN[0]]
     actual[f"problem/{UNKNOWN[0]}"] = client.get(path, params=UNKNOWN[1])
     changed = []
@@ -143,3 +147,11 @@ def fill(store: ClickHouseStore) -> None:
     culprits = tuple(culprits_of(explained(store, before, after), "counting"))
     store.add_alert_event(an_alert_event(AlertAction.EXPLAINED, 1, culprits=culprits))
     store.add_screening(a_screening("measuring"))
+
+
+def fill_paths(store: ClickHouseStore) -> None:
+    """A version that waits once more since its certificates do not fit, one that a machine refused, loss, and a round
+    trip too short to count."""
+    for path in ("50ms", "2ms", "50ms-loss-1"):
+        test_paths.measured(store, path, {ONE: test_paths.SMALL, TWO: test_paths.LARGE}, waits={TWO: 2})
+    test_paths.measured(store, "50ms", {ONE: test_paths.SMALL, TWO: None}, waits={ONE: 3}, protocol="tlsv1.2", day=1)

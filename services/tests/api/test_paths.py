@@ -98,6 +98,7 @@ def test_percentiles_are_of_all_connections_with_exact_intervals(
 ) -> None:
     measured(empty_store, "50ms", {OLD: SMALL})
     (cell,) = cells_of(asked(client), "50ms")
+    assert cell["emulated"] == {"round_trip_ms": 50, "loss_percent": 0, "rate_mbit": None, "text": "50 of 50 ms"}
     base = 100 * MS  # the 1,200 connections of three invocations take 0 to 1,199 ns more
     assert cell["connections"] == 3 * CONNECTIONS
     assert cell["handshake"]["p50"] == {"value": base + 599, "low": base + 565, "high": base + 634, "invocations": 3}
@@ -117,13 +118,19 @@ def test_measured_and_predicted_round_trips_stand_beside_each_other(
     assert [step["text"] for step in new["predicted"]["steps"]] == [
         "TCP connects: 1",
         "ClientHello, and the server's answer: 1",
-        "the server's flight of 15.8 kB does not fit the window of 14.5 kB: +1",
+        "the server's first flight of 15.8 kB does not fit the window of 14.5 kB: +1",
     ]
     assert (old["predicted"]["handshake_ns"], new["predicted"]["handshake_ns"]) == (100 * MS, 150 * MS)
+    assert [step["is_further"] for step in new["predicted"]["steps"]] == [False, False, True]
+    assert [tuple(flight.values()) for flight in new["predicted"]["flights"]] == [
+        ("client hello", 1500, 14_480, 0),
+        ("server flight", 15_800, 14_480, 1),
+        ("client flight", 74, 14_480, 0),
+    ]
     assert (new["client_hello_bytes"], new["server_flight_bytes"]) == (1500, 15_800)
     assert answer["sentence"] == (
-        "2 of 2 cells over paths without loss wait as many round trips as the sizes of their flights predict. In 1, a "
-        "flight does not fit and costs round trips more."
+        "Over paths without loss, a request goes out after 2 or 3 round trips, TCP's own included, always as the sizes "
+        "of the flights predict. In 1 of 2, a flight does not fit and costs 1 more."
     )
 
 
@@ -131,6 +138,7 @@ def test_what_differs_says_so(client: httpx2.Client, empty_store: ClickHouseStor
     measured(empty_store, "50ms", {OLD: SMALL}, waits={OLD: 3})
     (cell,) = cells_of(asked(client), "50ms")
     assert cell["agreement"] == "differs"
+    assert "in 1 of 1 results not as the sizes" in asked(client)["sentence"]
     assert cell["reason"] == ("measured are 3 round trips, more than the 1 that follow from the sizes of the flights")
 
 
@@ -146,6 +154,9 @@ def test_loss_and_short_round_trips_are_not_held_against_the_prediction(
     assert (short["agreement"], short["round_trips"]) == ("not counted", None)
     sending_ns = sum(SMALL) * 8e9 / 9e6
     assert (mobile["agreement"], mobile["predicted"]["handshake_ns"]) == ("as predicted", 340 * MS + sending_ns)
+    assert answer["sentence"].endswith(
+        "Over a path of 50 ms, 1% loss, one of 100 handshakes takes more than 100 ms; the median is 100 ms."
+    )
     (case,) = (case for case in answer["cases"] if case["path"]["text"] == "4g")
     assert (case["path"]["title"], case["path"]["words"]) == ("4G", "170 ms, 9 Mbit/s")
 

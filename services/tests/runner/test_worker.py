@@ -41,7 +41,7 @@ def test_a_malformed_request_is_answered_and_the_worker_lives_on(fake_kit: FakeK
         ("raise SystemExit(4)", "ended with status 4"),
         ("import os; os.kill(os.getpid(), 9)", "ended by signal 9"),
         ('print(\'{"type":"bye"}\', flush=True)', "expected hello"),
-        ("print('x' * 100_000, flush=True)", "too long"),
+        ("print('x' * 5_000_000, flush=True)", "too long"),
     ],
 )
 def test_a_program_that_is_no_worker_has_crashed_and_says_how(text: str, reason: str, tmp_path: Path) -> None:

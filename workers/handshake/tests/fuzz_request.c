@@ -42,6 +42,7 @@ static void demand_path(const struct path_plan *plan) {
     const struct path *path = &plan->path;
     demand(path->round_trip_ns <= 10000000000 && path->loss_ppm <= 1000000);
     demand(path->mtu >= 576 && path->mtu <= 9000 && path->initial_window >= 1 && path->initial_window <= 100);
+    demand(path->split_hello_ns <= 10000000000 || path->split_hello_ns == PATH_SPLIT_DROPPED);
     demand(plan->connections >= 1 && plan->connections <= PATH_CONNECTIONS_MAX && plan->answer_bytes >= 1);
     demand(plan->connections * plan->interval_ns <= 3600000000000 && plan->timeout_ns <= 60000000000);
 }

@@ -9,7 +9,7 @@
 
 static const uint64_t ROUND_TRIP_NS = 100000000;
 
-static const char *material;
+static const char *material, *usual; /* the backend's protocol */
 static struct path_result out;
 static struct fault fault;
 
@@ -74,9 +74,10 @@ static void waits_for(const char *protocol, const char *further, unsigned handsh
               out.times[PATH_FIRST_BYTE][i] <= out.times[PATH_LAST_BYTE][i] &&
               out.retransmissions[ROLE_CLIENT][i] == 0 && out.retransmissions[ROLE_SERVER][i] == 0);
     if (good && is_held()) {
-        CHECK_NUMBER(least_round_trips(out.times[PATH_CONNECT]), 1);
-        CHECK_NUMBER(least_round_trips(out.times[PATH_HANDSHAKE]), 1 + handshake);
-        CHECK_NUMBER(least_round_trips(out.times[PATH_REQUEST]), 1 + request);
+        unsigned connecting = linked_backend.datagrams == NULL;
+        CHECK_NUMBER(least_round_trips(out.times[PATH_CONNECT]), connecting);
+        CHECK_NUMBER(least_round_trips(out.times[PATH_HANDSHAKE]), connecting + handshake);
+        CHECK_NUMBER(least_round_trips(out.times[PATH_REQUEST]), connecting + request);
         CHECK(out.flights >= 2 && out.flight_bytes[0] > 80 && out.flight_bytes[1] > 80);
         CHECK(out.emulated.packets[FROM_CLIENT] >= 5 * 4 && out.emulated.wire_bytes[FROM_SERVER] > 5 * 3000);
         CHECK(out.emulated.lost[FROM_CLIENT] == 0 && out.emulated.dropped[FROM_SERVER] == 0);
@@ -87,7 +88,25 @@ static void waits_for(const char *protocol, const char *further, unsigned handsh
     CHECK_NUMBER(open_files(), files);
 }
 
+/* A session of QUIC serves many connections with anti-replay. The server's flight of the chain is longer than
+ * three times the client's datagram (RFC 9000, section 8.1). */
+static void round_trips_of_quic(void) {
+    waits_for("QUICv1", "", 1, 1);
+    waits_for("QUICv1", "resumption=psk-dhe", 1, 1);
+    waits_for("QUICv1", "resumption=psk-dhe early_data_bytes=1000 anti_replay=yes", 1, 0);
+    waits_for("QUICv1", "resumption=psk-dhe early_data_bytes=10000 anti_replay=yes", 1, 0);
+    waits_for("QUICv1", "hello_retry=yes", 2, 2);
+    waits_for("QUICv1", "client_authentication=yes", 1, 1);
+    waits_for("QUICv1", "tickets=default", 1, 1);
+    waits_for("QUICv1", "chain_length=2 verification=yes trust_anchors_file=root.pem", 1, 1);
+    waits_for("QUICv1", "chain_length=3 ocsp_response=ec-P-256.ocsp.der", 2, 2);
+}
+
 static void round_trips(void) {
+    if (linked_backend.datagrams != NULL) {
+        round_trips_of_quic();
+        return;
+    }
     bool fake = linked_backend.takes_settings; /* its handshakes are all full ones of TLS 1.2 */
     waits_for("TLSv1.3", "", fake ? 2 : 1, fake ? 2 : 1);
     waits_for("TLSv1.2", "", 2, 2);
@@ -103,15 +122,48 @@ static void round_trips(void) {
     waits_for("TLSv1.3", "chain_length=2 verification=yes trust_anchors_file=root.pem", 1, 1);
 }
 
+/* One for the handshake, and one more for what is longer than three times the client's datagram (RFC 9000,
+ * section 8.1): within a tenth of a round trip, whichever that is, and with the flights that this limit
+ * makes.
+ */
+static void amplification_of(const char *further, uint64_t round_trip_ns, unsigned handshake) {
+    struct tls_case c = case_with("QUICv1", further);
+    struct path_plan plan = a_plan(5);
+    struct prepared p;
+    plan.path.round_trip_ns = round_trip_ns;
+    if (!CHECK(set_up(&p, &c)))
+        return;
+    if (CHECK(path(&p, &plan, &out, &fault)) && CHECK_NUMBER(out.connections, 5)) {
+        uint64_t least = UINT64_MAX;
+        for (int i = 0; i < 5; i++)
+            least = out.times[PATH_HANDSHAKE][i] < least ? out.times[PATH_HANDSHAKE][i] : least;
+        CHECK(least >= handshake * round_trip_ns);
+        CHECK(!is_held() || least < handshake * round_trip_ns + round_trip_ns / 10);
+        CHECK_NUMBER(out.flight_bytes[0], 1200);
+        CHECK(handshake == 1 ? out.flight_bytes[1] <= 3600 : out.flight_bytes[1] == 3600);
+        CHECK_NUMBER(out.flights, handshake == 1 ? 3 : 5);
+    }
+    path_free(&out);
+    release(&p);
+}
+
+static void amplification(void) {
+    static const uint64_t ms[] = {20, 50};
+    for (size_t i = 0; i < sizeof ms / sizeof ms[0] && linked_backend.datagrams != NULL; i++) {
+        amplification_of("", ms[i] * 1000000, 1);
+        amplification_of("chain_length=3 ocsp_response=ec-P-256.ocsp.der", ms[i] * 1000000, 2);
+    }
+}
+
 /* A window too small for the server's flight costs a round trip, and so does one for the answer. */
 static void windows(void) {
-    struct tls_case c = case_with("TLSv1.3", "chain_length=3");
+    struct tls_case c = case_with(usual, "chain_length=3");
     struct path_plan plan = a_plan(3);
     struct prepared p;
     plan.path.mtu = 576;
     plan.path.initial_window = 1;
     plan.answer_bytes = 40000;
-    if (linked_backend.takes_settings || !set_up(&p, &c))
+    if (linked_backend.takes_settings || linked_backend.datagrams != NULL || !set_up(&p, &c))
         return;
     if (CHECK(path(&p, &plan, &out, &fault)) && is_held()) {
         CHECK(least_round_trips(out.times[PATH_HANDSHAKE]) >= 3);
@@ -123,7 +175,7 @@ static void windows(void) {
 }
 
 static void answers(void) {
-    struct tls_case c = case_with("TLSv1.3", "");
+    struct tls_case c = case_with(usual, "");
     struct path_plan plan = a_plan(2);
     struct prepared p;
     plan.path.round_trip_ns = 0;
@@ -139,10 +191,10 @@ static void answers(void) {
 /* A handshake is lost packets more than once, at this loss, yet each connection ends as it did before. */
 static void repeats(void) {
     enum { TIMES = 20, CONNECTIONS = 40 };
-    struct tls_case c = case_with("TLSv1.3", "");
+    struct tls_case c = case_with(usual, "");
     struct path_plan plan = a_plan(CONNECTIONS);
     struct prepared p;
-    uint64_t lost[DIRECTIONS] = {0}, again[ROLES][CONNECTIONS] = {{0}};
+    uint64_t lost[DIRECTIONS] = {0}, packets[DIRECTIONS] = {0}, again[ROLES][CONNECTIONS] = {{0}};
     unsigned unlike = 0, held = 0;
     plan.path.loss_ppm = 50000;
     plan.path.round_trip_ns = ROUND_TRIP_NS / 5;
@@ -154,7 +206,9 @@ static void repeats(void) {
         bool first = i == 0;
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
             lost[role] = first ? out.emulated.lost[role] : lost[role];
+            packets[role] = first ? out.emulated.packets[role] : packets[role];
             unlike += out.emulated.lost[role] != lost[role];
+            unlike += out.emulated.packets[role] != packets[role];
             for (unsigned n = 0; n < CONNECTIONS; n++) {
                 again[role][n] = first ? out.retransmissions[role][n] : again[role][n];
                 unlike += again[role][n] != out.retransmissions[role][n];
@@ -172,7 +226,7 @@ static void repeats(void) {
 
 /* A client offers nothing but its case, so what differs is planted in what is wanted. */
 static void mismatches(void) {
-    struct tls_case c = case_with("TLSv1.3", "");
+    struct tls_case c = case_with(usual, "");
     struct path_plan plan = a_plan(5);
     struct prepared p;
     if (!set_up(&p, &c))
@@ -198,8 +252,40 @@ static void mismatches(void) {
     release(&p);
 }
 
+/* A key share of 1,024 bytes makes a ClientHello of several packets, one of 32 bytes does not. */
+static void middlebox_of(const char *group, uint64_t split_hello_ns, unsigned done, uint64_t least_ns) {
+    struct row row = {usual, group[0] == 'f' ? "DHE-ECDSA" : "ECDHE-ECDSA", "AES-128-GCM", group, 0, "P-256",
+                      ""};
+    struct tls_case c = case_of(&row);
+    struct path_plan plan = a_plan(3);
+    struct prepared p;
+    plan.path.mtu = linked_backend.datagrams == NULL ? 576 : 1500;
+    plan.path.round_trip_ns = 20000000;
+    plan.path.split_hello_ns = split_hello_ns;
+    plan.timeout_ns = 5000000000; /* so large a group takes its time */
+    if (linked_backend.takes_settings || !set_up(&p, &c))
+        return;
+    if (CHECK(path(&p, &plan, &out, &fault)) && CHECK_NUMBER(out.connections, done)) {
+        CHECK_NUMBER(out.failures[OUTCOME_TIMEOUT], 3 - done);
+        CHECK(out.flights > 0 && out.flight_bytes[0] > (least_ns > 0 || done == 0 ? 1024 : 100));
+        CHECK((out.emulated.split >= 3) == (least_ns > 0 || done == 0));
+        for (unsigned i = 0; i < done; i++)
+            CHECK(out.times[PATH_HANDSHAKE][i] >= least_ns);
+        if (done == 0)
+            CHECK_TEXT(out.first_failure, "the client's connection timed out during the handshake");
+    }
+    path_free(&out);
+    release(&p);
+}
+
+static void middleboxes(void) {
+    middlebox_of("X25519", PATH_SPLIT_DROPPED, 3, 0);
+    middlebox_of("ffdhe8192", PATH_SPLIT_DROPPED, 0, 0);
+    middlebox_of("ffdhe8192", 150000000, 3, 150000000);
+}
+
 static void times_out(void) {
-    struct tls_case c = case_with("TLSv1.3", "");
+    struct tls_case c = case_with(usual, "");
     struct path_plan plan = a_plan(7);
     struct prepared p;
     plan.path.loss_ppm = 1000000;
@@ -209,16 +295,19 @@ static void times_out(void) {
     CHECK(path(&p, &plan, &out, &fault));
     CHECK_NUMBER(out.connections, 0);
     CHECK_NUMBER(out.failures[OUTCOME_TIMEOUT], 7);
-    CHECK_TEXT(out.first_failure, "the client's connection timed out during connecting");
+    CHECK_TEXT(out.first_failure, linked_backend.datagrams == NULL
+                                      ? "the client's connection timed out during connecting"
+                                      : "the client's connection timed out during the handshake");
     CHECK(out.emulated.lost[FROM_CLIENT] >= 7 &&
           out.emulated.lost[FROM_CLIENT] == out.emulated.packets[FROM_CLIENT]);
     path_free(&out);
     release(&p);
 }
 
-static void no_path(const char *further, const char *reason) {
-    struct tls_case c = case_with("TLSv1.3", further);
+static void no_path(const char *protocol, const char *further, unsigned mtu, const char *reason) {
+    struct tls_case c = case_with(protocol, further);
     struct path_plan plan = a_plan(1);
+    plan.path.mtu = mtu;
     struct prepared p = {.backend = &linked_backend, .tls_case = c};
     CHECK(!path(&p, &plan, &out, &fault));
     CHECK_TEXT(fault.reason, reason);
@@ -226,16 +315,19 @@ static void no_path(const char *further, const char *reason) {
 }
 
 static void is_refused(void) {
-    no_path("roles=client", "a path needs roles=both: one worker is at both of its ends");
-    no_path("threads=2", "a path takes no threads: its connections are all under way in one");
-    no_path("resumption=psk early_data_bytes=1 anti_replay=yes",
+    no_path("TLSv1.3", "roles=client", 1500, "a path needs roles=both: one worker is at both of its ends");
+    no_path("TLSv1.3", "threads=2", 1500,
+            "a path takes no threads: its connections are all under way in one");
+    no_path("TLSv1.3", "resumption=psk early_data_bytes=1 anti_replay=yes", 1500,
             "a path takes no anti_replay: its connections resume the same session");
+    no_path("QUICv1", "", 1227, "QUIC needs a path with an mtu of 1228");
 }
 
 int main(int argc, char **argv) {
     struct path path_wanted = {.mtu = 1500, .initial_window = 10};
     struct emulator emulator;
     material = argc > 1 ? argv[1] : ".";
+    usual = linked_backend.datagrams == NULL ? "TLSv1.3" : "QUICv1";
     if (!linked_backend.start(linked_backend.takes_settings ? "noise=0" : NULL, &fault)) {
         printf("%s %s\n", fault.reason, fault.detail);
         return 1;
@@ -247,9 +339,11 @@ int main(int argc, char **argv) {
     }
     emulator_close(&emulator, NULL, &fault);
     sentence("on a path a client waits for the round trips of its protocol", round_trips);
+    sentence("a flight of QUIC that is longer than its limit costs a round trip more", amplification);
     sentence("what does not fit TCP's window costs a round trip more", windows);
     sentence("an answer of many records comes whole", answers);
     sentence("another group, cipher or certificate than the case's ends a path as a mismatch", mismatches);
+    sentence("a middlebox drops or delays a ClientHello of several packets, and no other", middleboxes);
     sentence("a path that loses everything is bounded in time", times_out);
     sentence("the same seed loses the same packets of each connection, twenty times", repeats);
     return check_failures != 0;

@@ -20,7 +20,8 @@ static const char LOAD[] =
 
 static const char PATH[] =
     "path id=a round_trip_ns=50000000 loss_ppm=10000 rate_bit_s=20000000 mtu=1400 queue_bytes=100000 "
-    "initial_window=10 seed=7 connections=500 interval_ns=3000000 timeout_ns=30000000000 answer_bytes=1";
+    "initial_window=10 split_hello=drop seed=7 connections=500 interval_ns=3000000 timeout_ns=30000000000 "
+    "answer_bytes=1";
 
 static struct request request;
 static char reason[REASON_MAX];
@@ -99,10 +100,13 @@ static void good_path(void) {
     CHECK_TEXT(request.tls_case.id, "a");
     CHECK(asked->round_trip_ns == 50000000 && asked->loss_ppm == 10000 && asked->rate_bit_s == 20000000);
     CHECK(asked->mtu == 1400 && asked->queue_bytes == 100000 && asked->initial_window == 10 &&
-          asked->seed == 7);
+          asked->seed == 7 && asked->split_hello_ns == PATH_SPLIT_DROPPED);
     CHECK(plan->connections == 500 && plan->interval_ns == 3000000 && plan->timeout_ns == 30000000000);
     CHECK_NUMBER(plan->answer_bytes, 1);
     CHECK(parse(with(PATH, "rate_bit_s", "rate_bit_s=0")));
+    CHECK(parse(with(PATH, "split_hello", "split_hello=10000000000")) &&
+          asked->split_hello_ns == 10000000000);
+    refuses(with(PATH, "split_hello", "split_hello=10000000001"), "expected drop, or 0 to 10000000000");
     char many[512];
     snprintf(many, sizeof many, "%s", with(PATH, "connections", "connections=20000"));
     CHECK(parse(with(many, "interval_ns", "interval_ns=180000000")));
@@ -252,7 +256,8 @@ static void missing_key(void) {
 static void missing_key_of_path(void) {
     static const char *const keys_of_path[] = {"id",          "round_trip_ns", "loss_ppm",   "rate_bit_s",
                                                "mtu",         "queue_bytes",   "seed",       "initial_window",
-                                               "connections", "interval_ns",   "timeout_ns", "answer_bytes"};
+                                               "connections", "interval_ns",   "timeout_ns", "answer_bytes",
+                                               "split_hello"};
     char why[64];
     for (size_t i = 0; i < sizeof keys_of_path / sizeof keys_of_path[0]; i++) {
         snprintf(why, sizeof why, "path needs the key %s", keys_of_path[i]);

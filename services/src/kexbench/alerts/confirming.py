@@ -9,8 +9,10 @@ from kexbench.alerts.events import add_finding
 from kexbench.alerts.screening import Upgrade, cells_between
 from kexbench.alerts.suspicions import HostCase, alert_cells, answered, cause_of, host_case, in_pool
 from kexbench.analysis.attribution import attribute
-from kexbench.analysis.sentences import metric_sentence, sentence
+from kexbench.analysis.sentences import metric_sentence, sentence, upgrade_title
 from kexbench.answers.judging import JudgedCells
+from kexbench.answers.waits import waits_of_steps
+from kexbench.answers.waits_words import raised_waits
 from kexbench.domain.alerts import AlertRule, Cause, Finding
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.metrics import Metric
@@ -64,7 +66,7 @@ def screened_upgrade(
         if look.more and not unreported:
             found = {"outcome": "confirmed", "alert_id": cause.alert_id, "detail": "already reported"}
         elif look.more and look.metric.row.exact:
-            findings.append((cause, _exact_finding(watched, upgrade, look, unreported)))
+            findings.append((cause, _exact_finding(store, watched, upgrade, look, unreported)))
             found = {"outcome": "confirmed", "alert_id": cause.alert_id}
         elif look.more:
             suspected = tuple(dict.fromkeys(in_pool(kind.pool, case_id) for case_id, kind in unreported))
@@ -115,14 +117,16 @@ def _as_answered(suspected: Sequence[str], answers: Mapping[str, ScreenedUpgrade
     return {**change, "outcome": "confirming"}
 
 
-def _exact_finding(watched: Watched, upgrade: Upgrade, look: Look, cells: Collection[HostCase]) -> Finding:
+def _exact_finding(
+    store: Store, watched: Watched, upgrade: Upgrade, look: Look, cells: Collection[HostCase]
+) -> Finding:
     """What all invocations of a run show needs no other run."""
-    spec_name = watched.run.plan.spec_name
+    spec_name, run_id = watched.run.plan.spec_name, watched.run.run_id
     return Finding(
         spec_names=(spec_name,),
-        sentence=metric_sentence(upgrade.before, upgrade.after, look.metric, look.cells.judged),
+        sentence=sentence_of(store, upgrade, look.metric, look.cells, watched.rule.relevant, run_id),
         cells=alert_cells(spec_name, (cell for cell in look.cells.more() if host_case(cell) in cells)),
-        run_ids=(watched.run.run_id,),
+        run_ids=(run_id,),
         notify=watched.rule.notify,
         subjects=(upgrade.before.subject, upgrade.after.subject),
     )
@@ -234,7 +238,7 @@ def _decided(store: Store, screening: Screening, upgrade: ScreenedUpgrade, rule:
     all_cells = cells + screened.where(lambda cell: host_case(cell) not in repeated)
     finding = Finding(
         spec_names=(screening.spec_name,),
-        sentence=sentence_of(upgrade.before, upgrade.after, upgrade.metric, all_cells, rule.relevant),
+        sentence=sentence_of(store, upgrade, upgrade.metric, all_cells, rule.relevant, run_id),
         cells=alert_cells(screening.spec_name, confirmed),
         run_ids=(run_id, screening.run_id),
         notify=rule.notify,
@@ -245,8 +249,21 @@ def _decided(store: Store, screening: Screening, upgrade: ScreenedUpgrade, rule:
     return decided, [(cause, finding)]
 
 
-def sentence_of(before: UpgradeEnd, after: UpgradeEnd, metric: Metric, cells: JudgedCells, relevant: float) -> str:
-    """What changed between two versions. Only the times of both sides together show what cells have in common."""
-    if metric is not Metric.CPU_NS:
-        return metric_sentence(before, after, metric, cells.judged)
-    return sentence(before, after, cells.judged, attribute(cells.data, cells.judged, relevant))
+def sentence_of(
+    store: Store,
+    upgrade: Upgrade | ScreenedUpgrade,
+    metric: Metric,
+    cells: JudgedCells,
+    relevant: float,
+    run_id: str,
+) -> str:
+    """What changed between two versions, as the run shows it. Only the times of both sides together show what cells
+    have in common, and only round trips over a path follow from sizes."""
+    before, after = upgrade.before, upgrade.after
+    if metric is Metric.CPU_NS:
+        return sentence(before, after, cells.judged, attribute(cells.data, cells.judged, relevant))
+    if metric is Metric.PATH_ROUND_TRIPS:
+        step = (before.subject, after.subject)
+        if text := raised_waits(waits_of_steps(store, [step], (run_id, run_id))[step].cases):
+            return f"{upgrade_title(before, after)}: {text}."
+    return metric_sentence(before, after, metric, cells.judged)

@@ -62,9 +62,10 @@ def _suspected(
     if not suspected:
         return []
     count, confirmation = len(cells.more()), _confirmation(store, key)
-    outcome = "confirmed" if metric.row.exact else "suspected"
+    outcome, decided_by = "confirmed" if metric.row.exact else "suspected", run.run_id
     if confirmation and confirmation.confirmation_run:
-        cells = cells_between(store, *ends, metric, relevant, confirmation.confirmation_run)
+        decided_by = confirmation.confirmation_run
+        cells = cells_between(store, *ends, metric, relevant, decided_by)
         confirmed = [cell for cell in cells.more() if in_pool(cell.host_kind.pool, cell.case_id) in suspected]
         count, outcome = len(confirmed), "confirmed" if confirmed else "not confirmed"
     return [
@@ -79,7 +80,7 @@ def _suspected(
                 "cells": count,
                 "compared": sum(cell.is_compared for cell in cells.judged),
                 "outcome": outcome,
-                "sentence": sentence_of(upgrade.before, upgrade.after, metric, cells, relevant),
+                "sentence": sentence_of(store, upgrade, metric, cells, relevant, decided_by),
             }
         )
     ]

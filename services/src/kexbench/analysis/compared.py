@@ -12,6 +12,7 @@ from kexbench.domain.differences import Difference
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Ratio
 from kexbench.domain.metrics import Metric
+from kexbench.domain.samples import Negotiated
 from kexbench.domain.upgrades import SIDES, CellVerdict, Side
 
 
@@ -43,6 +44,8 @@ class CellData:
     """Of versions that are not comparable, for people who ask nevertheless: never judged."""
     disturbed: int = 0
     """Invocations without numbers for client and server; of the version with more of them."""
+    negotiated: tuple[Negotiated | None, Negotiated | None] = (None, None)
+    """What each version chose, of a case that leaves a choice."""
     metric: Metric = Metric.CPU_NS
     """Of both sides together. Cells that are judged together have the same one."""
 

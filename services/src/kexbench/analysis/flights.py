@@ -9,6 +9,7 @@ to (section 14.1); its window begins with ten datagrams (RFC 9002, section 7.2).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import ceil
 from typing import Literal
 
@@ -39,21 +40,32 @@ class Flights:
 
 @dataclass(frozen=True)
 class Step:
-    """Round trips that a handshake waits for one cause."""
+    """Round trips that a handshake waits for one cause; none for a flight that fits."""
 
     kind: StepKind
     round_trips: int
     flight_bytes: int = 0
+    """0 of an exchange."""
     limit_bytes: int = 0
-    """What may be under way at first, of a flight that is larger."""
+    """What of the flight may be under way at first."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    steps: tuple[Step, ...]
-    """In their order. The first one is TCP's own round trip."""
+    every: tuple[Step, ...]
+    """In their order, flights that fit too. The first one is TCP's own round trip."""
     sends_at_once: bool = False
     """Whether the request is early data, which waits for nothing after connecting."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Those that are waited for."""
+        return tuple(step for step in self.every if step.round_trips)
+
+    @property
+    def flights(self) -> tuple[Step, ...]:
+        """Those with a size, whether they fit or not."""
+        return tuple(step for step in self.every if step.flight_bytes)
 
     @property
     def connecting(self) -> int:
@@ -68,6 +80,34 @@ class Prediction:
     def before_request(self) -> int:
         """Round trips after connecting before the client may send its request."""
         return 0 if self.sends_at_once else self.handshake
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cause of which a handshake waits for more round trips, or fewer, than another. None: it has no such step."""
+
+    before: Step | None
+    after: Step | None
+
+    @property
+    def round_trips(self) -> int:
+        first, second = (step.round_trips if step else 0 for step in (self.before, self.after))
+        return second - first
+
+
+def changes(before: Prediction, after: Prediction) -> tuple[Change, ...]:
+    """Why two handshakes wait for different round trips, in the order of their steps."""
+    kinds = dict.fromkeys(_cause(step) for step in (*before.every, *after.every))
+    pairs = (
+        zip_longest(*([step for step in each.every if _cause(step) == kind] for each in (before, after)))
+        for kind in kinds
+    )
+    return tuple(change for pair in pairs for steps in pair if (change := Change(*steps)).round_trips)
+
+
+def _cause(step: Step) -> StepKind:
+    """Only one of a QUIC server's window and limit holds its flight back."""
+    return "server flight" if step.kind == "limit" else step.kind
 
 
 class _Sender:
@@ -120,16 +160,18 @@ def _tcp(
         yield from _flight("client hello", client, flights.hello)
         yield Step("hello retry", 1)
     yield from _flight("server flight", server, flights.server)
-    if protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE:  # the server's Finished answers the client's
-        yield from _flight("client flight", client, flights.client_last)
+    is_answered = protocol is Protocol.TLS_1_2 and resumption is Resumption.NONE  # by the server's Finished
+    yield from _flight("client flight", client, flights.client_last, delays=is_answered)
+    if is_answered:
         yield Step("second exchange", 1)
 
 
-def _flight(kind: StepKind, sender: _Sender, size_bytes: int) -> Iterator[Step]:
-    """A step where the flight does not fit the window that it finds."""
+def _flight(kind: StepKind, sender: _Sender, size_bytes: int, *, delays: bool = True) -> Iterator[Step]:
+    """A flight beside the window that it finds. `delays`: whether the client's handshake waits for all of it."""
     window_bytes = sender.window_bytes
-    if waited := sender.waits(size_bytes):
-        yield Step(kind, waited, size_bytes, window_bytes)
+    waited = sender.waits(size_bytes)
+    if size_bytes:
+        yield Step(kind, waited if delays else 0, size_bytes, window_bytes)
 
 
 def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:
@@ -147,5 +189,4 @@ def _quic(flights: Flights, hello_retry: bool) -> Iterator[Step]:
         left_bytes -= allowed_bytes
         allowed_bytes *= 2
         waited += 1
-    if waited:
-        yield Step("limit" if is_limited else "server flight", waited, flights.server, first_bytes)
+    yield Step("limit" if is_limited else "server flight", waited, flights.server, first_bytes)

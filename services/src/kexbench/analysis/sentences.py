@@ -23,13 +23,13 @@ def sentence(
     """`OpenSSL 3.0.19 → 3.5.4: slower in 6 of 8 cases, by 2.1% to 8.4%; common factor: an RSA certificate (server CPU
     time +6.2% [5.8%, 6.6%]); 1 unresolved.`"""
     parts = [*_changes(judged), *_cause(judged, factors), *_uncompared(judged)]
-    title = " ".join(filter(None, [_title(before, after), components_words(_components(judged))]))
+    title = " ".join(filter(None, [upgrade_title(before, after), components_words(_components(judged))]))
     return f"{title}: {'; '.join(parts)}."
 
 
 def metric_sentence(before: UpgradeEnd, after: UpgradeEnd, metric: Metric, judged: Sequence[UpgradeCell]) -> str:
     """`OpenSSL 3.4.1 → 3.5.0: client bytes 239 → 1,488 B (+523%) in 6 of 8 cases; negotiated differently: …`"""
-    return f"{_title(before, after)}: {metric_changes(metric, judged) or f'no change of {metric.words}'}."
+    return f"{upgrade_title(before, after)}: {metric_changes(metric, judged) or f'no change of {metric.words}'}."
 
 
 def metric_changes(metric: Metric, judged: Sequence[UpgradeCell]) -> str:
@@ -91,7 +91,8 @@ def _components(judged: Sequence[UpgradeCell]) -> list[Difference]:
     return list(dict.fromkeys(change for cell in judged for change in cell.components))
 
 
-def _title(before: UpgradeEnd, after: UpgradeEnd) -> str:
+def upgrade_title(before: UpgradeEnd, after: UpgradeEnd) -> str:
+    """`OpenSSL 3.4.1 → 3.5.0`"""
     if before.version == after.version:
         return f"{before.label} ({before.source}) → {after.version} ({after.source})"
     return f"{before.label} → {after.version}"

@@ -12,7 +12,7 @@ Start at `matrix.py`.
   histories; `pair.py`: two subjects of a run. `upgrade.py`, `missing.py`, `server_costs.py`: what an upgrade's changes
   have in common, what has no number, and what servers need; `change.py`: a change beside a number.
 - `judging.py`: the only way to the verdict of a compared cell, kept by its evidence (docs/adr/0036); `numbers.py`,
-  `comparing.py`: which numbers are compared, and how.
+  `comparing.py`: which numbers are compared, and how; `exact.py`: what upgrades changed in exact metrics.
 - `trends.py`, `levels.py`: costs over versions and the changes of their level; `cpus.py`: one case on all CPUs;
   `batches.py`: the batches behind a number.
 - `capacity.py`, `capacity_shapes.py`, `capacity_words.py`: what a traffic mix needs;
@@ -22,7 +22,8 @@ Start at `matrix.py`.
   `qualifications.py`, `resolving.py`: A/A runs, and the invocations that a spec needs.
 - `stacks.py`: libraries side by side on one machine kind; `stacks_table.py`, `stacks_columns.py`, `stacks_shapes.py`,
   `stacks_words.py`: its table; `stacks_workload.py`: a mix of full and resumed handshakes; `ranking.py`: the cheapest.
-- `paths.py`, `paths_shapes.py`, `paths_words.py`: what a user waits for over emulated paths, measured and predicted.
+- `paths.py`, `paths_shapes.py`, `paths_words.py`: what a user waits for over emulated paths, measured and predicted;
+  `waits.py`, `waits_words.py`: what an upgrade changes of it, and why.
 - `overview.py`, `badge.py`, `search.py`, `queued.py`: what is new, as a picture, by words, and what is measured next.
 - `filters.py`, `choices.py`, `meaning.py`: what can be chosen, and what people mean by a name.
 - `shapes.py`, `subjects.py`: what several answers have in common. `pruning.py`: removes old batches in steps.

@@ -246,6 +246,7 @@ def _cell(case: Case, kind: HostKind, metric: Metric, before: Sides, after: Side
         * (_level(bridge.second) / _level(bridge.first) if bridge and not is_exact else 1),
         after_ns=median(newer.levels),
         levels={side: (own.levels, other.levels) for side, (own, other) in sides.items()},
+        negotiated=(older.negotiated, newer.negotiated),
         metric=metric,
     )
 

@@ -70,7 +70,7 @@ def _summary(pair: Neighbours, cells: JudgedCells, story: UpgradeStory) -> Upgra
         before=before,
         after=after,
         measured_at=pair.measured_at,
-        sentence=story.sentence,
+        sentence=story.told,
         counts=dict(counts),
     )
 

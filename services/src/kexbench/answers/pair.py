@@ -7,6 +7,7 @@ from kexbench.answers.exact import exact_changes
 from kexbench.answers.run_verdict import CasePlace, culprits_in, left_out_of, missing_in, subject_row, trouble_of
 from kexbench.answers.runs import known_run
 from kexbench.answers.two_ends import compared_in_run
+from kexbench.answers.waits import waits_of_steps
 from kexbench.domain.cases import Case
 from kexbench.domain.components import changed_components
 from kexbench.domain.hosts import HostKind
@@ -44,6 +45,7 @@ def pair_in_run(store: Store, run_id: str, before: str, after: str) -> Pair:
         after=_end(run, after, ends[::-1]),
         components=changed_components(run.kits[before].components, run.kits[after].components),
         cells=tuple(_of_every_case(store, run, cells)),
+        waits=waits_of_steps(store, [names], (run_id, run_id))[names],
         verdict=_verdict(store, run, (before, after), names, cells),
     )
 

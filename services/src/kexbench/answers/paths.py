@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from kexbench.analysis.estimates import estimate_median
@@ -19,6 +19,8 @@ from kexbench.answers.comparing import chosen
 from kexbench.answers.meaning import host_kind
 from kexbench.answers.paths_shapes import (
     Agreement,
+    Emulated,
+    FlightView,
     PathCase,
     PathCell,
     Paths,
@@ -27,7 +29,7 @@ from kexbench.answers.paths_shapes import (
     PredictionView,
     StepView,
 )
-from kexbench.answers.paths_words import difference_reason, loss_reason, paths_sentence, step_text
+from kexbench.answers.paths_words import FLIGHTS, difference_reason, loss_reason, paths_sentence, step_text
 from kexbench.answers.shapes import CaseView
 from kexbench.answers.subjects import subjects_in_order
 from kexbench.domain.batches import RemovedBatches
@@ -39,6 +41,7 @@ from kexbench.domain.metrics import OVER_PATH, Metric
 from kexbench.domain.paths import PRESETS, NetworkPath, parse_path
 from kexbench.domain.samples import Negotiated
 from kexbench.domain.subjects import Subject
+from kexbench.store.evidence import Evidence
 from kexbench.store.port import OutcomeRow, SampleRow, SampleStore, Selection
 
 _HANDSHAKE = (Metric.PATH_HANDSHAKE_P50_NS, Metric.PATH_HANDSHAKE_P95_NS, Metric.PATH_HANDSHAKE_P99_NS)
@@ -74,7 +77,8 @@ def paths(
 
 def _paths_on(store: SampleStore, kind: HostKind, libraries: Sequence[str], path: str | None) -> Paths:
     usual = Selection(Metric.PATH_HANDSHAKE_P50_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    outcomes = [row for row in store.outcomes(usual) if _is_shown(row.case, path)]
+    of_kind = store.kept_value(("outcomes of paths", usual), Evidence.of_all, lambda: tuple(store.outcomes(usual)))
+    outcomes = [row for row in of_kind if _is_shown(row.case, path)]
     cases = {row.case.case_id: row.case for row in store.measured_cases(usual) if _is_shown(row.case, path)}
     cases |= {row.case.case_id: row.case for row in outcomes}
     if not cases:
@@ -103,13 +107,18 @@ def _answer(
     shown = [
         PathCase(
             case=CaseView.of(case),
-            title=case.model_copy(update={"path": NOTHING}).label,
+            title=title_of(case),
             path=path_view(case.path),
             cells=[_cell(case, subject, rows, failed, negotiated) for subject in subjects],
         )
         for case in sorted(cases.values(), key=_order)
     ]
     return Paths(host_kind=kind, subjects=subjects, cases=shown, sentence=paths_sentence(shown))
+
+
+def title_of(case: Case) -> str:
+    """Whatever its path."""
+    return case.model_copy(update={"path": NOTHING}).label
 
 
 def _order(case: Case) -> tuple[object, ...]:
@@ -151,7 +160,7 @@ def _cell(
         outcome = None  # an older run's does not apply to the newest numbers
     levels = {metric: [row.level for row in of_metric] for metric, of_metric in own.items()}
     chose = negotiated.get((newest.run_id, case.case_id, f"{subject.library}@{subject.source}")) if newest else None
-    prediction = _prediction(case, levels, chose)
+    prediction = prediction_of(case, levels, chose)
     trips = estimate_median(levels[Metric.PATH_ROUND_TRIPS]) if Metric.PATH_ROUND_TRIPS in levels else None
     path = parse_path(case.path)
     agreement = _agreement(path, trips, prediction) if newest else None
@@ -166,9 +175,11 @@ def _cell(
         predicted=_prediction_view(path, levels, prediction) if prediction else None,
         agreement=agreement,
         reason=_reason(path, agreement, trips, prediction),
+        negotiated=chose,
         client_hello_bytes=_middle(levels, Metric.PATH_CLIENT_HELLO_BYTES),
         server_flight_bytes=_middle(levels, Metric.PATH_SERVER_FLIGHT_BYTES),
         server_retransmissions=_middle(levels, Metric.PATH_SERVER_RETRANSMISSIONS),
+        emulated=_emulated(path, levels) if Metric.PATH_LOST_PPM in levels else None,
         connections=sum(_count(row) for row in own.get(Metric.PATH_HANDSHAKE_P50_NS, ())),
         outcome=OutcomeView(
             kind=outcome.kind, reason=outcome.reason, detail=outcome.detail, invocations=outcome.invocations
@@ -178,6 +189,16 @@ def _cell(
         run_id=newest.run_id if newest else outcome.run_id if outcome else None,
         measured_at=newest.measured_at if newest else outcome.measured_at if outcome else None,
     )
+
+
+def _emulated(path: NetworkPath, levels: Mapping[Metric, Sequence[float]]) -> Emulated:
+    delay_ns, rate_bit_s = _middle(levels, Metric.PATH_DELAY_P50_NS), _middle(levels, Metric.PATH_CARRIED_BIT_S)
+    done = (
+        None if delay_ns is None else 2 * delay_ns / 1e6,
+        fmean(levels[Metric.PATH_LOST_PPM]) / 1e4,
+        None if rate_bit_s is None else rate_bit_s / 1e6,
+    )
+    return Emulated(round_trip_ms=done[0], loss_percent=done[1], rate_mbit=done[2], text=path.beside(*done))
 
 
 def _count(row: SampleRow) -> int:
@@ -211,11 +232,11 @@ def _pooled(rows: Sequence[SampleRow], share: float) -> Estimate | None:
     return percentile(values, share, len(rows)) if values else None
 
 
-def _prediction(
+def prediction_of(
     case: Case, levels: Mapping[Metric, Sequence[float]], negotiated: Negotiated | None
 ) -> Prediction | None:
     """None where the sizes are unknown, or what was negotiated by default settings."""
-    sizes = (_middle(levels, metric) for metric in _SIZES)
+    sizes = (_middle(levels, metric) for metric in SIZES)
     hello, server, client_last = (None if size is None else round(size) for size in sizes)
     protocol = _PROTOCOLS.get(negotiated.protocol or "") if negotiated else case.protocol
     if hello is None or server is None or client_last is None or protocol in (None, Protocol.DEFAULT):
@@ -230,18 +251,35 @@ def _prediction(
     )
 
 
-_SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
+SIZES = (Metric.PATH_CLIENT_HELLO_BYTES, Metric.PATH_SERVER_FLIGHT_BYTES, Metric.PATH_CLIENT_LAST_FLIGHT_BYTES)
 
 
 def _prediction_view(path: NetworkPath, levels: Mapping[Metric, Sequence[float]], found: Prediction) -> PredictionView:
-    sent_bytes = sum(_middle(levels, metric) or 0 for metric in _SIZES)
+    sent_bytes = sum(_middle(levels, metric) or 0 for metric in SIZES)
     sending_ns = sent_bytes * 8e9 / path.rate_bit_s if path.rate_bit_s else 0.0
     return PredictionView(
         connecting=found.connecting,
         handshake=found.handshake,
         before_request=found.before_request,
         handshake_ns=(found.connecting + found.handshake) * path.round_trip_ns + sending_ns,
-        steps=[StepView(kind=step.kind, round_trips=step.round_trips, text=step_text(step)) for step in found.steps],
+        steps=[
+            StepView(
+                kind=step.kind,
+                round_trips=step.round_trips,
+                is_further=step.kind in FLIGHTS,
+                text=step_text(step),
+            )
+            for step in found.steps
+        ],
+        flights=[
+            FlightView(
+                kind=step.kind,
+                size_bytes=step.flight_bytes,
+                limit_bytes=step.limit_bytes,
+                round_trips=step.round_trips,
+            )
+            for step in found.flights
+        ],
     )
 
 

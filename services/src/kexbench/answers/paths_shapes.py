@@ -12,6 +12,7 @@ from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
 from kexbench.domain.paths import NetworkPath
+from kexbench.domain.samples import Negotiated
 from kexbench.domain.subjects import Subject
 
 Agreement = Literal["as predicted", "differs", "with loss", "not counted"]
@@ -39,7 +40,17 @@ class StepView(Frozen):
 
     kind: StepKind
     round_trips: int
-    text: str = Field(examples=["the server's flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
+    is_further: bool = Field(description="whether the cause is a flight that does not fit")
+    text: str = Field(examples=["the server's first flight of 14.9 kB does not fit the window of 14.5 kB: +1"])
+
+
+class FlightView(Frozen):
+    """A flight of the handshake beside what its side may send before it waits."""
+
+    kind: StepKind = Field(description="`limit`: the server's flight, which QUIC limits")
+    size_bytes: int
+    limit_bytes: int = Field(description="of the window that the flight finds, or three times the client's bytes")
+    round_trips: int = Field(description="that the client's handshake waits for it; 0 if it fits")
 
 
 class PredictionView(Frozen):
@@ -50,6 +61,16 @@ class PredictionView(Frozen):
     before_request: int = Field(description="round trips after connecting before the client may send its request")
     handshake_ns: float = Field(description="connecting and handshake together, with sending at the path's rate")
     steps: list[StepView]
+    flights: list[FlightView] = Field(description="in their order; a HelloRetryRequest is not among them")
+
+
+class Emulated(Frozen):
+    """What the emulator did, as it measured itself, beside what the path asks for."""
+
+    round_trip_ms: float | None = Field(description="twice the median delay; null where every packet found a queue")
+    loss_percent: float
+    rate_mbit: float | None = Field(description="null without a limit, and where no queue filled for long enough")
+    text: str = Field(examples=["20.01 of 20 ms, 2.1% of 2% lost, 9.99 of 10 Mbit/s"])
 
 
 class PathCell(Frozen):
@@ -66,10 +87,12 @@ class PathCell(Frozen):
     predicted: PredictionView | None = Field(description="null where the sizes of the flights are unknown")
     agreement: Agreement | None = Field(description="of measured and predicted round trips; null without either")
     reason: str | None = Field(description="why the two differ, as far as known")
+    negotiated: Negotiated | None = Field(description="what the library chose, in cases that leave it a choice")
     client_hello_bytes: float | None
     server_flight_bytes: float | None
     server_retransmissions: float | None = Field(description="segments that the server sent again, per connection")
     connections: int = Field(description="over all invocations")
+    emulated: Emulated | None = Field(description="null without a number")
     outcome: OutcomeView | None
     run_id: str | None
     measured_at: datetime | None

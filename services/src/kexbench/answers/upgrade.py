@@ -13,6 +13,7 @@ from kexbench.answers.judging import JudgedCells, judged_steps, token_of
 from kexbench.answers.missing import missing_cells
 from kexbench.answers.numbers import Step
 from kexbench.answers.subjects import Neighbours, end_of, neighbours
+from kexbench.answers.waits import waits_of, waits_of_steps
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostChoice, HostKind
 from kexbench.domain.kits import Library
@@ -20,6 +21,7 @@ from kexbench.domain.metrics import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import CellVerdict, Factor, MissingCell, UpgradeEnd
 from kexbench.domain.verdicts import RELEVANT
+from kexbench.domain.waits import Waits
 from kexbench.planning.catalogue import released_between
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import SampleStore, Selection
@@ -31,13 +33,21 @@ class UpgradeStory:
 
     factors: tuple[Factor, ...]
     sentence: str
+    waits: Waits
+
+    @property
+    def told(self) -> str:
+        """All of it in one paragraph."""
+        return " ".join(filter(None, [self.sentence, self.waits.sentence]))
 
 
-def story_of(before: Subject, after: Subject, cells: JudgedCells, relevant: float, exactly: Exactly) -> UpgradeStory:
+def story_of(
+    before: Subject, after: Subject, cells: JudgedCells, relevant: float, exactly: Exactly, waits: Waits
+) -> UpgradeStory:
     """The only place that words an upgrade, so that all pages say the same."""
     factors = attribute(cells.data, cells.judged, relevant)
     text = sentence(end_of(before), end_of(after), cells.judged, factors)
-    return UpgradeStory(factors, " ".join([text, *exact_sentences(exactly)]))
+    return UpgradeStory(factors, " ".join([text, *exact_sentences(exactly)]), waits)
 
 
 def stories_of(
@@ -49,8 +59,11 @@ def stories_of(
     def tell(keys: Sequence[_StoryKey]) -> dict[_StoryKey, UpgradeStory]:
         steps = {key.step for key in keys}
         judged, exactly = judged_steps(store, steps, relevant), exact_cells(store, steps)
+        waits = waits_of_steps(store, steps)
         return {
-            key: story_of(key.before, key.after, judged[key.step].ordered(kinds), relevant, exactly[key.step])
+            key: story_of(
+                key.before, key.after, judged[key.step].ordered(kinds), relevant, exactly[key.step], waits[key.step]
+            )
             for key in keys
         }
 
@@ -121,6 +134,7 @@ class Upgrade(Frozen):
 
     sentence: str = Field(description="how the costs changed, and the common factors")
     factors: tuple[Factor, ...] = Field(description="the one that explains most first; empty where nothing moved")
+    waits: Waits = Field(description="over emulated paths")
     missing: tuple[MissingCell, ...]
     defaults: tuple[str, ...] = Field(description="changed defaults")
     security: tuple[str, ...] = Field(description="security fixes in the versions after the first, up to the second")
@@ -151,6 +165,7 @@ def upgrade_of(
                 judged.where(lambda cell: on.holds(cell.host_kind)).ordered(store.host_kinds()),
                 relevant,
                 exactly,
+                waits_of([wait for wait in waits_of_steps(store, [step])[step].cases if on.holds(wait.host_kind)]),
             ),
             [cell for cell in missing_cells(store, before, after, asides=only_asides) if on.holds(cell.host_kind)],
         )
@@ -164,6 +179,7 @@ def upgrade_of(
     return Upgrade(
         sentence=story.sentence,
         factors=story.factors,
+        waits=story.waits,
         missing=tuple(missing),
         defaults=_notes((version, entry.defaults) for version, entry in between),
         security=_notes((version, entry.security) for version, entry in between),

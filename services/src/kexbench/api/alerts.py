@@ -100,7 +100,7 @@ def feed(store: TheStore, pages_url: PagesUrl) -> Response:
     pairs = neighbours(store.measured_subjects(Selection(Metric.CPU_NS)))[:IN_FEED]
     stories = stories_of(store, [(pair.before, pair.after) for pair in pairs])
     entries = [
-        upgrade_entry(pair.library, pair.ends, pair.measured_at, stories[pair.before, pair.after].sentence)
+        upgrade_entry(pair.library, pair.ends, pair.measured_at, stories[pair.before, pair.after].told)
         for pair in pairs
     ]
     alert_ids = [row.alert_id for row in store.alert_rows()[:IN_FEED]]

@@ -17,8 +17,10 @@ from kexbench.cli.step_tables import (
     verdict_words,
 )
 from kexbench.cli.words import NS_PER_SECOND, cases_text, host_text
+from kexbench.domain.intervals import Estimate
 from kexbench.domain.samples import TOO_FEW_BATCHES
 from kexbench.domain.upgrades import VERDICT_WORDS, MissingCell, UpgradeCell
+from kexbench.domain.waits import Wait, Waits
 
 CONNECTIONS = 10_000
 LEGEND = "Change of the CPU time of a handshake with its 95% interval: both sides together, then each side."
@@ -75,6 +77,24 @@ def verdict_text(cell: UpgradeCell) -> str:
     if cell.verdict == "unresolved" and cell.resolves is None:
         return f"{VERDICT_WORDS[cell.verdict]}:\ntoo few invocations"
     return verdict_words(cell.verdict, cell.resolves)
+
+
+def wait_lines(waits: Waits) -> list[str]:
+    """What changed over paths, then each case with its round trips and times."""
+    return [*filter(None, [waits.sentence]), *map(_wait_line, waits.cases)]
+
+
+def _wait_line(wait: Wait) -> str:
+    before, after = map(milliseconds, (wait.handshake_before_ns, wait.handshake_after_ns))
+    return f"{wait.title}, over {wait.path_words}: {wait.sentence}; handshake {before} → {after} ms"
+
+
+def milliseconds(time_ns: Estimate) -> str:
+    """`62.1 [62, 62.2]`"""
+    bounds = (
+        "" if time_ns.low is None or time_ns.high is None else f" [{time_ns.low / 1e6:,.4g}, {time_ns.high / 1e6:,.4g}]"
+    )
+    return f"{time_ns.value / 1e6:,.4g}{bounds}"
 
 
 def change_lines(cells: Sequence[UpgradeCell]) -> list[str]:

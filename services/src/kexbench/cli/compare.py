@@ -14,7 +14,7 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.answers.comparing import DIFFERENT_PROFILE
 from kexbench.answers.run import RunDetail
 from kexbench.cli.change_report import prepare, unbuilt_ends, unbuilt_of_run, write_report
-from kexbench.cli.change_tables import change_lines, change_tables
+from kexbench.cli.change_tables import change_lines, change_tables, wait_lines
 from kexbench.cli.compose import NeverBegan, cases_for, run_wish, stored_run
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.failing import words_of
@@ -251,7 +251,7 @@ def _print_all(detail: RunDetail, pair: Pair) -> None:
         out.print(table)
     if words := compare_legend(pair.cells):
         out.print(f"\n{words}", style="dim")
-    for line in (*change_lines(pair.cells), *outcome_lines(detail)):
+    for line in (*change_lines(pair.cells), *wait_lines(pair.waits), *outcome_lines(detail)):
         out.print(line, markup=False, soft_wrap=True)
     err.print(f"run {pair.run_id}", markup=False)
 
@@ -293,6 +293,7 @@ def _row(pair: Pair, cell: UpgradeCell) -> dict[str, Any]:
         "resolves": cell.resolves,
         "invocations": cell.invocations,
         "disturbed": cell.disturbed,
+        "wait": next((wait.model_dump(mode="json") for wait in pair.waits.cases if wait.case_id == cell.case_id), None),
         "ratios": {
             metrics[side]: move.model_dump() | {"paired": cell.paired} if move else None
             for side, move in _sides(cell).items()

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from kexbench.answers.paths_shapes import PathCell, Paths, Percentiles
 from kexbench.answers.subjects import end_of
+from kexbench.cli.change_tables import milliseconds
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import AsJson
 from kexbench.cli.reaching import reach_api
@@ -68,7 +69,7 @@ def _print(answer: Paths) -> None:
         out.print(answer.sentence, markup=False, soft_wrap=True)
     out.print(_table(answer))
     out.print(LEGEND, style="dim", markup=False)
-    for line in _steps(answer):
+    for line in (*_steps(answer), *_emulated(answer)):
         out.print(line, markup=False, soft_wrap=True)
     for line in _reasons(answer):
         err.print(line, markup=False, soft_wrap=True)
@@ -96,17 +97,10 @@ def _cell(cell: PathCell) -> str:
 
 
 def _times(times: Percentiles) -> list[str]:
-    return [_ms(times.p50) + _interval(times.p50), f"{_ms(times.p95)}, {_ms(times.p99)}"]
-
-
-def _ms(time_ns: Estimate) -> str:
-    return f"{time_ns.value / 1e6:,.4g}"
-
-
-def _interval(time_ns: Estimate) -> str:
-    if time_ns.low is None or time_ns.high is None:
-        return ""
-    return f" [{time_ns.low / 1e6:,.4g}, {time_ns.high / 1e6:,.4g}]"
+    return [
+        milliseconds(times.p50),
+        ", ".join(milliseconds(Estimate.whole(each.value)) for each in (times.p95, times.p99)),
+    ]
 
 
 def _round_trips(cell: PathCell) -> str:
@@ -115,7 +109,7 @@ def _round_trips(cell: PathCell) -> str:
     if found is None:
         return f"{cell.round_trips.value:g} round trips" if cell.round_trips else ""
     if cell.agreement == "as predicted" or cell.round_trips is None:
-        return f"{found.connecting} + {found.before_request} round trips"
+        return f"{found.connecting} + {found.before_request} round trips{'' if cell.round_trips else ', predicted'}"
     return f"{found.connecting} + {cell.round_trips.value:.3g} round trips, predicted {found.before_request}"
 
 
@@ -126,10 +120,19 @@ def _steps(answer: Paths) -> list[str]:
     for case in answer.cases:
         for cell in case.cells:
             for step in cell.predicted.steps if cell.predicted else ():
-                if step.kind in ("client hello", "server flight", "client flight", "limit"):
+                if step.is_further:
                     title = f"{case.title}, path {case.path.text}"
                     places.setdefault(step.text, []).append((labels[cell.subject], title))
     return [shared_line(text, cells) for text, cells in places.items()]
+
+
+def _emulated(answer: Paths) -> list[str]:
+    """What each path did, beside what was asked: a line a path, with what differs between its cells."""
+    texts: dict[str, dict[str, None]] = {}
+    for case in answer.cases:
+        of_path = [cell.emulated.text for cell in case.cells if cell.emulated]
+        texts.setdefault(case.path.text, {}).update(dict.fromkeys(filter(None, of_path)))
+    return [f"path {path} as emulated: {'; '.join(of_path)}" for path, of_path in texts.items() if of_path]
 
 
 def _reasons(answer: Paths) -> list[str]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from kexbench.answers.comparison import Comparison
 from kexbench.answers.filters import Filters
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
-from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines
+from kexbench.cli.change_tables import change_lines, change_tables, legend, missing_lines, wait_lines
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.options import RELEVANT_TEXT, AsJson, Relevant, share
 from kexbench.cli.reaching import reach_api
@@ -85,6 +85,7 @@ def _print(answer: Comparison) -> None:
         out.print(words, style="dim")
     lines = change_lines(answer.cells)
     if upgrade:
+        lines += wait_lines(upgrade.waits)
         lines += missing_lines(upgrade.missing)
         lines += [f"changed default, {note}" for note in upgrade.defaults]
         lines += [f"security fix, {note}" for note in upgrade.security]

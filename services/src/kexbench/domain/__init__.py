@@ -24,7 +24,8 @@ Runs and results
   counted instructions.
 - `intervals.py`: the two shapes of a number with its interval.
 - `upgrades.py`, `verdicts.py`: compared versions, and the result of a run in one sentence.
-- `pairs.py`: two subjects of a run, and the report of a change.
+- `pairs.py`: two subjects of a run, and the report of a change; `waits.py`: what an upgrade changes for a user
+  who waits over paths.
 
 What follows from results
 - `screenings.py`, `alerts.py`, `notifications.py`, `bisections.py`.

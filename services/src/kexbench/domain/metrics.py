@@ -139,9 +139,10 @@ class Metric(StrEnum):
 
     @property
     def words(self) -> str:
-        """In sentences: `CPU time`, `server bytes`, `handshake p99 time`."""
-        text = self.removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
-        return text if self.unit != "ns" or "time" in text else f"{text} time"
+        """In sentences: `CPU time`, `server bytes`, `handshake p99 time over a path`."""
+        text = self.removeprefix("path_").removesuffix("_ns").replace("_", " ").replace("cpu", "CPU time")
+        text = text if self.unit != "ns" or "time" in text else f"{text} time"
+        return f"{text} over a path" if self.startswith("path_") else text
 
     CPU_NS = MetricRow(
         "cpu_ns",
@@ -383,7 +384,6 @@ class Metric(StrEnum):
         "bytes of the client's first flight over a path",
         OverPath(),
         exact=_WIRE_BYTES,
-        watched=True,
     )
     PATH_SERVER_FLIGHT_BYTES = MetricRow(
         "path_server_flight_bytes",
@@ -392,13 +392,33 @@ class Metric(StrEnum):
         "bytes of the server's largest flight of a handshake over a path",
         OverPath(),
         exact=_WIRE_BYTES,
-        watched=True,
     )
     PATH_CLIENT_LAST_FLIGHT_BYTES = MetricRow(
         "path_client_last_flight_bytes",
         _PATH,
         "Client's last flight over a path",
         "bytes of the client's last flight of a handshake over a path",
+        OverPath(),
+    )
+    PATH_DELAY_P50_NS = MetricRow(
+        "path_delay_p50_ns",
+        _PATH,
+        "Delay of a path, one way, median",
+        "median time, one way, that packets were under way which found no queue",
+        OverPath(),
+    )
+    PATH_LOST_PPM = MetricRow(
+        "path_lost_ppm",
+        _PATH,
+        "Packets lost by a path, of a million",
+        "packets of a million that the path lost",
+        OverPath(),
+    )
+    PATH_CARRIED_BIT_S = MetricRow(
+        "path_carried_bit_s",
+        _PATH,
+        "Rate of a path, bits per second",
+        "bits per second that the path carried while its queue was not empty",
         OverPath(),
     )
     CLIENT_BYTES = MetricRow(

@@ -11,6 +11,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Instrument
 from kexbench.domain.upgrades import UpgradeCell
 from kexbench.domain.verdicts import RunVerdict
+from kexbench.domain.waits import NO_WAITS, Waits
 
 REPORT_FILE, COMMENT_FILE, PAGE_FILE = "report.json", "comment.md", "summary.html"
 """In the folder of a report."""
@@ -37,6 +38,7 @@ class Pair(Frozen):
     after: PairEnd
     components: tuple[Difference, ...] = Field(description="other than the library, in which the two differ")
     cells: tuple[UpgradeCell, ...] = Field(description="at least one of each case; without a move: no result")
+    waits: Waits = Field(NO_WAITS, description="over emulated paths")
     verdict: RunVerdict
 
 

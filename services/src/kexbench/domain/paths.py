@@ -101,6 +101,15 @@ class NetworkPath(Frozen):
         ]
         return ", ".join(parts)
 
+    def beside(self, round_trip_ms: float | None, loss_percent: float, rate_mbit: float | None) -> str:
+        """`20.01 of 20 ms, 2.1% of 2% lost, 9.99 of 10 Mbit/s`: what was measured, beside what this path asks for."""
+        parts = [f"{round_trip_ms:.4g} of {_text(self.round_trip_ms)} ms"] if round_trip_ms is not None else []
+        if self.loss_percent:
+            parts.append(f"{loss_percent:.2g}% of {_text(self.loss_percent)}% lost")
+        if rate_mbit is not None:
+            parts.append(f"{rate_mbit:.3g} of {_text(self.rate_mbit)} Mbit/s")
+        return ", ".join(parts)
+
 
 class Preset(NamedTuple):
     path: NetworkPath

@@ -10,10 +10,13 @@ from kexbench.answers.cpus import Cpus
 from kexbench.answers.history import CellHistory, HistoryLine
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import LibraryState, Overview
+from kexbench.answers.paths_shapes import PathCell, Paths
+from kexbench.answers.paths_words import paths_sentence
 from kexbench.answers.shapes import CaseChoice
 from kexbench.answers.stacks_shapes import Stacks
 from kexbench.answers.trends import Trend, Trends
 from kexbench.answers.upgrade import Upgrade
+from kexbench.answers.waits import waits_of
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Metric
@@ -45,13 +48,28 @@ def without_stacks(answer: Stacks) -> Stacks:
     return answer.model_copy(update={"protocols": [], "stacks": [], "columns": [], "workload": None, "sentence": ""})
 
 
+def narrowed_paths(answer: Paths, names: Collection[str]) -> Paths:
+    shown = [subject for subject in answer.subjects if subject.name in names]
+    columns = {subject.name for subject in shown}
+    cases = [
+        case.model_copy(update={"cells": [_bare_path(cell) for cell in case.cells if cell.subject in columns]})
+        for case in answer.cases
+        if any(cell.run_id and cell.subject in columns for cell in case.cells)
+    ]
+    return answer.model_copy(update={"subjects": shown, "cases": cases, "sentence": paths_sentence(cases)})
+
+
+def _bare_path(cell: PathCell) -> PathCell:
+    return cell.model_copy(update={"outcome": _bare(cell.outcome)})
+
+
 def _without_details(cell: Cell) -> Cell:
+    return cell.model_copy(update={"outcome": _bare(cell.outcome), "sides_outcome": _bare(cell.sides_outcome)})
+
+
+def _bare(outcome: OutcomeView | None) -> OutcomeView | None:
     """The reason of a failure stays. Its details quote programs."""
-
-    def bare(outcome: OutcomeView | None) -> OutcomeView | None:
-        return outcome and outcome.model_copy(update={"detail": None})
-
-    return cell.model_copy(update={"outcome": bare(cell.outcome), "sides_outcome": bare(cell.sides_outcome)})
+    return outcome and outcome.model_copy(update={"detail": None})
 
 
 @dataclass(frozen=True)
@@ -148,7 +166,8 @@ class Narrowing:
 
     def _upgrade(self, upgrade: Upgrade) -> Upgrade:
         missing = tuple(cell for cell in upgrade.missing if cell.host_kind in self.kinds)
-        return upgrade.model_copy(update={"missing": missing})
+        waits = waits_of([wait for wait in upgrade.waits.cases if wait.host_kind in self.kinds])
+        return upgrade.model_copy(update={"missing": missing, "waits": waits})
 
     def _places(self, line: HistoryLine, ends: Sequence[Subject]) -> list[int]:
         """The shown versions of a line."""

@@ -25,6 +25,7 @@ from kexbench.answers.cpus import Cpus
 from kexbench.answers.filters import Filters, RunsAside
 from kexbench.answers.matrix import Matrix
 from kexbench.answers.overview import Overview
+from kexbench.answers.paths_shapes import Paths
 from kexbench.answers.stacks_shapes import Stacks
 from kexbench.answers.trends import Trends
 from kexbench.answers.upgrade import UpgradePage, UpgradeView
@@ -35,7 +36,14 @@ from kexbench.domain.samples import Metric
 from kexbench.domain.subjects import Subject
 from kexbench.domain.upgrades import SIDES
 from kexbench.publishing.files import PAIRS, Query, file_of
-from kexbench.publishing.narrowing import Narrowing, Pair, narrowed_matrix, shown_libraries, without_stacks
+from kexbench.publishing.narrowing import (
+    Narrowing,
+    Pair,
+    narrowed_matrix,
+    narrowed_paths,
+    shown_libraries,
+    without_stacks,
+)
 from kexbench.publishing.replacing import CannotPublish, in_place_of
 
 MARKER = "kexbench-published.json"
@@ -145,6 +153,7 @@ class _Publication:
         steps = [partial(self._store, "matrix", _place(matrix), matrix) for matrix in matrices]
         steps.append(partial(self._overview, shown))
         steps.append(partial(self._stacks, kinds, libraries, chosen))
+        steps.append(partial(self._paths, kinds, chosen))
         for case_id, on in _kinds_by_case(measured).items():
             steps += [partial(self._trends, case_id, metric, on, libraries, shown) for metric in measured]
         for metric, by_case in measured.items():
@@ -229,6 +238,15 @@ class _Publication:
                 table = answer if protocol == answer.protocol else answered(_host(kind) | of_protocol)
                 for query in addresses:
                     self._store("stacks", query | of_protocol, table)
+
+    def _paths(self, kinds: Sequence[HostKind], chosen: Collection[str]) -> None:
+        """Of each host kind. The first one with any is shown first, as by the API."""
+        answers = {
+            kind: narrowed_paths(self._api.get(Paths, _address("/paths", _host(kind))), chosen) for kind in kinds
+        }
+        for kind, answer in answers.items():
+            self._store("paths", _host(kind), answer)
+        self._store("paths", {}, next((each for each in answers.values() if each.cases), answers[kinds[0]]))
 
     def _trends(
         self, case_id: str, metric: Metric, kinds: Sequence[HostKind], libraries: Sequence[str], shown: Narrowing

@@ -173,6 +173,11 @@ def path_samples(
         (Metric.PATH_SERVER_BYTES, record.server_wire_bytes),
     ):
         values[metric] = [total / begun]
+    values[Metric.PATH_LOST_PPM] = [record.lost_share * 1e6]
+    if record.delay_p50_ns is not None:
+        values[Metric.PATH_DELAY_P50_NS] = [record.delay_p50_ns]
+    if record.carried_bit_s is not None:
+        values[Metric.PATH_CARRIED_BIT_S] = [record.carried_bit_s]
     if (trips := round_trips(case, path, record, handshake_cpu_ns)) is not None:
         values[Metric.PATH_ROUND_TRIPS] = [trips]
     if flights := record.flight_bytes:
@@ -188,16 +193,15 @@ def round_trips(case: Case, path: NetworkPath, record: PathConnections, handshak
 
         (request_ns - connect_ns - CPU time of a handshake - time of its flights at the path's rate) / round trip.
 
-    Without loss it is a count, so the nearest whole number; None on a round trip too short to tell."""
-    if path.round_trip_ms < LEAST_ROUND_TRIP_MS:
+    Without loss it is a count, so the nearest whole number. None with loss, and on a round trip too short to tell."""
+    if path.loss_ppm or path.round_trip_ms < LEAST_ROUND_TRIP_MS:
         return None
     own_ns = 0.0 if sends_at_once(case) else handshake_cpu_ns + sending_ns(path, sum(record.flight_bytes))
     waits = [
         (request - connect - own_ns) / path.round_trip_ns
         for request, connect in zip(record.request_ns, record.connect_ns, strict=True)
     ]
-    waited = max(0.0, median(waits))
-    return waited if path.loss_ppm else float(round(waited))
+    return float(round(max(0.0, median(waits))))
 
 
 def sends_at_once(case: Case) -> bool:

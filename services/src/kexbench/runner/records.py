@@ -280,10 +280,22 @@ class PathConnections(Frozen):
         return self
 
     @property
+    def packets(self) -> int:
+        return self.client_packets + self.server_packets
+
+    @property
+    def lost_packets(self) -> int:
+        return self.client_lost_packets + self.server_lost_packets
+
+    @property
+    def lost_share(self) -> float:
+        """The share of the packets that the path lost."""
+        return self.lost_packets / self.packets if self.packets else 0.0
+
+    @property
     def late_share(self) -> float:
         """The share of the carried packets that the emulator held too long."""
-        packets = self.client_packets + self.server_packets
-        return self.late_packets / packets if packets else 0.0
+        return self.late_packets / self.packets if self.packets else 0.0
 
 
 _PER_CONNECTION = (

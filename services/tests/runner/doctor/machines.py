@@ -3,15 +3,34 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kexbench.runner.doctor.check import Check
 from kexbench.runner.doctor.examine import judge
 from kexbench.runner.doctor.machine import Machine
 from kexbench.runner.doctor.path_probe import PathProbe
 from kexbench.runner.doctor.watching import Busyness, Spin, Watched
+from kexbench.runner.path_proof import PathProof
+from kexbench.runner.records import PathConnections
+from tests.runner.test_path import a_record
 
 CPU = "sys/devices/system/cpu"
-QUIET = Watched(Busyness(0.01, 0.0, 0.0), Spin(1, 0.999, 250), 250.0, "yes", PathProbe(None, None, 60_000))
+
+
+def a_proof(**changes: Any) -> PathConnections:
+    """Connections over the path of the proof, which does what is asked."""
+    usual = {
+        "delay_p50_ns": 10_020_000,
+        "carried_bit_s": 9_990_000,
+        "client_lost_packets": 6,
+        "server_lost_packets": 16,
+    }
+    return a_record(100, **{**usual, **changes})
+
+
+QUIET = Watched(
+    Busyness(0.01, 0.0, 0.0), Spin(1, 0.999, 250), 250.0, "yes", PathProbe(None, None, 60_000), PathProof(a_proof())
+)
 BARE_METAL = {
     f"{CPU}/online": "0-3\n",
     f"{CPU}/isolated": "3\n",

@@ -13,7 +13,7 @@ from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree
 def test_a_machine_set_apart_for_measuring_is_good_throughout(tree: MakeTree) -> None:
     checks = judge(read_machine(tree(), ALLOWED), QUIET)
     assert {check.name: check.verdict for check in checks} == dict.fromkeys([check.name for check in checks], "good")
-    assert len(checks) == 16
+    assert len(checks) == 17
 
 
 def test_a_machine_that_tells_nothing_is_unknown_and_never_guessed(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.machine import read_machine
 from kexbench.runner.doctor.path_probe import PathProbe, probe
 from kexbench.runner.doctor.watching import Busyness, Spin, busy_between
-from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree, a_machine, check
+from kexbench.runner.path_proof import PathProof
+from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree, a_machine, a_proof, check
 
 
 @pytest.mark.parametrize(
@@ -189,3 +190,29 @@ def test_the_probe_of_paths_leaves_nothing_and_measures_its_timers() -> None:
     assert found.late_ns is not None
     assert found.late_ns >= 0
     assert (found.refused is None) == (found.error is None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "found"),
+    [
+        ({}, "good", "20.04 of 20 ms, 2% of 2% lost, 9.99 of 10 Mbit/s"),
+        ({"delay_p50_ns": 10_160_000}, "warning", "20.32 of 20 ms, 2% of 2% lost, 9.99 of 10 Mbit/s"),
+        ({"server_lost_packets": 36}, "warning", "20.04 of 20 ms, 3.8% of 2% lost, 9.99 of 10 Mbit/s"),
+        ({"carried_bit_s": 9_800_000}, "warning", "20.04 of 20 ms, 2% of 2% lost, 9.8 of 10 Mbit/s"),
+        ({"delay_p50_ns": None}, "warning", "2% of 2% lost, 9.99 of 10 Mbit/s"),
+    ],
+)
+def test_an_emulated_path_is_what_was_asked_within_its_limits(
+    changes: dict[str, int | None], verdict: str, found: str
+) -> None:
+    """Of 1,100 packets, 22 are lost on average, with a standard deviation of 4.6."""
+    shown = check("emulated path", a_machine(), replace(QUIET, proof=PathProof(a_proof(**changes))))
+    assert (shown.verdict, shown.found) == (verdict, found)
+
+
+def test_a_path_that_no_kit_carries_says_why_and_how_to_get_one() -> None:
+    without = check("emulated path", a_machine(), replace(QUIET, proof=None))
+    assert (without.verdict, without.found) == ("unknown", "not tried")
+    assert "kexbench kits add openssl@system" in without.advice
+    fault = check("emulated path", a_machine(), replace(QUIET, proof=PathProof(None, "7 of 100 connections failed")))
+    assert (fault.verdict, fault.advice) == ("warning", "7 of 100 connections failed.")

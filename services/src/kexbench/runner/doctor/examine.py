@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kexbench.runner.cpus import split_cpus
@@ -10,6 +10,7 @@ from kexbench.runner.doctor import processor, system
 from kexbench.runner.doctor.check import Check, Verdict
 from kexbench.runner.doctor.machine import Machine, read_machine
 from kexbench.runner.doctor.watching import Watched, watch
+from kexbench.runner.path_proof import PathProof
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,17 @@ class Examination:
         return sum(check.verdict == verdict for check in self.checks)
 
 
-def examine(root: Path = Path("/"), observe: Callable[[int | None], Watched] = watch) -> Examination:
-    """Takes a little more than two seconds. `root`: the folder under which /sys and /proc stand."""
+def examine(
+    root: Path = Path("/"),
+    observe: Callable[[int | None], Watched] = watch,
+    prove: Callable[[], PathProof | None] = lambda: None,
+) -> Examination:
+    """Takes a little more than two seconds, and `prove` with a kit a few more. `root`: the folder under which /sys and
+    /proc stand."""
     allowed = os.sched_getaffinity(0)
     watched = observe(split_cpus(allowed).measuring)
+    if watched.path.refused is None:
+        watched = replace(watched, proof=watched.proof or prove())
     machine = read_machine(root, allowed)  # read last, while the frequency is still that of a busy CPU
     return Examination(machine.measuring_cpu, judge(machine, watched))
 
@@ -47,4 +55,5 @@ def judge(machine: Machine, watched: Watched) -> tuple[Check, ...]:
         system.addresses(machine),
         system.huge_pages(machine),
         system.paths(watched),
+        system.emulator(watched),
     )

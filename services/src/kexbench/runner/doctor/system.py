@@ -1,11 +1,15 @@
-"""Advice on other programs, on the clocks, and on kernel settings for all processes."""
+"""Advice on other programs, on the clocks, on kernel settings for all processes, and on emulated paths."""
+
+from math import sqrt
 
 from kexbench.domain.hosts import LITTLE_STEAL
 from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.check import About, Check
 from kexbench.runner.doctor.machine import Machine
 from kexbench.runner.doctor.watching import Watched
+from kexbench.runner.path_proof import PROVED
 from kexbench.runner.path_remedies import REMEDIES
+from kexbench.runner.records import PathConnections
 
 BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
 """Thresholds for a warning about other programs: shares of CPU time, and running programs for each CPU."""
@@ -153,3 +157,38 @@ def paths(watched: Watched) -> Check:
     if probe.late_ns > LATE_NS:
         return about.warning(found, "Packets of emulated paths will be late: stop other programs, or use two CPUs.")
     return about.good(found, "A path whose packets are late all the same is an outcome, not a number.")
+
+
+def emulator(watched: Watched) -> Check:
+    """Its proof of itself: connections over a short path, and what the path did beside what was asked."""
+    about, proof = About("emulated path"), watched.proof
+    if watched.path.refused is not None or proof is None:
+        return about.unknown(
+            "not tried",
+            f"A kit connects over {PROVED.words} and says what the path did: kexbench kits add openssl@system.",
+        )
+    if proof.record is None:
+        return about.warning("not carried", f"{proof.fault}.")
+    record = proof.record
+    delay_ms = None if record.delay_p50_ns is None else 2 * record.delay_p50_ns / 1e6
+    rate_mbit = None if record.carried_bit_s is None else record.carried_bit_s / 1e6
+    found = PROVED.beside(delay_ms, 100 * record.lost_share, rate_mbit)
+    if is_as_asked(record):
+        return about.good(
+            found, f"Of {record.connections} connections; each result has its own: kexbench paths --json."
+        )
+    return about.warning(found, "Paths do not do what is asked: stop other programs, or use two CPUs.")
+
+
+def is_as_asked(record: PathConnections) -> bool:
+    """Whether the proven path had its delay within 50 µs and 1%, its rate within 1%, and its losses within four
+    standard deviations of their binomial distribution, which chance leaves once in 16,000 times."""
+    delay_ns, share = PROVED.round_trip_ns / 2, PROVED.loss_ppm / 1e6
+    spread = sqrt(record.packets * share * (1 - share))
+    return (
+        record.delay_p50_ns is not None
+        and abs(record.delay_p50_ns - delay_ns) <= 50_000 + 0.01 * delay_ns
+        and record.carried_bit_s is not None
+        and abs(record.carried_bit_s / PROVED.rate_bit_s - 1) <= 0.01
+        and abs(record.lost_packets - record.packets * share) <= 4 * spread
+    )

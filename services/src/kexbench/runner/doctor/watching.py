@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.runner.doctor.path_probe import PathProbe, probe
+from kexbench.runner.path_proof import PathProof
 from kexbench.runner.tree import ticks_of
 
 WATCHED_S = 1.0
@@ -51,6 +52,8 @@ class Watched:
     counters: str
     """`yes`, `silent` if they open but count nothing, or the name of the error, such as `ENOENT`."""
     path: PathProbe
+    proof: PathProof | None = None
+    """None where no kit could carry a path."""
 
 
 def watch(measuring_cpu: int | None) -> Watched:
