@@ -18,6 +18,7 @@ from bench.machine import BenchError, Machine
 from bench.tables import markdown_table
 from kexbench.analysis.flights import Flights, predict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.numbers import listed
 from kexbench.domain.paths import NetworkPath
 from kexbench.files import write_whole
 from kexbench.kits import KitError
@@ -164,10 +165,10 @@ def sizes_sentence(all_rows: Sequence[Row]) -> str:
         title: [f"{sizes[f'{key}, chain of 2'] / sizes[f'{key}, {title}']:.1f}" for key in ML_DSA]
         for title in (STANDALONE, LANDMARK)
     }
-    alone, landmark = (f"{', '.join(each[:-1])} and {each[-1]}" for each in ratios.values())
+    alone, landmark = map(listed, ratios.values())
     return (
-        f"With {', '.join(ML_DSA)}, the Certificate message of a chain of two is {landmark} times as large as that of "
-        f"a certificate relative to a landmark, and {alone} times as large as that of a standalone one."
+        f"With {listed(tuple(ML_DSA))}, the Certificate message of a chain of two is {landmark} times as large as that "
+        f"of a certificate relative to a landmark, and {alone} times as large as that of a standalone one."
     )
 
 

@@ -10,6 +10,7 @@ from kexbench.answers.articles import ArticleRun
 from kexbench.domain.batches import RemovedBatches
 from kexbench.domain.dimensions import NOTHING
 from kexbench.domain.intervals import Estimate
+from kexbench.domain.numbers import percent
 from kexbench.domain.paths import parse_path
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleStore, Selection
@@ -36,7 +37,7 @@ def published_times(store: SampleStore, run: ArticleRun) -> Iterator[str]:
         values = [wait - (path.round_trip_ns if from_hello else 0) for wait in waits.get(case.case_id, ())]
         median = percentile(values, MEDIAN, 1) if values else None
         cells.append(_words(median))
-        cells.append(f"{median.value / 1e6 / float(row['p50_ms']) - 1:+.1%}" if median else "–")
+        cells.append(percent(median.value / 1e6 / float(row["p50_ms"])) if median else "–")
         if has_tails:
             cells += [row["p95_ms"], _words(percentile(values, TAIL, 1) if values else None)]
         rows.append(cells)

@@ -6,6 +6,7 @@ import pytest
 
 from bench.published_times import PUBLISHED, published_times
 from kexbench.answers.articles import articles
+from kexbench.domain.numbers import percent
 from kexbench.domain.runs import Run, RunState
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
@@ -69,6 +70,6 @@ def test_times_stand_beside_those_of_the_run_from_the_same_beginning(
         assert cells[2:5] == [
             row["p50_ms"],
             f"{here:.2f} [{here:.2f}, {here:.2f}]",
-            f"{here / float(row['p50_ms']) - 1:+.1%}",
+            percent(here / float(row["p50_ms"])),
         ]
         assert len(cells) == (7 if row["p95_ms"] else 5)
