@@ -8,13 +8,13 @@ from kexbench.analysis.flights import Change, Step
 from kexbench.answers.waits_words import (
     cause_words,
     changed_waits,
-    path_words,
     raised_waits,
     wait_words,
     waits_sentence,
 )
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
+from kexbench.domain.paths import path_label
 from kexbench.domain.waits import Wait
 
 LARGE = "the server's first flight grew from 13.7 kB to 14.8 kB and the window is 14.5 kB"
@@ -93,5 +93,5 @@ def test_an_alert_is_of_what_was_measured_and_is_more() -> None:
 
 
 def test_a_path_is_named_by_its_preset_or_its_numbers() -> None:
-    assert path_words("continent") == "continent (30.916 ms)"
-    assert path_words("50ms-loss-1") == "a path of 50 ms with 1% loss"
+    assert path_label("continent") == "continent (30.916 ms)"
+    assert path_label("50ms-loss-1") == "a path of 50 ms with 1% loss"
