@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kexbench.analysis.flights import Change, Step
+from kexbench.answers.paths_words import path_words
 from kexbench.answers.waits_words import (
     cause_words,
     changed_waits,
@@ -14,7 +15,6 @@ from kexbench.answers.waits_words import (
 )
 from kexbench.domain.hosts import HostKind
 from kexbench.domain.intervals import Estimate
-from kexbench.domain.paths import path_label
 from kexbench.domain.waits import Wait
 
 LARGE = "the server's first flight grew from 13.7 kB to 14.8 kB and the window is 14.5 kB"
@@ -93,5 +93,5 @@ def test_an_alert_is_of_what_was_measured_and_is_more() -> None:
 
 
 def test_a_path_is_named_by_its_preset_or_its_numbers() -> None:
-    assert path_label("continent") == "continent (30.916 ms)"
-    assert path_label("50ms-loss-1") == "a path of 50 ms with 1% loss"
+    assert path_words("continent") == "continent (30.916 ms)"
+    assert path_words("50ms-loss-1") == "a path of 50 ms with 1% loss"
